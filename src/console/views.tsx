@@ -1,12 +1,8 @@
 /** Maps addresses to lazily loaded views. */
+import type { ApplicationViewProps } from './application-view.ts';
 import { useParams } from 'wouter-preact';
-import type { Schemas } from './api.ts';
 import { NothingHere } from './components/nothing-here.tsx';
 import { lazyView } from './lazy-view.tsx';
-
-export interface ApplicationViewProps {
-  readonly application: Schemas['Application'];
-}
 
 const Overview = lazyView(async () => (await import('./views/overview/overview.tsx')).Overview);
 const Users = lazyView(async () => (await import('./views/users/users.tsx')).Users);

@@ -1,9 +1,9 @@
-/** Lists all catalogues. English defines the type that every other language must satisfy. */
+/** Lists all catalogues. */
 import type { Locale } from '../core/locale.ts';
 import { cs } from './cs.ts';
 import { de } from './de.ts';
 import { el } from './el.ts';
-import { en } from './en.ts';
+import { type Catalogue, en } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { it } from './it.ts';
@@ -16,9 +16,6 @@ import { sv } from './sv.ts';
 import { tr } from './tr.ts';
 import { uk } from './uk.ts';
 import type { Service } from './texts.ts';
-
-/** Texts of one language: services, each with flat keys and ICU messages. */
-export type Catalogue = typeof en;
 
 /** Every translated language, one file each. */
 export const CATALOGUES: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = {

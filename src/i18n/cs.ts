@@ -5,7 +5,7 @@
  * connect = připojit (a device), propojit (an account or provider); disconnect = odpojit; application = aplikace; e-mail = e-mail;
  * session = přihlášení; key = klíč; workspace = pracovní prostor; the people who run it = provozovatel; undo = vrátit zpět
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const cs: Catalogue = {
   signin: {

@@ -4,7 +4,7 @@
  * Gerät; application = Anwendung; e-mail = E-Mail; session = Sitzung; key = Schlüssel; workspace = Workspace; provider =
  * Anbieter; connect / disconnect = verbinden / trennen; the people who run it = Betreiber; scopes = Berechtigungen
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const de: Catalogue = {
   signin: {

@@ -4,7 +4,7 @@
  * connect = σύνδεση (of a device, of a provider: always named); disconnect = κατάργηση σύνδεσης; remove = αφαίρεση; application = εφαρμογή;
  * e-mail = email; session = περίοδος σύνδεσης; key = κλειδί; workspace = χώρος εργασίας; the people who run it = οι υπεύθυνοι
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const el: Catalogue = {
   signin: {

@@ -681,3 +681,6 @@ export const en = {
     'problem.tryAgain': 'Try again',
   },
 };
+
+/** Texts of one language: services, each with flat keys and ICU messages. English defines it for all languages. */
+export type Catalogue = typeof en;

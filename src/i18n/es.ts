@@ -4,7 +4,7 @@
  * device = dispositivo; application = aplicación; e-mail = correo; session = sesión; key = clave; workspace = espacio de trabajo;
  * provider = proveedor; connect / disconnect = conectar / desconectar; the people who run it = responsables; scopes = permisos
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const es: Catalogue = {
   signin: {

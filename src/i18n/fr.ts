@@ -6,7 +6,7 @@
  * sign-in provider = service de connexion; connect / disconnect = associer / dissocier; the people who run it = responsables;
  * scopes = autorisations; legal entity = entité juridique
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const fr: Catalogue = {
   signin: {

@@ -6,7 +6,7 @@
  * sign-in provider = servizio di accesso; connect / disconnect = collegare / scollegare; the people who run it = chi la gestisce;
  * scopes = autorizzazioni; legal entity = persona giuridica
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const it: Catalogue = {
   signin: {

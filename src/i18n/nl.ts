@@ -4,7 +4,7 @@
  * apparaat; application = applicatie; e-mail = e-mail; session = sessie; key = sleutel; workspace = werkruimte; provider =
  * provider; connect / disconnect = koppelen / ontkoppelen; the people who run it = de beheerders (van …); scopes = bevoegdheden
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const nl: Catalogue = {
   signin: {

@@ -5,7 +5,7 @@
  * connect = połączyć; disconnect = odłączyć; application = aplikacja; e-mail = e-mail; session = sesja; key = klucz;
  * workspace = obszar roboczy; the people who run it = zespół aplikacji; undo = cofnąć
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const pl: Catalogue = {
   signin: {

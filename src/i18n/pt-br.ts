@@ -6,7 +6,7 @@
  * provider = serviço de login; connect / disconnect = conectar / desconectar; the people who run it = responsáveis; scopes =
  * permissões; legal entity = pessoa jurídica; leave an application = deixar
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const ptBr: Catalogue = {
   signin: {

@@ -6,7 +6,7 @@
  * workspace = espaço de trabalho; sign-in provider = serviço de autenticação; connect / disconnect = associar / desassociar; the
  * people who run it = responsáveis; scopes = permissões; legal entity = pessoa coletiva; leave an application = sair
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const ptPt: Catalogue = {
   signin: {

@@ -4,7 +4,7 @@
  * disconnect = отключить; application = приложение; e-mail = почта, письмо (a message); session = сеанс; key = ключ;
  * workspace = рабочее пространство; account = аккаунт; the people who run it = команда приложения
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const ru: Catalogue = {
   signin: {

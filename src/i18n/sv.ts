@@ -5,7 +5,7 @@
  * one message; session = session; key = nyckel; workspace = arbetsyta; provider = inloggningstjänst; connect / disconnect =
  * ansluta / koppla från; the people who run it = de som driver …; scopes = behörigheter
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const sv: Catalogue = {
   signin: {

@@ -6,7 +6,7 @@
  * provider = oturum açma hizmeti; connect / disconnect = bağlamak / bağlantıyı kesmek; the people who run it = yöneticiler;
  * scopes = izinler; legal entity = tüzel kişi
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const tr: Catalogue = {
   signin: {

@@ -4,7 +4,7 @@
  * disconnect = від’єднати; application = застосунок; e-mail = електронна пошта, лист (a message); session = сеанс; key = ключ;
  * workspace = робочий простір; account = обліковий запис; the people who run it = команда застосунку
  */
-import type { Catalogue } from './catalogues.ts';
+import type { Catalogue } from './en.ts';
 
 export const uk: Catalogue = {
   signin: {

@@ -1,6 +1,6 @@
 /** The HTML part of a letter: a card of at most 600 px that is readable without the style sheet. */
 import type { Texts } from '../i18n/texts.ts';
-import type { Letter, LetterList, Sender } from './letter.tsx';
+import type { Letter, LetterList, Sender } from './letter-parts.ts';
 import { lookOf, STYLES } from './letter-style.ts';
 
 /** Keeps mail clients from filling the preview with text after the preheader. */

@@ -1,42 +1,12 @@
 /** The layout of every mail: HTML for mail clients, and plain text with the same content. */
 import { renderToString } from 'preact-render-to-string';
-import type { Texts } from '../i18n/texts.ts';
 import { LetterDocument } from './letter-document.tsx';
+import type { Letter, LetterList, Sender } from './letter-parts.ts';
 
-/** The sender shown at the top of a letter. */
-export interface Sender {
-  readonly name: string;
-  readonly logoUrl: string | null;
-  readonly accentColor: string | null;
-}
+export type { Letter, LetterList, Sender } from './letter-parts.ts';
 
 /** Sender of mails without an application, in the text color. */
 export const PRODUCT: Sender = { name: 'Gatehouse', logoUrl: null, accentColor: '#15181e' };
-
-export interface LetterList {
-  readonly title: string;
-  readonly items: readonly string[];
-}
-
-/** Content of a mail, in plain text. */
-export interface Letter {
-  /** Texts of the letter's language. */
-  readonly text: Texts;
-  readonly sender: Sender;
-  readonly subject: string;
-  readonly heading: string;
-  /** Paragraphs and lists before the code or link. */
-  readonly lead: readonly (string | LetterList)[];
-  /** The action: a code to enter, or a link to follow. */
-  readonly code?: string;
-  readonly link?: { readonly label: string; readonly url: string };
-  /** Validity of the code or link. */
-  readonly note?: string;
-  /** Why the reader gets the mail, and what to do if it was not them. */
-  readonly small: readonly string[];
-  /** Machine-readable last line of the text part, such as `@host #code`; not in the HTML part. */
-  readonly signature?: string;
-}
 
 export interface MailContent {
   readonly subject: string;

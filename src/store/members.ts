@@ -6,25 +6,17 @@ import { only, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/violation.ts';
-import type { User } from './people.ts';
-import { asShown } from './reservations.ts';
 import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
+import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
 
 export { MEMBERSHIP_STATUSES, type MembershipStatus } from './schema/users.ts';
+export type { Member, MemberWithUser } from './shown-member.ts';
 
 const { placeholder } = sql;
 
-export type Member = typeof applicationUsers.$inferSelect;
-
 /** Statuses in which management keeps a member out until it reverts them. */
 export const KEPT_OUT: readonly MembershipStatus[] = ['banned', 'paused', 'deleted'];
-
-/** A membership with its person or key principal, as the application may see them ({@link asShown}). */
-export interface MemberWithUser {
-  readonly member: Member;
-  readonly user: User;
-}
 
 /** A member's first visit on a day. */
 export interface MemberSeen {

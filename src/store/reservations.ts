@@ -9,7 +9,7 @@
  *   reservation removes the row but keeps the person, so that the address gets the same id again.
  * - Some addresses must not lead to their person: one they gave up, or a second one where the workspace already
  *   reserves another. Such an address gets a placeholder person, found by `standInEmail`, that nobody can sign in as.
- * - Management reads go through {@link asShown}, which replaces the person's data with the reserved data.
+ * - Management reads go through `asShown` (store/shown-member.ts), which replaces the person's data with the reserved data.
  * - The first sign-in to any application of the workspace clears both columns of all the person's rows there.
  *
  * Invitations to a workspace work alike, by `workspace_members.invited_email`, until the person comes to the console.
@@ -18,7 +18,7 @@ import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
 import { clearGrants } from './grants.ts';
-import { insertMemberRow, type Member, type MemberWithUser } from './members.ts';
+import { insertMemberRow, type Member } from './members.ts';
 import type { User } from './people.ts';
 import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type ReservedProfile } from './schema/users.ts';
@@ -33,32 +33,6 @@ const { placeholder } = sql;
 
 /** Returns the address of the placeholder account for an address that must not lead to its person. Receives no mail. */
 export const standInEmail = (email: string, workspaceId: string): string => `${email}.${workspaceId}.invalid`;
-
-/**
- * Returns a member as the application may see them: of a reservation, the reserved data and the person's id only.
- * @param user the account whose profile the membership shows; see store/unproved-profiles.ts.
- */
-export function asShown({ member, user }: MemberWithUser): MemberWithUser {
-  const { reservedEmail, reservedProfile, profileUserId, userId: id, createdAt, updatedAt } = member;
-  if (reservedEmail === null) return { member, user };
-  // An unproved member: shows their profile under their own id, with the address they signed in with.
-  if (profileUserId !== null) return { member, user: { ...user, id, email: reservedEmail } };
-  const { kind } = user;
-  const {
-    givenName = null,
-    familyName = null,
-    fullName = null,
-    locale = null,
-    timezone = null,
-  } = reservedProfile ?? {};
-  const shown: User = {
-    ...{ id, kind, email: reservedEmail, emailVerifiedAt: null, name: null },
-    ...{ givenName, familyName, fullName, locale, timezone, region: null },
-    ...{ providerAvatarUrl: null, avatarSizes: null, avatarUpdatedAt: null, bannerSizes: null, bannerUpdatedAt: null },
-    ...{ createdAt, updatedAt, deletedAt: null },
-  };
-  return { member, user: shown };
-}
 
 /** `+` keeps the lookup by person or address: a workspace may have very many applications. */
 const isIn = (workspaceId: string) => eq(sql`+${applications.workspaceId}`, workspaceId);

@@ -20,7 +20,7 @@ import {
 } from '../../store/codes.ts';
 import { LIMIT_REACHED } from '../../store/stats.ts';
 import { type CodePause, guessBudgets, type PausingLimit } from './guess-budgets.ts';
-import type { TooSoon } from './refusals.ts';
+import type { CodeRefusal, RedeemRefusal, TooSoon } from './refusals.ts';
 
 export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
 
@@ -56,14 +56,6 @@ export interface IssuedCode extends Omit<MintedChallenge, 'code'> {
 
 /** Times in epoch milliseconds. */
 export type IssueOutcome = ({ readonly ok: true } & IssuedCode) | ({ readonly ok: false } & TooSoon);
-
-/** Reason why a code is refused; an error code of the API. */
-export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
-
-/** A refusal that must be committed, since it counts the attempt. */
-export type RedeemRefusal =
-  | { readonly ok: false; readonly error: CodeRefusal }
-  | ({ readonly ok: false; readonly error: 'rate_limited' } & TooSoon);
 
 export interface WrongCode {
   readonly subject: CodeSubject;

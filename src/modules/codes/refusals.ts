@@ -1,6 +1,5 @@
 /** Errors for codes that are refused or not sent, with the time to wait. */
 import { AppError } from '../../core/error.ts';
-import type { RedeemRefusal } from './code-challenge.ts';
 import type { PausingLimit } from './guess-budgets.ts';
 
 const HINTS = {
@@ -19,6 +18,14 @@ export interface TooSoon {
   /** Epoch milliseconds. */
   readonly retryAt: number;
 }
+
+/** Reason why a code is refused; an error code of the API. */
+export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
+
+/** A refusal that must be committed, since it counts the attempt. */
+export type RedeemRefusal =
+  | { readonly ok: false; readonly error: CodeRefusal }
+  | ({ readonly ok: false; readonly error: 'rate_limited' } & TooSoon);
 
 export function tooSoon({ reason, allowed, retryAt }: TooSoon, now: number): AppError {
   return new AppError('rate_limited', {

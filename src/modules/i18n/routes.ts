@@ -4,7 +4,8 @@ import { AppError } from '../../core/error.ts';
 import { LOCALES, type Locale } from '../../core/locale.ts';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { type Catalogue, CATALOGUES, SERVICES } from '../../i18n/catalogues.ts';
+import { CATALOGUES, SERVICES } from '../../i18n/catalogues.ts';
+import type { Catalogue } from '../../i18n/en.ts';
 import type { Service } from '../../i18n/texts.ts';
 
 /** The router needs the parameter to be a whole path segment; the API description names it up to the dot. */

@@ -6,18 +6,11 @@ import { ApplicationMark } from '../components/application-mark.tsx';
 import { Frame } from '../components/frame.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { ToastProvider } from '../components/toast.tsx';
-import type { SignInData } from '../sign-in/offer.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
 import { type OwnAccount, accountApi } from './account-api.ts';
 import { AccountClosed } from './closed.tsx';
-import type { AccountPart } from './parts.ts';
+import type { AccountPageProps } from './page-props.ts';
 import { SignedInAccount } from './signed-in.tsx';
-
-export interface AccountPageProps extends SignInData {
-  readonly part: AccountPart;
-  /** The language comes from the address, so the person's own does not apply. */
-  readonly isLocaleGiven: boolean;
-}
 
 type State =
   | { readonly at: 'loading' }

@@ -10,18 +10,10 @@ import { useToast } from '../components/toast.tsx';
 import { useAccount } from './account-context.tsx';
 import { RemovalDialog } from './removal-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
-import { useNewPasskey } from './use-new-passkey.ts';
+import { type OwnPasskey, useNewPasskey } from './use-new-passkey.ts';
 import { usePages } from './use-pages.ts';
 import { useRemoval } from './use-removal.ts';
 import { dateText, joined, usedText } from './words.ts';
-
-export interface OwnPasskey {
-  readonly id: string;
-  readonly name: string;
-  readonly isBackedUp: boolean;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-}
 
 const PATH = '/api/account/passkeys';
 

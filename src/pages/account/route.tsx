@@ -11,7 +11,8 @@ import { applicationOfPage, HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
 import type { readerOfPages } from '../reader.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
-import { AccountPage, type AccountPageProps } from './page.tsx';
+import { AccountPage } from './page.tsx';
+import type { AccountPageProps } from './page-props.ts';
 import { isAccountPart } from './parts.ts';
 import { type AccountSessionDependencies, accountSessionRoutes } from './session-routes.ts';
 

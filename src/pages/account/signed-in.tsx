@@ -11,7 +11,7 @@ import { useToast } from '../components/toast.tsx';
 import { type OwnAccount, accountApi } from './account-api.ts';
 import { AccountContext, type AccountWorld, type ProofWanted } from './account-context.tsx';
 import { accountFailureText } from './failure-words.ts';
-import type { AccountPageProps } from './page.tsx';
+import type { AccountPageProps } from './page-props.ts';
 import { ACCOUNT_PARTS, type AccountPart, isAccountPart } from './parts.ts';
 import { PARTS } from './part-views.ts';
 import { ProofDialog } from './proof-dialog.tsx';

@@ -5,7 +5,14 @@ import { createPasskey, type CreationOptions } from '../browser/webauthn.ts';
 import { accountFailureText } from './failure-words.ts';
 import { useTexts } from '../components/texts.tsx';
 import { useAccount } from './account-context.tsx';
-import type { OwnPasskey } from './passkeys-section.tsx';
+
+export interface OwnPasskey {
+  readonly id: string;
+  readonly name: string;
+  readonly isBackedUp: boolean;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
 
 interface Challenge {
   readonly challengeId: string;

@@ -1,5 +1,5 @@
 /** Activity of an application. */
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { ActivityView } from './activity-view.tsx';
 import { activityOfApplication } from './source.ts';
 

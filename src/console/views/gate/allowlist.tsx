@@ -15,7 +15,7 @@ import { count, counted } from '../../components/words.ts';
 import { useCreation } from '../../creation.ts';
 import { type Listed, useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { AddDialog } from './add-dialog.tsx';
 import { DecideDialog, type Done } from './decide-dialog.tsx';
 import { BETA_STATUSES, type Decision, type Interest, SOURCES } from './words.ts';

@@ -8,7 +8,7 @@ import { Panel } from '../../components/panel.tsx';
 import { counted } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useRights, useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { GATES } from '../applications/words.ts';
 
 type GateValue = Schemas['SignInGate'];

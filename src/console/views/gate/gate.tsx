@@ -5,7 +5,7 @@ import { PendingWork } from '../../components/pending-work.tsx';
 import { useLoaded } from '../../data.ts';
 import { useRights, useWorld } from '../../rights.tsx';
 import { useLiveEvents } from '../../shell/live.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { Allowlist, PAGE, useAllowlist } from './allowlist.tsx';
 import { GatePanel } from './gate-panel.tsx';
 import { PolicyPanel } from './policy-panel.tsx';

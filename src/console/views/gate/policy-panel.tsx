@@ -9,7 +9,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { count, counted } from '../../components/words.ts';
 import { useRights, useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 
 type Policy = Schemas['BetaPolicy'];
 

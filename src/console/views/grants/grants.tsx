@@ -13,7 +13,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreation } from '../../creation.ts';
 import { useListed } from '../../data.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { GrantDetail } from './grant-detail.tsx';
 import { GrantForm } from './grant-form.tsx';
 import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';

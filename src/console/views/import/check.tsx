@@ -6,7 +6,7 @@ import { Action, useReport } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { count, counted } from '../../components/words.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import type { Candidates } from './candidates.ts';
 import { startImport } from './import-run.ts';
 import type { Table } from './read-table.ts';

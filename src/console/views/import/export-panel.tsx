@@ -11,7 +11,7 @@ import { Progress } from '../../components/progress.tsx';
 import { counted } from '../../components/words.ts';
 import type { FileFormat } from '../../list-file.ts';
 import { useRights } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { useAccess } from '../grants/access.ts';
 import { MemberFilters } from '../users/member-filters.tsx';
 import { exportUsers } from './export-users.ts';

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { counted } from '../../components/words.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { candidatesOf } from './candidates.ts';
 import { Check } from './check.tsx';
 import { ColumnMapping } from './column-mapping.tsx';

@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact';
 import { addresses, useOpen } from '../../address.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { ExportPanel } from './export-panel.tsx';
 import { ImportFile } from './import-file.tsx';
 import { useImportRun } from './import-run.ts';

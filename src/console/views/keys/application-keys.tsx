@@ -1,7 +1,7 @@
 /** API keys of an application. */
 import { useMemo } from 'preact/hooks';
 import { addresses } from '../../address.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import type { KeyOwner } from './key-calls.ts';
 import { Keys } from './keys.tsx';
 

@@ -10,7 +10,7 @@ import { useEvery } from '../../refresh.ts';
 import { useRights, useWorld } from '../../rights.tsx';
 import { useLiveEvents } from '../../shell/live.tsx';
 import { isSessionToken, useTrial } from '../../trials.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { useHealth } from '../health/use-health.ts';
 import { KeyStep } from './key-step.tsx';
 import { SignInStep } from './sign-in-step.tsx';

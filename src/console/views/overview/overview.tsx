@@ -12,7 +12,7 @@ import { Tile } from '../../components/tile.tsx';
 import { capitalised, count } from '../../components/words.ts';
 import { useLoaded } from '../../data.ts';
 import { useLiveEvents } from '../../shell/live.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { methodInWords, reasonInWords } from '../activity/kinds.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { LIMIT_WORDS } from './limit-words.ts';

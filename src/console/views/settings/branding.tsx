@@ -5,7 +5,7 @@ import { api, ask } from '../../api.ts';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
 import { lazyView } from '../../lazy-view.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { AccentField } from './accent-field.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';

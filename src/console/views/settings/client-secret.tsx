@@ -6,7 +6,7 @@ import { CopyBox } from '../../components/copy.tsx';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 
 export function ClientSecret({ application }: ApplicationViewProps) {
   const { reloadApplications } = useWorld();

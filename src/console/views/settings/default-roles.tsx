@@ -7,7 +7,7 @@ import { ChooseMany } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';
 import { useDraft } from './use-draft.ts';

@@ -5,7 +5,7 @@ import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { ClientSecret } from './client-secret.tsx';
 import { DefaultRoles } from './default-roles.tsx';
 import { SettingsForm } from './settings-form.tsx';

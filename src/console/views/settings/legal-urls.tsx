@@ -7,7 +7,7 @@ import { Panel } from '../../components/panel.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLoaded } from '../../data.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';
 import { useDraft } from './use-draft.ts';

@@ -9,7 +9,7 @@ import { Action, useReport } from '../../components/action.tsx';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 
 interface LifecycleDialogProps extends ApplicationViewProps {

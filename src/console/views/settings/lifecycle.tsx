@@ -10,7 +10,7 @@ import { Time } from '../../components/time.tsx';
 import { dayOf } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { LifecycleDialog } from './lifecycle-dialog.tsx';
 import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 

@@ -5,7 +5,7 @@ import { api, ask, type Schemas } from '../../api.ts';
 import { ChooseOne } from '../../components/choices.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 
 type IdentityProvider = Schemas['IdentityProvider'];
 

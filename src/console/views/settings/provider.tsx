@@ -6,7 +6,7 @@ import { Copyable } from '../../components/copy.tsx';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { ProviderForm } from './provider-form.tsx';
 
 type IdentityProvider = Schemas['IdentityProvider'];

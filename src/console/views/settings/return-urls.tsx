@@ -3,7 +3,7 @@ import { parseReturnUrl } from '../../../core/return-url.ts';
 import type { Failure, Outcome } from '../../api.ts';
 import { Panel } from '../../components/panel.tsx';
 import { TextArea } from '../../components/text-area.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';
 import { useDraft } from './use-draft.ts';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { Select, SelectField } from '../../../pages/components/select-field.tsx';
 import { Panel } from '../../components/panel.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';
 import { useDraft } from './use-draft.ts';

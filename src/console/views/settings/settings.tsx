@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { addresses, useOpen } from '../../address.ts';
 import { NothingHere } from '../../components/nothing-here.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { Branding } from './branding.tsx';
 import { General } from './general.tsx';
 import { Lifecycle } from './lifecycle.tsx';

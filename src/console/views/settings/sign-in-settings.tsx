@@ -8,7 +8,7 @@ import { FailureNote } from '../../components/failure-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { useHealth } from '../health/use-health.ts';
 import { Provider } from './provider.tsx';
 import { SessionLifetime } from './session-lifetime.tsx';

@@ -9,7 +9,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useWorld } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { STAGES } from '../applications/words.ts';
 
 type Application = Schemas['Application'];

@@ -1,5 +1,5 @@
 /** Return URLs and legal links of an application. */
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { LegalUrls } from './legal-urls.tsx';
 import { ReturnUrls } from './return-urls.tsx';
 

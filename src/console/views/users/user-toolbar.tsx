@@ -4,7 +4,7 @@ import { Filter, SearchField } from '../../components/filters.tsx';
 import { useRights } from '../../rights.tsx';
 import type { Access } from '../grants/access.ts';
 import { MemberFilters } from './member-filters.tsx';
-import type { USER_FILTERS } from './users.tsx';
+import type { USER_FILTERS } from './user-filters.ts';
 
 type Shown = Filters<(typeof USER_FILTERS)[number]>;
 

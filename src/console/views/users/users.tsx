@@ -14,12 +14,13 @@ import { Time } from '../../components/time.tsx';
 import { dayOf, exactTime } from '../../components/words.ts';
 import { useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { useAccess } from '../grants/access.ts';
 import { AddressDetail } from './address-detail.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { statusOf, STATUSES, type User, type UserStatus } from './statuses.ts';
 import { UserDetail } from './user-detail.tsx';
+import { USER_FILTERS } from './user-filters.ts';
 import { UserToolbar } from './user-toolbar.tsx';
 
 const PAGE = 50;
@@ -61,8 +62,6 @@ const COLUMNS: readonly Column<User>[] = [
     isExtra: true,
   },
 ];
-
-export const USER_FILTERS = ['q', 'status', 'role', 'membership', 'sort', 'why'] as const;
 
 export function Users({ application }: ApplicationViewProps) {
   const { id } = application;

@@ -12,7 +12,7 @@ import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useLoaded } from '../../data.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { Deliveries } from './deliveries.tsx';
 import { type EndpointAct, EndpointDialog } from './endpoint-dialogs.tsx';
 import { EndpointFacts } from './endpoint-facts.tsx';

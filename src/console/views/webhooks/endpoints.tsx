@@ -14,7 +14,7 @@ import { Time } from '../../components/time.tsx';
 import { count } from '../../components/words.ts';
 import { useCreation } from '../../creation.ts';
 import { useListed, useLoaded } from '../../data.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { eventsWords } from './event-words.ts';

@@ -1,6 +1,6 @@
 /** Webhooks of an application, or one endpoint with its deliveries. */
 import { useOpen } from '../../address.ts';
-import type { ApplicationViewProps } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { Endpoint } from './endpoint.tsx';
 import { Endpoints } from './endpoints.tsx';
 
