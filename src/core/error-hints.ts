@@ -123,7 +123,7 @@ export const HINTS = {
   workspace_without_owner: 'The workspace has no owner to send the code to.',
 
   workspace_mail_spent:
-    'The {max} unasked mails an hour of this account’s workspaces are used up; wait for the time in Retry-After.',
+    'This account’s workspaces have used up their {max} mails an hour that nobody asked for; see Retry-After.',
 
   key_expired: 'This key expired at {expiresAt}; give it a later expiresAt first, or create another.',
   dead_key_expired: 'This API key has expired, since {at}: give it a later expiresAt, or use another.',
