@@ -84,7 +84,9 @@ function takes(file: number, bytes: number): boolean {
 }
 
 function run(...command: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'ignore', stderr: 'pipe' });
+  // Tools of file systems lie where only root's path leads.
+  const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
+  const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'ignore', stderr: 'pipe', env });
   if (exitCode === 0) return;
   throw new Error(
     `A small disk cannot be made: ${command.join(' ')}: ${stderr.toString().trim()}. ` +
