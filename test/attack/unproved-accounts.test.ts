@@ -34,7 +34,7 @@ async function createWorld(environment: Record<string, string> = {}) {
     shop,
     tenant,
     claim: (claims: Record<string, unknown> = CLAIM) => own.signIn(claims),
-    /** As the holder: by a code from the mailbox. */
+    /** Signs the holder in, by a code from the mailbox. */
     async proveAt(clientId: string) {
       instance.clock.advance(MINUTE);
       return instance.signIn(clientId, VICTIM);
@@ -47,7 +47,7 @@ async function createWorld(environment: Record<string, string> = {}) {
   };
 }
 
-/** What the attacker has once the provider's claim let them in, and everything they can add to it. */
+/** Returns the attacker's session by the provider's claim, and everything they can add to it. */
 async function occupied(world: World) {
   const { instance, tenant, claim } = world;
   const { token } = fragmentOf(await claim());

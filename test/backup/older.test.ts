@@ -46,7 +46,7 @@ async function backUp(folder: string): Promise<string> {
 
 test('a folder from before keys were bound is backed up as it is, beside its server, and comes back whole', async () => {
   const { folder, database, key } = unboundFolder();
-  // As its server has it: open, with a log.
+  // Keeps it open with a log, like its server does.
   const serving = new Database(database);
   serving.run("UPDATE workspaces SET name = 'Still served'");
   const before = [database, `${database}-wal`, key].map((path) => readFileSync(path));

@@ -44,7 +44,7 @@ interface Line {
 
 const TROUBLE = ['warn', 'error', 'fatal'];
 
-/** What the log says of trouble. */
+/** Returns the log's lines about trouble. */
 const linesOf = (server: RunningServer): Line[] =>
   server.stdout
     .text()
@@ -77,7 +77,7 @@ async function nothingFits(server: RunningServer): Promise<void> {
     refused = (await change(server, 'Fits')).status === 503 ? refused + 1 : 0;
 }
 
-/** What is asked in each of so many looks while the disk refuses: changes go on being tried meanwhile. */
+/** Looks a number of times while the disk refuses, and goes on trying changes meanwhile. */
 async function lookOften(server: RunningServer, looks: number) {
   const seen = { ready: new Set<string>(), writable: new Set<number | undefined>(), changes: new Set<string>() };
   for (let look = 0; look < looks; look += 1) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { BrokenCsv, BYTE_ORDER_MARK, csvOf, rowsOfCsv } from '@/core/csv.ts';
 
-/** What a spreadsheet that splits at this separator would see in the cells. */
+/** Returns the cells that a spreadsheet sees if it splits at this separator. */
 const seenBy = (text: string, separator: string) => text.split(/\r\n|\r|\n/).flatMap((line) => line.split(separator));
 
 /** Two quotes are an empty text to such a spreadsheet, and what follows is taken as it stands. */
@@ -41,7 +41,7 @@ describe('a table as CSV', () => {
     'carries out nothing where it is opened by another separator: %p',
     async (cell) => {
       const text = csvOf([['ada@example.com', cell, 'Ada']]);
-      // As in a country that writes decimals with a comma: a quote within a cell is a character like any other.
+      // Countries with decimal commas split at semicolons: a quote within a cell is an ordinary character.
       for (const separator of [';', '\t', '|'])
         for (const seen of seenBy(text, separator)) expect(seen).not.toMatch(FORMULA_ELSEWHERE);
       expect(await rowsOfCsv(text)).toEqual([['ada@example.com', cell, 'Ada']]);

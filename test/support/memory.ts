@@ -1,4 +1,4 @@
-/** What a process has taken of memory. Linux only. */
+/** Memory that a process has taken. Linux only. */
 import { readFileSync } from 'node:fs';
 
 /** The most that has been resident since the process began. */

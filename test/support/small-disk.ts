@@ -28,7 +28,7 @@ export interface SmallDisk {
   fill(spare?: number): void;
   /** Gives back what `fill` has taken. */
   makeRoom(): void;
-  /** As the kernel does after an error of the disk, whatever is open on it. */
+  /** Remounts it read-only, like the kernel after a disk error, whatever is open on it. */
   makeReadOnly(): void;
   remove(): void;
 }
