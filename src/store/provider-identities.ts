@@ -83,6 +83,14 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
+/** Returns whether a workspace's provider claimed the identity, and the person has not linked it themselves. */
+export function isClaim({
+  workspaceId,
+  linkedByHolderAt,
+}: Pick<ProviderIdentity, 'workspaceId' | 'linkedByHolderAt'>): boolean {
+  return workspaceId !== null && linkedByHolderAt === null;
+}
+
 type NewIdentity = Omit<ProviderIdentity, 'id' | 'linkedByHolderAt' | 'createdAt' | 'lastUsedAt'> &
   Partial<Pick<ProviderIdentity, 'linkedByHolderAt'>>;
 

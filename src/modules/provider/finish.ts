@@ -8,6 +8,7 @@ import { requireUser, updateUser } from '../../store/people.ts';
 import {
   findIdentityOf,
   insertIdentity,
+  isClaim,
   noteLinkedByHolder,
   listIdentitiesOfSubject,
   type ProviderIdentity,
@@ -55,8 +56,7 @@ export async function finishSignIn(
   const vouched = proven ? null : await vouchedFor(unit, { application, profile, client, formerUserId });
   if (vouched?.ok === false) return refuse(vouched.refusal, undefined);
   // A claim stops working once the person joins another workspace; an identity they linked themselves keeps working.
-  const isClaim = proven !== undefined && proven.linkedByHolderAt === null;
-  if (isClaim && !(await isHeardAbout(unit, proven.userId, client, application)))
+  if (proven && isClaim(proven) && !(await isHeardAbout(unit, proven.userId, client, application)))
     return refuse('link_required', proven.userId);
   const person = vouched?.address ?? { userId: required(proven, 'identity').userId };
   const isNew = vouched?.isNew ?? false;

@@ -1,5 +1,6 @@
 /** Ends identities that a workspace's own provider claimed for a verified address, and that the person never linked. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import { issuerName } from '../../core/issuer.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
 import { accountChangeMail } from '../../mail/messages/account-change.ts';
@@ -7,8 +8,7 @@ import { mailNotice } from '../../mail/notice.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { User } from '../../store/people.ts';
-import { deleteIdentity, listIdentitiesOf } from '../../store/provider-identities.ts';
-import { issuerName } from '../../core/issuer.ts';
+import { deleteIdentity, isClaim, listIdentitiesOf } from '../../store/provider-identities.ts';
 import { endSessions } from '../sessions/end.ts';
 import { announce } from '../users/announce.ts';
 
@@ -16,8 +16,7 @@ import { announce } from '../users/announce.ts';
 export async function endClaimsElsewhere(unit: Unit, person: User, application: Application): Promise<void> {
   const { id: userId, email, locale } = person;
   const claimed = (await listIdentitiesOf(unit, userId)).filter(
-    ({ workspaceId, linkedByHolderAt }) =>
-      workspaceId !== null && workspaceId !== application.workspaceId && linkedByHolderAt === null,
+    (identity) => isClaim(identity) && identity.workspaceId !== application.workspaceId,
   );
   for (const { id, workspaceId, issuer, email: address } of claimed) {
     await deleteIdentity(unit, id);

@@ -8,7 +8,7 @@ import { isListedOutside } from '../../store/beta-interests.ts';
 import { findProofTime } from '../../store/codes.ts';
 import { isMemberOutside } from '../../store/members.ts';
 import { requireUser } from '../../store/people.ts';
-import { findIdentityOf } from '../../store/provider-identities.ts';
+import { findIdentityOf, isClaim } from '../../store/provider-identities.ts';
 import { findSession } from '../../store/sessions.ts';
 
 export const FRESH_MS = 10 * MINUTE;
@@ -101,7 +101,7 @@ async function isFresh(unit: Unit, { sessionId, userId }: SessionPrincipal): Pro
 async function restsOnClaim(reader: Reader, userId: string, credentialId: string | null): Promise<boolean> {
   if (credentialId === null) return false;
   const identity = await findIdentityOf(reader, userId, credentialId);
-  if (!identity || identity.workspaceId === null || identity.linkedByHolderAt !== null) return false;
+  if (!identity || !isClaim(identity)) return false;
   return (await requireUser(reader, userId)).emailVerifiedAt !== null;
 }
 

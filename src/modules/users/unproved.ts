@@ -19,7 +19,7 @@ import {
   takeReservation,
 } from '../../store/unproved-profiles.ts';
 import { grantInitially } from '../grants/holders.ts';
-import { announceOfProfile, announceProfileChange } from './announce.ts';
+import { announceOfProfile, announceProfile, announceProfileChange } from './announce.ts';
 import { BLANK_PROFILE, differenceOf, filled, profileOf } from './blanks.ts';
 
 /** Deletes of a profile's tables, dependants before the tables they refer to. */
@@ -58,12 +58,11 @@ export async function fillUnproved(unit: Unit, profileId: string, offered: Reser
   const profile = await requireUser(unit, profileId);
   const before = profileOf(profile, await listLanguages(unit, profileId));
   const after = filled(before, offered);
-  const difference = differenceOf(before, after);
+  const { categories, changed } = differenceOf(before, after);
   const { languages, ...identity } = after;
-  if (difference.categories.includes('identity')) await updateUser(unit, profileId, identity);
-  if (difference.categories.includes('languages')) await insertLanguages(unit, profileId, languages);
-  const name = displayName({ ...identity, name: null });
-  await announceProfileChange(unit, profileId, () => ({ name, ...difference }));
+  if (categories.includes('identity')) await updateUser(unit, profileId, identity);
+  if (categories.includes('languages')) await insertLanguages(unit, profileId, languages);
+  await announceProfile(unit, profileId, categories, changed);
 }
 
 /** Memberships become reservations again, and the applications that saw a profile are notified. */
