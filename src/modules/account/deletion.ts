@@ -106,10 +106,10 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         await refuseWhileUndoable(unit, userId);
         await noteProofInSession(unit, principal);
         const { email, locale } = await requireUser(unit, userId);
-        await endMemberships(unit, userId);
+        const { used, unused } = await reservationsOf(unit, userId);
+        await endMemberships(unit, userId, used);
         // Reservations are deleted without an event: those applications never saw the person.
-        for (const { id } of await listReservationsOf(unit, userId))
-          if (!(await hasBeenUsed(unit, id))) await deleteReservation(unit, id);
+        for (const { id } of unused) await deleteReservation(unit, id);
         await deleteSeatsOf(unit, userId);
         await deleteInterestsOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
         for (const wipe of WIPED) await wipe(unit, userId);
@@ -123,10 +123,9 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
   };
 }
 
-async function endMemberships(unit: Unit, userId: string): Promise<void> {
+async function endMemberships(unit: Unit, userId: string, usedReservations: readonly Member[]): Promise<void> {
   const memberships = await listMembershipsOf(unit, userId);
-  const claimed = await listUsedReservationsOf(unit, userId);
-  const memberIds = [...memberships, ...claimed].map(({ id }) => id);
+  const memberIds = [...memberships, ...usedReservations].map(({ id }) => id);
   await endSessions(unit, { userId }, 'deleted');
   await beginLongWork(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
   await forgetPersonalKeys(unit, memberIds);
@@ -146,11 +145,12 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
       await emit(unit, { type: 'user.deleted', applicationId, data: { userId, reason: 'account_deleted' } });
 }
 
-/** Returns reservations already used for a provider sign-in: ended sessions and keys still refer to them. */
-async function listUsedReservationsOf(unit: Unit, userId: string): Promise<Member[]> {
-  const reservations = await listReservationsOf(unit, userId);
-  const areUsed = await Promise.all(reservations.map(({ id }) => hasBeenUsed(unit, id)));
-  return reservations.filter((_, index) => areUsed[index]);
+/** Splits a person's reservations: ended sessions and keys refer to those that a provider has signed somebody in to. */
+async function reservationsOf(unit: Unit, userId: string): Promise<{ used: Member[]; unused: Member[] }> {
+  const [used, unused]: [Member[], Member[]] = [[], []];
+  for (const reservation of await listReservationsOf(unit, userId))
+    ((await hasBeenUsed(unit, reservation.id)) ? used : unused).push(reservation);
+  return { used, unused };
 }
 
 /** @throws {AppError} invalid_state */
