@@ -25,7 +25,8 @@ import {
 import type { AccessRule } from './operation.ts';
 import { announceLimit, applyLimit, type LimitState, rateLimited, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type RequestContext } from './request-context.ts';
-import { requireSameOrigin, type SessionCookie } from './session-cookie.ts';
+import { type SessionCookie } from './session-cookie.ts';
+import { requireSameOrigin } from './csrf.ts';
 
 /** Code of a refused session token, as in the API contract. */
 export type SessionRefusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';

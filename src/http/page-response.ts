@@ -1,58 +1,12 @@
-/** Answers with a page: HTML under a policy that runs no inline script and loads nothing from another host. */
+/** Answers with a page: an HTML document under its security headers. */
 import type { RequestContext } from './request-context.ts';
+import { DOCUMENT_HEADERS } from './security-headers.ts';
 
-/** Sources by directive (CSP Level 3). */
-type Policy = Readonly<Record<string, string>>;
-
-const PAGE_POLICY = {
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'img-src': "'self' data: https:",
-  'connect-src': "'self'",
-  'form-action': "'none'",
-  'base-uri': "'none'",
-  'frame-ancestors': "'none'",
-} satisfies Policy;
-
-/** Policy of a mail: its own styles and pictures, no script, links or origin; only our pages may frame it. */
-const LETTER_POLICY = {
-  sandbox: '',
-  'default-src': "'none'",
-  'style-src': "'unsafe-inline'",
-  'img-src': PAGE_POLICY['img-src'],
-  'frame-ancestors': "'self'",
-} satisfies Policy;
-
-function headersUnder(policy: Policy): Record<string, string> {
-  const directives = Object.entries(policy).map(([name, sources]) => `${name} ${sources}`.trimEnd());
-  return {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': directives.join('; '),
-    'Referrer-Policy': 'no-referrer',
-    'X-Frame-Options': policy['frame-ancestors'] === "'self'" ? 'SAMEORIGIN' : 'DENY',
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
-  };
-}
-
-const HEADERS = {
-  page: headersUnder(PAGE_POLICY),
-  /** A page with a form that is sent to this server without a script. */
-  form: headersUnder({ ...PAGE_POLICY, 'form-action': "'self'" }),
-  /** A page whose renderer writes its own style into the document. */
-  styled: headersUnder({ ...PAGE_POLICY, 'style-src': "'self' 'unsafe-inline'" }),
-  /** A page that frames documents of this server. */
-  framing: headersUnder({ ...PAGE_POLICY, 'frame-src': "'self'" }),
-  /** A mail as its reader sees it, in a frame. */
-  letter: headersUnder(LETTER_POLICY),
-};
-
-export type PageKind = keyof typeof HEADERS;
+export type PageKind = keyof typeof DOCUMENT_HEADERS;
 
 /** Adds a page's headers to those of the answer, in place. */
 export function pageHeaders(context: RequestContext, kind: PageKind = 'page'): Record<string, string> {
-  return Object.assign(context.headers, HEADERS[kind]);
+  return Object.assign(context.headers, DOCUMENT_HEADERS[kind]);
 }
 
 /** @param html a whole document. */

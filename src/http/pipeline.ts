@@ -3,7 +3,8 @@
  * keeps strangers' bodies from being validated and hides targets out of reach.
  */
 import { AppError } from '../core/error.ts';
-import { accessTo, type Principal, roleIn, workspaceAccess } from '../core/principal.ts';
+import { type Principal } from '../core/principal.ts';
+import { accessTo, roleIn, workspaceAccess } from '../core/access-control.ts';
 import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication, findApplicationByClientId } from '../store/applications.ts';
 import type { NoteAnswer } from './access-log.ts';

@@ -8,6 +8,7 @@ import { canonicalAddress, familyOf } from '../core/ip-address.ts';
 import type { BodyHold } from './body-pool.ts';
 import type { Application } from '../store/applications.ts';
 import { type CountryOf, countryOfAddress } from './country-table.ts';
+import { baseHeaders } from './security-headers.ts';
 
 export interface RequestContext {
   readonly requestId: string;
@@ -63,9 +64,6 @@ export interface ContextDependencies {
   /** Called once, when an untrusted peer sends a proxy header. */
   readonly onUntrusted?: (header: string) => void;
 }
-
-/** HSTS for a year, without subdomains: they may not be ours. */
-const HTTPS_ONLY = 'max-age=31536000';
 
 interface Lookups {
   readonly peerOf: (request: Request, unknown: string) => string;
@@ -170,13 +168,7 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
   const lookups = { peerOf, clientAddress, country };
   return (request, isAddressLate = false) => {
     const requestId = nextId(clock.now());
-    const headers: Record<string, string> = {
-      'X-Request-Id': requestId,
-      'X-Content-Type-Options': 'nosniff',
-      'Cache-Control': 'no-store',
-    };
-    if (isHttps) headers['Strict-Transport-Security'] = HTTPS_ONLY;
-    const context = new Incoming(requestId, request, headers, lookups);
+    const context = new Incoming(requestId, request, baseHeaders(requestId, isHttps), lookups);
     // Looked up at once with a proxy header, so that an untrusted proxy is reported on any path.
     const isLate = isAddressLate && (hasWarned || !request.headers.has('x-forwarded-for'));
     if (!isLate) context.lookUp(LOOPBACK);

@@ -1,7 +1,8 @@
 /** Membership changes that people make themselves: inactivate, reactivate, leave. */
 import type { Actor } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
-import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
+import { type SessionPrincipal } from '../../core/principal.ts';
+import { speaksFor } from '../../core/access-control.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';

@@ -2,7 +2,7 @@
 import { AppError } from '../../core/error.ts';
 import type { BodyReader } from '../../http/body-reader.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { isFromOwnPage } from '../../http/session-cookie.ts';
+import { isFromOwnPage } from '../../http/csrf.ts';
 import type { Protocol } from './protocol.ts';
 import type { AgentService } from './service.ts';
 

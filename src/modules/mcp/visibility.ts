@@ -1,5 +1,6 @@
 /** Decides which tools a key is shown. Authorization itself is checked at every call. */
-import { type Access, type KeyPrincipal, type PersonalKeyPrincipal, workspaceAccess } from '../../core/principal.ts';
+import { type Access, type KeyPrincipal, type PersonalKeyPrincipal } from '../../core/principal.ts';
+import { workspaceAccess } from '../../core/access-control.ts';
 import type { Operation } from '../../http/operation.ts';
 
 /** The properties of a key that decide which tools it sees. */

@@ -2,7 +2,8 @@
 import { inNameOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import { asksAbout, type OAuthClient } from '../../core/principal.ts';
+import { type OAuthClient } from '../../core/principal.ts';
+import { asksAbout } from '../../core/access-control.ts';
 import type { Author } from '../../db/database.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Sessions } from '../sessions/service.ts';

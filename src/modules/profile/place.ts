@@ -1,6 +1,7 @@
 /** Hides addresses and legal entities given in one workspace from others, until a code from the person's mailbox. */
 import type { Clock } from '../../core/clock.ts';
-import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
+import { type SessionPrincipal } from '../../core/principal.ts';
+import { speaksFor } from '../../core/access-control.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { hasProof, requireProof } from '../sign-in/freshness.ts';
 

@@ -1,7 +1,8 @@
 /** Chooses the OpenID client that signs people in to an application: its own, else the instance's. */
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
-import { type Principal, workspaceAccess } from '../../core/principal.ts';
+import { type Principal } from '../../core/principal.ts';
+import { workspaceAccess } from '../../core/access-control.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Database, Reader } from '../../db/database.ts';

@@ -1,6 +1,7 @@
 /** Sets a sign-in's cookies: the console's session, and the known browser. Other applications get only their token. */
 import type { RequestContext } from '../../http/request-context.ts';
-import { isFromOwnPage, type SessionCookie } from '../../http/session-cookie.ts';
+import { type SessionCookie } from '../../http/session-cookie.ts';
+import { isFromOwnPage } from '../../http/csrf.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { SignedIn } from './model.ts';
 

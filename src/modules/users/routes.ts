@@ -1,5 +1,5 @@
 /** Routes that manage an application's users. */
-import { accessTo } from '../../core/principal.ts';
+import { accessTo } from '../../core/access-control.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { type Gift, type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';

@@ -6,13 +6,13 @@ import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import type { Cell, Metrics } from '../../core/metrics.ts';
 import {
-  asksAbout,
   type KeyPrincipal,
   type OAuthClient,
   type PersonPrincipal,
   type Principal,
   type SessionPrincipal,
 } from '../../core/principal.ts';
+import { asksAbout } from '../../core/access-control.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';

@@ -1,5 +1,5 @@
 /** Routes of an application's webhooks and their deliveries. */
-import { accessTo } from '../../core/principal.ts';
+import { accessTo } from '../../core/access-control.ts';
 import { required } from '../../core/required.ts';
 import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';

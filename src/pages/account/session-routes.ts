@@ -6,7 +6,8 @@ import type { SessionPrincipal } from '../../core/principal.ts';
 import { required } from '../../core/required.ts';
 import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { isFromOwnPage, type SessionCookie } from '../../http/session-cookie.ts';
+import { type SessionCookie } from '../../http/session-cookie.ts';
+import { isFromOwnPage } from '../../http/csrf.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { findSession } from '../../store/sessions.ts';
 

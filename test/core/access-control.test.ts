@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  type Access,
-  accessTo,
-  type ConsoleRole,
-  type KeyPrincipal,
-  type SessionPrincipal,
-  workspaceAccess,
-} from '@/core/principal.ts';
+import { type Access, type ConsoleRole, type KeyPrincipal, type SessionPrincipal } from '@/core/principal.ts';
+import { accessTo, workspaceAccess } from '@/core/access-control.ts';
 
 const OURS = { id: 'app_1', workspaceId: 'wsp_1' };
 const SIBLING = { id: 'app_2', workspaceId: 'wsp_1' };
