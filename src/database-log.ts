@@ -6,34 +6,34 @@ import type { LogLoss } from './db/log-look.ts';
 
 const LOSSES: Record<Loss, string> = {
   database_gone:
-    'the database was deleted or replaced while it is open: no change is taken; stop this server, put the database back, start again',
+    'the database was deleted or replaced while open: changes are refused; stop the server, put the database back, start again',
   database_log_gone:
-    'the log of the database was deleted or replaced while it is open: no change is taken; what was acknowledged is in the database; start this server again',
+    'the write-ahead log was deleted or replaced while open: changes are refused; acknowledged changes are in the database; restart the server',
   folder_taken:
-    'the lock file was deleted, and another server has taken the data folder: no change is taken; stop one of the two',
+    'the lock file was deleted and another server has taken over the data folder: changes are refused; stop one of the two',
 };
 const LOG_NOT_KEPT =
-  'the log of the database was deleted or replaced while it is open: no change is taken; the last changes before it may be lost; start this server again';
+  'the write-ahead log was deleted or replaced while open: changes are refused; the last changes before that may be lost; restart the server';
 
 export function databaseLog(path: string, log: Logger | undefined) {
   const engine = {
     onRefusal: (error: unknown) =>
       error === null
-        ? log?.warn('the disk takes changes again')
+        ? log?.warn('the disk accepts writes again')
         : log?.error(
             { path, reason: reasonOf(error) },
-            'the disk refuses changes: they are answered 503 until it takes them again',
+            'the disk refuses writes: changes are answered 503 until it accepts them again',
           ),
     onLoss: (loss: Loss, isKept: boolean) => log?.fatal({ path, reason: loss }, isKept ? LOSSES[loss] : LOG_NOT_KEPT),
     onLogLeft: (error: unknown) =>
       log?.warn(
-        { path, reason: error === null ? 'the time for it was over' : reasonOf(error) },
-        'the log of the database stays beside it; the next start reads it',
+        { path, reason: error === null ? 'timed out' : reasonOf(error) },
+        'the write-ahead log was not checkpointed at the stop; the next start reads it',
       ),
   };
   return {
     engine,
-    onLockRemade: () => log?.warn('the lock file of the data folder was deleted; this server made it anew'),
+    onLockRemade: () => log?.warn('the lock file of the data folder was deleted; this server recreated it'),
     /** @returns one sentence about the damage; null unless damage is certain. */
     logLoss(loss: LogLoss | null): string | null {
       if (loss === null) return null;
@@ -49,7 +49,7 @@ export function databaseLog(path: string, log: Logger | undefined) {
       }
       log?.error(
         pages,
-        'the log of the database is damaged or was cut, and acknowledged changes in it are lost; compare with a good backup',
+        'the write-ahead log is damaged or truncated: acknowledged changes are lost; compare with a good backup',
       );
       return `Its log was damaged or cut before the last start: ${committed - readable} of ${committed} pages in it could not be read, so acknowledged changes are lost.`;
     },

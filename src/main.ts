@@ -50,7 +50,7 @@ try {
   if (exitCode !== undefined) process.exitCode = exitCode;
 } catch (error) {
   const { AppError } = await import('./core/error.ts');
-  // The disk refused the command's write, or another process holds the database.
+  // The disk refused the command's write, or another process has locked the database.
   const isRefused = error instanceof AppError && error.code === 'unavailable';
   if (!(error instanceof UsageError) && !(error instanceof StartupError) && !isRefused) throw error;
   process.stderr.write(`gatehouse: ${printableLines(error.message)}\n`);

@@ -182,7 +182,7 @@ export async function startServer(
     try {
       writeServerNote(folder, noteOf(dependencies, identity, localUrl));
     } catch (err) {
-      log.warn({ err }, 'what commands beside this server are to know of it could not be written down');
+      log.warn({ err }, 'the note for commands on this machine could not be written');
     }
   }
   const descriptors = watchDescriptors({ log, shed: door.closeIdle });
@@ -207,9 +207,7 @@ export async function startServer(
     descriptors[Symbol.dispose]();
     await waitUntil(
       earlier(deadlineIn(JOBS_MS), before(deadline, AFTER_JOBS_MS)),
-      services
-        .stop()
-        .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'a job failed as it was stopped')),
+      services.stop().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'a job failed while stopping')),
     );
     await services.flushAll(before(deadline, AFTER_FLUSH_MS));
     if (identity) leaveFolder();
@@ -253,7 +251,7 @@ async function lookThrough(db: Database, log: Logger): Promise<void> {
         'the database is damaged: keep a copy of the folder, run gatehouse doctor --full, and bring back a good backup',
       );
   } catch (error) {
-    log.warn({ reason: reasonOf(error) }, 'the database could not be looked through at the start');
+    log.warn({ reason: reasonOf(error) }, 'the database could not be checked at start');
   }
 }
 

@@ -105,7 +105,7 @@ export const SETTINGS = {
     env: 'GATEHOUSE_BASE_URL',
     flag: { name: 'base-url', value: 'URL' },
     standIn: 'http://localhost:PORT',
-    meaning: 'Public address; links, cookies and mails use it. With a certificate of its own it begins with https.',
+    meaning: 'Public address, used in links, cookies and mails. With a certificate it starts with https.',
     remedy: 'give an http or https address without path, query or fragment, such as https://auth.example.com.',
     parse: parseBaseUrl,
   },
@@ -114,14 +114,14 @@ export const SETTINGS = {
     env: 'GATEHOUSE_TLS_CERT',
     flag: { name: 'tls-cert', value: 'FILE' },
     meaning:
-      'Certificate with its chain, PEM: https is spoken here, from TLS 1.2 on. SIGHUP reads it again for new connections.',
+      'Certificate with its chain (PEM): serves https, TLS 1.2 and later. SIGHUP reloads it for new connections.',
     ...TEXT,
   },
   tlsKey: {
     group: 'server',
     env: 'GATEHOUSE_TLS_KEY',
     flag: { name: 'tls-key', value: 'FILE' },
-    meaning: 'The key of that certificate, PEM, without a passphrase.',
+    meaning: 'Private key of the certificate (PEM), without a passphrase.',
     ...TEXT,
   },
   ownerEmail: {
@@ -136,7 +136,7 @@ export const SETTINGS = {
     group: 'start',
     env: 'GATEHOUSE_WORKSPACE_KEY',
     isSecret: true,
-    meaning: 'A key made by `gatehouse key`; becomes a full workspace key at start.',
+    meaning: 'A key created by `gatehouse key`; becomes a workspace key with full access at start.',
     remedy: 'give a key made by "gatehouse key".',
     parse: (text: string) => (isSecret('apiKey', text) ? text : null),
   },
@@ -144,8 +144,7 @@ export const SETTINGS = {
     group: 'start',
     env: 'GATEHOUSE_SEED',
     flag: { name: 'seed', value: 'FILE' },
-    meaning:
-      'Applications, roles, users and more that are to be there, as for `gatehouse apply`; brought about at every start.',
+    meaning: 'Document of applications, roles, users and more, as for `gatehouse apply`; applied at every start.',
     ...TEXT,
   },
   /** Null selects the embedded outbox. */
@@ -155,7 +154,7 @@ export const SETTINGS = {
     isSecret: true,
     meaning:
       '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox. `smtp://` to another ' +
-      'host insists on STARTTLS, unless `?tls=optional` follows.',
+      'host requires STARTTLS, unless `?tls=optional` follows.',
     remedy:
       'give smtp://user:password@host:587 or smtps://user:password@host:465, with ?tls=optional or nothing behind.',
     parse(text: string) {
@@ -179,22 +178,21 @@ export const SETTINGS = {
     group: 'network',
     env: 'GATEHOUSE_TRUSTED_PROXIES',
     default: '',
-    meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For and country header are believed.',
+    meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For and country header are trusted.',
     ...addressRanges('10.0.0.0/8,::1'),
   },
   allowedCidrs: {
     group: 'network',
     env: 'GATEHOUSE_ALLOW_CIDRS',
     default: '',
-    meaning: 'Ranges, comma-separated, that outgoing requests may reach although they are not public.',
+    meaning: 'CIDRs, comma-separated, of private addresses that outbound requests may reach.',
     ...addressRanges('10.20.0.0/16'),
   },
   /** In lower case. */
   countryHeader: {
     group: 'network',
     env: 'GATEHOUSE_COUNTRY_HEADER',
-    meaning:
-      'Header in which a trusted proxy gives the client’s country; else it is looked up in the table inside the binary.',
+    meaning: 'Header in which a trusted proxy sends the client’s country; default: the table in the binary.',
     remedy: 'give the name of a header, such as CF-IPCountry.',
     parse: (text: string) => (/^[A-Za-z0-9-]+$/.test(text) ? text.toLowerCase() : null),
   },
@@ -221,8 +219,7 @@ export const SETTINGS = {
     env: 'GATEHOUSE_LOG_FORMAT',
     flag: { name: 'log-format', value: 'FORMAT' },
     standIn: 'json',
-    meaning:
-      '`json`, a line for each request and each event, or `pretty` for people, which is the default of `--dev` on a terminal.',
+    meaning: '`json`, one line per request and event, or `pretty` for people, the default of `--dev` on a terminal.',
     remedy: 'give json or pretty.',
     parse: (text: string) => (text === 'json' || text === 'pretty' ? text : null),
   },
@@ -230,7 +227,7 @@ export const SETTINGS = {
     group: 'upkeep',
     env: 'GATEHOUSE_SLOW_STATEMENT_MS',
     default: '200',
-    meaning: 'Statements of the database that take as many milliseconds are logged at `warn`, without their values.',
+    meaning: 'Logs database statements that take at least this many milliseconds at `warn`, without their values.',
     ...wholeNumber(1, 600_000),
   },
   metricsToken: {
@@ -238,7 +235,7 @@ export const SETTINGS = {
     env: 'GATEHOUSE_METRICS_TOKEN',
     isSecret: true,
     meaning:
-      'Opens `/metrics` to whoever shows it as bearer; without it, it is open to this machine alone, and only while the base URL is on loopback.',
+      'Bearer token for `/metrics`; without it, `/metrics` answers this machine only, and only while the base URL is on loopback.',
     remedy: 'give 16 characters or more, without spaces.',
     parse: (text: string) => (/^[\x21-\x7e]{16,512}$/.test(text) ? text : null),
   },
@@ -246,7 +243,7 @@ export const SETTINGS = {
     group: 'upkeep',
     env: 'GATEHOUSE_AUDIT_DAYS',
     default: '365',
-    meaning: 'How many days audit records are kept.',
+    meaning: 'Number of days that audit records are kept.',
     ...wholeNumber(1, 36_500),
   },
   providerClientId: {
@@ -259,15 +256,14 @@ export const SETTINGS = {
     group: 'provider',
     env: 'GATEHOUSE_GOOGLE_CLIENT_SECRET',
     isSecret: true,
-    meaning: 'The secret of that client.',
+    meaning: 'Secret of that client.',
     ...TEXT,
   },
   providerIssuer: {
     group: 'provider',
     env: 'GATEHOUSE_GOOGLE_ISSUER',
     standIn: GOOGLE_ISSUER,
-    meaning:
-      'Another OpenID Connect issuer to sign people in with; what it says to this client of e-mail addresses is taken.',
+    meaning: 'Another OpenID Connect issuer for sign-in; the e-mail addresses that it asserts are trusted.',
     remedy: 'give the https address of an OpenID Connect issuer, without query or fragment.',
     parse: (text: string, mode: Mode) => (isIssuer(text, mode !== 'normal') ? text : null),
   },
@@ -276,7 +272,7 @@ export const SETTINGS = {
     group: 'backup',
     env: 'GATEHOUSE_BACKUP_TO',
     isVoidIn: 'ephemeral',
-    meaning: 'Folder, or `s3://bucket/prefix`, that the server writes backups to by itself.',
+    meaning: 'Folder, or `s3://bucket/prefix`, for scheduled backups.',
     remedy: `give a folder, or s3://bucket/prefix; ${BUCKET_RULE}.`,
     parse: parsePlace,
   },
@@ -284,7 +280,7 @@ export const SETTINGS = {
     group: 'backup',
     env: 'GATEHOUSE_BACKUP_SCHEDULE',
     default: 'daily 03:00',
-    meaning: 'When: `daily 03:00`, `every 6h`, or five fields of cron such as `30 2 * * 1-5`; in UTC.',
+    meaning: 'Schedule in UTC: `daily 03:00`, `every 6h`, or five cron fields such as `30 2 * * 1-5`.',
     remedy: 'give "daily 03:00", "every 6h" (5 minutes or more), or five fields of cron; times are UTC.',
     parse: parseSchedule,
   },
@@ -292,7 +288,7 @@ export const SETTINGS = {
     group: 'backup',
     env: 'GATEHOUSE_BACKUP_KEEP',
     default: '14',
-    meaning: 'How many of them stay: the newest `14`, those of `30d`, or `7,30d` for what either says.',
+    meaning: 'Backups to keep: the newest `14`, those of the last `30d`, or `7,30d` for both.',
     remedy: 'give a number, a number of days such as 30d, or both: 7,30d.',
     parse: parseKeep,
   },
@@ -300,7 +296,7 @@ export const SETTINGS = {
     group: 'backup',
     env: 'GATEHOUSE_BACKUP_RECIPIENT',
     flag: { name: 'recipient', value: 'age1…' },
-    meaning: 'Encrypts backups for this age recipient; several with commas between.',
+    meaning: 'Encrypts backups for this age recipient, or for several separated by commas.',
     remedy: 'give a recipient as age-keygen prints it, age1…, or several with commas between.',
     parse: parseRecipients,
   },
@@ -308,14 +304,14 @@ export const SETTINGS = {
     group: 'backup',
     env: 'GATEHOUSE_BACKUP_PASSPHRASE_FILE',
     flag: { name: 'passphrase-file', value: 'FILE' },
-    meaning: 'Encrypts backups by the passphrase in this file: one line of 12 characters or more.',
+    meaning: 'Encrypts backups with the passphrase in this file: one line of at least 12 characters.',
     ...TEXT,
   },
   /** Null leaves the address to the region. */
   s3Endpoint: {
     group: 'backup',
     env: 'GATEHOUSE_S3_ENDPOINT',
-    meaning: 'Address of the service that holds the bucket, such as `https://s3.example.com`; without it AWS.',
+    meaning: 'Address of the S3 service, such as `https://s3.example.com`; default AWS.',
     remedy: 'give an http or https address, such as https://s3.example.com.',
     // The address is shown, so it must not contain a user name or password.
     parse(text: string): string | null {
@@ -324,19 +320,19 @@ export const SETTINGS = {
       return isAddress ? text.replace(/\/+$/, '') : null;
     },
   },
-  s3Region: { group: 'backup', env: 'GATEHOUSE_S3_REGION', meaning: 'Its region.', ...TEXT },
+  s3Region: { group: 'backup', env: 'GATEHOUSE_S3_REGION', meaning: 'Region of the bucket.', ...TEXT },
   s3AccessKeyId: {
     group: 'backup',
     env: 'GATEHOUSE_S3_ACCESS_KEY_ID',
     isSecret: true,
-    meaning: 'Access key to the bucket.',
+    meaning: 'Access key id for the bucket.',
     ...TEXT,
   },
   s3SecretAccessKey: {
     group: 'backup',
     env: 'GATEHOUSE_S3_SECRET_ACCESS_KEY',
     isSecret: true,
-    meaning: 'The secret of that key.',
+    meaning: 'Secret access key for the bucket.',
     ...TEXT,
   },
 } as const satisfies Record<string, Setting>;

@@ -52,7 +52,10 @@ export const serve: Command = {
       const stop = stopOnSignals(server, flushLog);
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       starter?.onEnd((how) => {
-        log.info({ how }, 'nobody is left to use this ephemeral instance: it stops (--no-follow-parent keeps one)');
+        log.info(
+          { how },
+          'stopping: the parent process of this ephemeral instance has ended (--no-follow-parent keeps it)',
+        );
         void stop();
       });
       return;
@@ -73,7 +76,7 @@ export const serve: Command = {
     const { renewCertificate } = server;
     // Under a supervisor SIGHUP without a certificate must not end the process; on a terminal it does.
     if (renewCertificate || !isatty(0))
-      process.on('SIGHUP', renewCertificate ?? (() => log.info('SIGHUP: there is no certificate to read again')));
+      process.on('SIGHUP', renewCertificate ?? (() => log.info('SIGHUP: no certificate to reload')));
     await announceStart(server, config, seed?.said ?? [], voice);
     await destination.flush();
   },

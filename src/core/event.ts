@@ -10,7 +10,7 @@ const about = <Properties extends TProperties>(properties: Properties) =>
   Type.Object({ userId: Type.String(), ...properties });
 
 const onSession = about({ sessionId: Type.String() });
-const byAdmin = about({ reason: Type.Optional(Type.String({ description: 'When one was given.' })) });
+const byAdmin = about({ reason: Type.Optional(Type.String({ description: 'Only if one was given.' })) });
 const Nullable = Type.Union([Type.String(), Type.Null()]);
 const image = about({
   url: Nullable,
@@ -24,7 +24,7 @@ export const EVENT_SCHEMAS = {
     sessionId: Type.String(),
     method: Type.Unsafe<SignInMethod>(Type.String()),
     email: Type.String(),
-    isNewUser: Type.Boolean({ description: 'They came to the application for the first time.' }),
+    isNewUser: Type.Boolean({ description: 'Whether this is their first sign-in to the application.' }),
   }),
   'user.signed_out': onSession,
   'user.session_revoked': about({ sessionId: Type.String(), reason: Type.String() }),
@@ -34,18 +34,18 @@ export const EVENT_SCHEMAS = {
   'user.paused': byAdmin,
   'user.resumed': byAdmin,
   'user.deleted': about({
-    reason: Type.Optional(Type.String({ description: 'When one was given.' })),
+    reason: Type.Optional(Type.String({ description: 'Only if one was given.' })),
     forgotten: Type.Optional(
       Type.Boolean({
         description:
-          'True where an import was forgotten: keep nothing of them. The address may sign in again, as a new user.',
+          'True if an imported person was deleted: keep no data about them. The address may sign in again, as a new user.',
       }),
     ),
   }),
   'user.restored': about({
-    reason: Type.Optional(Type.String({ description: 'When one was given.' })),
+    reason: Type.Optional(Type.String({ description: 'Only if one was given.' })),
     status: Type.Optional(
-      Type.String({ description: 'Where it is not `active`: the state before the deletion, such as `banned`.' }),
+      Type.String({ description: 'Set if not `active`: the state before the deletion, such as `banned`.' }),
     ),
   }),
   'user.inactivated': about({}),
@@ -61,7 +61,7 @@ export const EVENT_SCHEMAS = {
     removed: Slugs('The groups left.'),
   }),
   'user.profile_updated': about({
-    name: Type.String({ description: 'Empty where it is not known.' }),
+    name: Type.String({ description: 'Empty if unknown.' }),
     categories: Slugs('From `identity`, `languages`, `region`, `addresses`, `legal_entities`; more may be added.'),
     changed: Type.Optional(Slugs('With `identity`: the fields that changed.')),
   }),

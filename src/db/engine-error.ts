@@ -8,7 +8,7 @@ export function isOutage(error: unknown): error is AppError {
   return error instanceof AppError && OUTAGES.includes(error.hint);
 }
 
-/** `busy`: another process holds the database. `unreadable`: a disk error, or a damaged file (SQLite confuses them). */
+/** `busy`: another process has locked the database. `unreadable`: a disk error, or a damaged file (SQLite confuses them). */
 export type EngineTrouble = 'busy' | 'unreadable';
 
 /** https://www.sqlite.org/rescode.html */

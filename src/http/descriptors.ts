@@ -25,7 +25,7 @@ export function watchDescriptors({ log, shed, probe = probeFile }: DescriptorOpt
 
   function look(): void {
     if (isLeft(probe)) {
-      if (saidAt > -Infinity) log.info({ closedConnections: closed }, 'file descriptors are left again');
+      if (saidAt > -Infinity) log.info({ closedConnections: closed }, 'file descriptors are available again');
       saidAt = -Infinity;
       closed = 0;
       return;

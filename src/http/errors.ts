@@ -48,7 +48,7 @@ function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logge
   if (name === 'AbortError') return new AppError('invalid_request', { cause: thrown });
   const trouble = engineTrouble(thrown);
   if (trouble === 'busy') {
-    log.warn({ requestId, err: thrown }, 'another process holds the database');
+    log.warn({ requestId, err: thrown }, 'another process has locked the database');
     return new AppError('unavailable', { retryAfterSeconds: 1, cause: thrown });
   }
   log.error({ requestId, err: thrown }, 'request failed');

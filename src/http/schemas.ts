@@ -36,7 +36,7 @@ export const Id = (prefix: keyof typeof ID_NAMES, options: SchemaOptions = {}) =
   Type.String({ $id: ID_NAMES[prefix], examples: [`${prefix}_01kat1h5ppe3bv2d9g3wq5r1xm`], ...options });
 
 /** New secret, which only this answer shows. */
-export const NewSecret = (kind: SecretKind, description = 'In plain text, this once.') =>
+export const NewSecret = (kind: SecretKind, description = 'Returned once, in plain text.') =>
   Type.String({ description, examples: [`${SECRET_PREFIXES[kind]}_…`] });
 
 /** Public prefix that identifies a secret. */
@@ -149,11 +149,11 @@ export const PageQuery = Type.Object({
       minimum: 1,
       maximum: 200,
       default: 50,
-      description: 'How many at most.',
+      description: 'Maximum number of entries.',
       remedy: 'Give a whole number from 1 to 200.',
     }),
   ),
-  cursor: Type.Optional(Type.String({ isAnyText: true, description: '`nextCursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ isAnyText: true, description: '`nextCursor` of the previous page.' })),
 });
 export type PageQuery = Static<typeof PageQuery>;
 
@@ -166,11 +166,9 @@ export const ChangeOutcomeSchema = Choice(CHANGE_OUTCOMES, { $id: 'ChangeOutcome
 
 /** Reason why one item of a bulk change is `refused`; the other items go on. */
 export const refusalOfOne = {
-  error: Type.Optional(
-    Type.String({ description: 'Of what is `refused`: the code of the refusal.', examples: ['invalid_state'] }),
-  ),
+  error: Type.Optional(Type.String({ description: 'Error code, if `refused`.', examples: ['invalid_state'] })),
   message: Type.Optional(
-    Type.String({ description: 'The same as a sentence.', examples: ['The current state does not allow this.'] }),
+    Type.String({ description: 'The refusal as a sentence.', examples: ['The current state does not allow this.'] }),
   ),
 };
 
@@ -178,7 +176,7 @@ export const ChangeSummary = Type.Object(
   {
     requested: Type.Integer(),
     changed: Type.Integer({ examples: [2] }),
-    skipped: Type.Integer({ description: 'All others: see their outcomes.' }),
+    skipped: Type.Integer({ description: 'All others; see their outcomes.' }),
   },
   { $id: 'ChangeSummary' },
 );

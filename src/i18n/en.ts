@@ -220,7 +220,7 @@ export const en = {
     'email.new': 'New e-mail address',
     'email.newHint': 'First you confirm with a code sent to {email}, then with one sent to the new address.',
     'email.same': 'This is your address already.',
-    'email.taken': 'This address belongs to another account by now. Use another one.',
+    'email.taken': 'This address now belongs to another account. Use another one.',
     'email.proofLost': 'That took too long. Begin again.',
     'email.codeLead': 'We sent a code to {email}. With it this becomes your address.',
     'email.effects':

@@ -33,7 +33,7 @@ export async function flushLast(flushes: readonly LastFlush[], deadline: Deadlin
     const { count, ...known } = left ?? { count: null, cause };
     if (count === 0) continue;
     unwritten.push(count === null ? of : `${count} ${of}`);
-    reasons.add(known.cause === null ? 'the time for it was over' : messageOf(known.cause));
+    reasons.add(known.cause === null ? 'timed out' : messageOf(known.cause));
   }
   if (unwritten.length === 0) return;
   log.warn({ unwritten, reason: [...reasons].join('; ') }, 'the stop could not write everything it had counted');

@@ -113,7 +113,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
     if (slice.isFinished) {
       sizes.delete(id);
       announced.delete(id);
-      log.info({ work: id, kind: kind.name, applicationId: known.applicationId }, 'long work is done');
+      log.info({ work: id, kind: kind.name, applicationId: known.applicationId }, 'background task finished');
     }
     if (slice.isFinished) return 'finished';
     return slice.isWaiting ? 'waiting' : 'unfinished';
@@ -125,7 +125,10 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
     announced.add(id);
     const work = await findLongWork(db.reader, id);
     if (!work) return;
-    log.info({ work: id, kind: work.kind, applicationId: work.applicationId, done: work.done }, 'long work goes on');
+    log.info(
+      { work: id, kind: work.kind, applicationId: work.applicationId, done: work.done },
+      'background task resumed',
+    );
     const kind = byName.get(work.kind);
     if (!kind?.count || work.total !== null) return;
     const total = work.done + (await kind.count(db.reader, work));
@@ -149,7 +152,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
           // The task stays where it is; the job takes it up again.
           const reason = error instanceof AppError ? error.code : undefined;
           if (!isOutage(error))
-            log.error({ err: error, work: id, reason }, 'a slice of long work failed; it will be tried again');
+            log.error({ err: error, work: id, reason }, 'a batch of a background task failed; it will be tried again');
         }
         await nextTurn();
       }
@@ -182,7 +185,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
   };
   db.onCommit(LONG_WORK_BEGUN, () => {
     runner.runOnce().catch((err: unknown) => {
-      if (!isOutage(err)) log.error({ err }, 'long work could not be taken up; it will be tried again');
+      if (!isOutage(err)) log.error({ err }, 'background tasks could not be resumed; it will be tried again');
     });
   });
   return runner;

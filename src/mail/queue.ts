@@ -128,7 +128,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
       });
     } catch (error) {
       // The leases end and the mails are sent again: better twice than never.
-      log.error({ err: error }, 'what became of mails could not be recorded');
+      log.error({ err: error }, 'mail results could not be recorded');
     } finally {
       for (const { mail } of returned) here.delete(mail.id);
     }
@@ -163,7 +163,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     } catch (error) {
       const { reason, isPermanent } = error instanceof MailError ? error : new MailError(nameOf(error), false);
       if (isPermanent) {
-        if (!isClosed()) log.error({ mailId, reason }, 'the mail server refused a mail for good');
+        if (!isClosed()) log.error({ mailId, reason }, 'the mail server rejected a mail permanently');
         return { status: 'failed', error: reason, isExpired: false };
       }
       const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_MAIL_RETRY_MS);

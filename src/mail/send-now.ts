@@ -58,7 +58,7 @@ export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendN
   async function record({ id }: Mail, outcome: MailOutcome): Promise<void> {
     await db
       .write(SYSTEM_ACTOR, (unit) => recordMailOutcome(unit, id, outcome))
-      .catch((err: unknown) => log.error({ err, mailId: id }, 'what became of a mail could not be recorded'));
+      .catch((err: unknown) => log.error({ err, mailId: id }, 'the result of a mail could not be recorded'));
   }
 
   async function capture(author: Author, queue: (unit: Unit) => Promise<string>, { onCapture }: Outbox): Promise<void> {

@@ -54,7 +54,7 @@ const runDue = async ({ services }: Instance) => services.longWork.runOnce();
 function expectSpent({ status, json, headers }: Answer, perHour: number): void {
   expect(status).toBe(429);
   expect(json.error).toBe('rate_limited');
-  expect(json.message).toContain(`${perHour} mails an hour`);
+  expect(json.message).toContain(`${perHour} unsolicited mails per hour`);
   expect(headers.get('ratelimit-limit')).toBe(String(perHour));
   expect(headers.get('ratelimit-remaining')).toBe('0');
   expect(headers.get('retry-after')).toBe(headers.get('ratelimit-reset'));

@@ -82,7 +82,7 @@ test(`${ROUNDS} kills lose nothing that was acknowledged, and leave a sound data
   expect(readDatabase(folder, faultsOf)).toEqual([]);
 });
 
-test('long work goes on from the start itself, so that kills soon after each start do not hold it up', async () => {
+test('background task resumed from the start itself, so that kills soon after each start do not hold it up', async () => {
   const sessions = 20_000;
   const folder = join(scratch.path, 'resumed');
   const { env, token, ownerEmail, doomed } = await setScene(folder, { receiverUrl, doomed: 1, sessionsEach: sessions });

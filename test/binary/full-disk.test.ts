@@ -69,7 +69,7 @@ const ready = async (server: RunningServer) => {
 const isWritable = async (server: RunningServer) =>
   readExposition((await request(server, 'GET', '/metrics')).text).value('gatehouse_database_writable');
 
-const REFUSED = 'The disk refuses writes; nothing is accepted until it takes them again.';
+const REFUSED = 'The disk refuses writes; changes are refused until it accepts them again.';
 
 /** Makes changes until none was taken for longer than the jobs need to free what they can. */
 async function nothingFits(server: RunningServer): Promise<void> {
@@ -114,7 +114,7 @@ test.skipIf(!hasSmallDisks)(
     await eventually('the log says so', () => linesOf(server).length > before);
     const lines = linesOf(server);
     expect(lines.slice(before).filter(({ msg }) => !/^jobs fail/.test(msg))).toMatchObject([
-      { msg: 'the disk takes changes again' },
+      { msg: 'the disk accepts writes again' },
     ]);
     // A log that is restarted in the room it has takes changes for a moment, and is refused again.
     expect(said(server, /disk refuses changes/).length).toBe(said(server, /disk takes changes again/).length);

@@ -31,7 +31,7 @@ const namesIn = (folder: string) =>
 const fatalLines = (server: RunningServer) => server.stdout.text().match(/^.*"level":"fatal".*$/gm) ?? [];
 
 const LOG_GONE =
-  'The database’s log was deleted or replaced while the server runs: its operator has to start the server again.';
+  'The database’s write-ahead log was deleted or replaced while the server runs: its operator must restart the server.';
 
 /** Makes changes as fast as they are answered. @returns names that were acknowledged, and how the others were refused. */
 async function changes(server: RunningServer, count: number, prefix: string) {
@@ -116,7 +116,7 @@ describe('the lock file deleted under a running server', () => {
     }
     expect((await make(server, 'Goes on')).status).toBe(200);
     expect((await request(server, 'GET', '/readyz')).status).toBe(200);
-    expect(server.stdout.text()).toContain('the lock file of the data folder was deleted; this server made it anew');
+    expect(server.stdout.text()).toContain('the lock file of the data folder was deleted; this server recreated it');
     expect(await server.stop()).toBe(0);
   });
 

@@ -79,7 +79,7 @@ describe('long work', () => {
     await works.runOnce();
     expect(targets()).toEqual(numbered('long', 5000));
     expect(await pending()).toBeUndefined();
-    expect(lines.at(-1)).toMatchObject({ msg: 'long work is done', kind: 'long', applicationId: 'app_1' });
+    expect(lines.at(-1)).toMatchObject({ msg: 'background task finished', kind: 'long', applicationId: 'app_1' });
   });
 
   test('shows how far it is', async () => {

@@ -184,7 +184,7 @@ async function endpointFindings(reader: Reader): Promise<Finding[]> {
   return [
     warn(
       `${counted(quarantined, 'endpoint')} in quarantine after failing for long: what is for them waits.${off}`,
-      'Their owners find why under Webhooks in the console, mend the receiver, and release them there.',
+      'Their owners find why under Webhooks in the console, fix the receiver, and release them there.',
     ),
   ];
 }

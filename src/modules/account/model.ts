@@ -30,15 +30,14 @@ export type CodeGiven = Static<typeof CodeGiven>;
 export const ProofInput = Input({
   purpose: Type.Optional(
     Choice(PROOF_PURPOSES, {
-      description: 'What the code is to be good for, and it alone. By default `session`: whatever needs a proof.',
+      description: 'The only purpose of the code. Default `session`: everything that needs a proof.',
     }),
   ),
   target: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 320,
-      description:
-        'Which one, where there are several: for `email_change` the new address, for `provider_removal` the id.',
+      description: 'The target of the purpose: the new address for `email_change`, the id for `provider_removal`.',
       remedy: 'Give the new address or the id.',
     }),
   ),
@@ -46,13 +45,13 @@ export const ProofInput = Input({
 export type ProofInput = Static<typeof ProofInput>;
 
 export const Proved = Type.Object({
-  freshUntil: Timestamp({ description: 'Until then sensitive changes are accepted in this session.' }),
+  freshUntil: Timestamp({ description: 'End of the time in which this session may make sensitive changes.' }),
 });
 
 const OwnSession = Type.Object(
   {
     id: Id('ses'),
-    isCurrent: Type.Boolean({ description: 'The session that asks.' }),
+    isCurrent: Type.Boolean({ description: 'Whether it is the calling session.' }),
     application: Type.Object({ id: Id('app'), name: Type.String() }),
     method: Type.String({ examples: ['otp'] }),
     device: Nullable(Type.String({ examples: ['Chrome on macOS'] })),
@@ -68,21 +67,21 @@ export type OwnSession = Static<typeof OwnSession>;
 
 export const OwnSessionPage = PageOf(OwnSession);
 
-const revoked = Type.Integer({ description: 'How many sessions were ended.' });
+const revoked = Type.Integer({ description: 'Number of ended sessions.' });
 
 export const OwnSessionsRevoked = Type.Object({ revoked });
 
 export const SignOutQuery = Type.Object({
   devices: Type.Optional(
     Type.Boolean({
-      description: '`false` leaves connected devices alone.',
+      description: '`false` keeps connected devices.',
       remedy: 'Give true or false.',
     }),
   ),
 });
 
 export const SignedOutElsewhere = Type.Object(
-  { revoked, devices: Type.Integer({ description: 'How many connected devices were disconnected.', examples: [1] }) },
+  { revoked, devices: Type.Integer({ description: 'Number of disconnected devices.', examples: [1] }) },
   { $id: 'SignedOutElsewhere' },
 );
 export type SignedOutElsewhere = Static<typeof SignedOutElsewhere>;
@@ -96,7 +95,7 @@ export const MembershipInput = Input(
       Type.String({
         minLength: 1,
         maxLength: 100,
-        description: 'An application the person is a member of; by default the session’s own.',
+        description: 'An application that the person is a member of; default the session’s own.',
         remedy: 'Give the id of an application.',
       }),
     ),
@@ -115,9 +114,9 @@ const Sentences = (description: string) => Type.Array(Type.String(), { descripti
 export const DeletionAsked = Type.Object({
   challengeId: Id('chl'),
   expiresAt: Timestamp(),
-  deleted: Sentences('What a deletion deletes, for good.'),
-  kept: Sentences('What stays, and why.'),
-  recordDays: Type.Integer({ description: 'For how many days records of what was done stay.' }),
+  deleted: Sentences('What a deletion deletes permanently.'),
+  kept: Sentences('What is kept, and why.'),
+  recordDays: Type.Integer({ description: 'Number of days that audit records are kept.' }),
 });
 export type DeletionAsked = Static<typeof DeletionAsked>;
 
@@ -125,7 +124,7 @@ export type DeletionAsked = Static<typeof DeletionAsked>;
 export const DeletionInput = Type.Partial(CodeGiven, { additionalProperties: false, remedy: 'Give a JSON object.' });
 export type DeletionInput = Static<typeof DeletionInput>;
 
-export const AccountDeleted = Type.Object({ userId: Id('usr'), kept: Sentences('What stays, and why.') });
+export const AccountDeleted = Type.Object({ userId: Id('usr'), kept: Sentences('What is kept, and why.') });
 export type AccountDeleted = Static<typeof AccountDeleted>;
 
 export const AccountExport = Type.Object({

@@ -13,11 +13,11 @@ const Time = (description: string) =>
 export const ActivityQuery = Type.Composite([
   PageQuery,
   Type.Object({
-    status: Type.Optional(Choice(['ok', 'error'], { description: 'Only what went well, or only what failed.' })),
+    status: Type.Optional(Choice(['ok', 'error'], { description: 'Only successes, or only failures.' })),
     family: Type.Optional(
       Type.String({
         pattern: '^[a-z._]{1,50}$',
-        description: 'What a kind begins with: a family, such as `signin`, or more of the kind or less.',
+        description: 'Prefix of a kind: a family such as `signin`, or a longer or shorter prefix.',
         remedy: 'Give the beginning of a kind, such as signin or apikey.rot.',
         examples: ['signin'],
       }),
@@ -34,7 +34,7 @@ export const ActivityQuery = Type.Composite([
       Type.String({
         minLength: 1,
         maxLength: 100,
-        description: 'Only what is about this person, `usr_…`.',
+        description: 'Only records about this person, `usr_…`.',
         remedy: 'Give the id of a user.',
         examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'],
       }),
@@ -44,7 +44,7 @@ export const ActivityQuery = Type.Composite([
         minLength: 1,
         maxLength: 320,
         description:
-          'Only what is about this whole address. With `status=error`: why somebody was refused, account or not.',
+          'Only records about exactly this address. With `status=error`: why somebody was refused, with or without an account.',
         remedy: 'Give an e-mail address.',
         examples: ['ada@example.com'],
       }),
@@ -57,7 +57,7 @@ export const ActivityQuery = Type.Composite([
         remedy: 'Give 1 to 320 characters.',
       }),
     ),
-    from: Type.Optional(Time('Only from this time on.')),
+    from: Type.Optional(Time('Only from this time.')),
     to: Type.Optional(Time('Only before this time.')),
   }),
 ]);
@@ -66,7 +66,7 @@ export type ActivityQuery = Static<typeof ActivityQuery>;
 export const AuthEvent = Type.Object(
   {
     id: Id('aud'),
-    applicationId: Nullable(Type.String({ description: 'Null for what happened in the workspace as a whole.' })),
+    applicationId: Nullable(Type.String({ description: 'Null for the workspace as a whole.' })),
     kind: Type.String({ examples: ['signin.succeeded'] }),
     ok: Type.Boolean(),
     userId: Nullable(Type.String({ description: 'The person it is about.' })),

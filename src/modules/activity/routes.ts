@@ -20,7 +20,7 @@ export interface ActivityRouteDependencies {
   readonly keepOpen: (request: Request) => void;
 }
 
-const PAGES = 'A filtered page may be short and still have a next one.';
+const PAGES = 'A filtered page may be short although another page follows.';
 
 const STREAM =
   'First `ready`, then an `activity` for each record once it is durable, as the list shows it and with its id as the id of the event. ' +
@@ -49,7 +49,7 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
       ...common,
       id: 'listActivity',
       path: '/api/applications/:id/activity/list',
-      summary: 'List what happened in an application, newest first',
+      summary: 'List the activity of an application, newest first',
       description: PAGES,
       scope: 'application',
       query: ActivityQuery,
@@ -61,7 +61,7 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
       ...stream,
       id: 'streamActivity',
       path: '/api/applications/:id/activity/events',
-      summary: 'Follow what happens in an application as server-sent events',
+      summary: 'Stream the activity of an application as server-sent events',
       scope: 'application',
       handle: ({ application, principal, actor, context }) => follow(scopeOf(application), principal, actor, context),
     }),
@@ -69,7 +69,7 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
       ...common,
       id: 'getActivity',
       path: '/api/applications/:id/activity/:activityId',
-      summary: 'Read one record of what happened in an application',
+      summary: 'Read one activity record of an application',
       scope: 'application',
       data: AuthEvent,
       handle: ({ application, params }) => activity.get(scopeOf(application), params.activityId),
@@ -78,7 +78,7 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
       ...common,
       id: 'listWorkspaceActivity',
       path: '/api/workspace/activity/list',
-      summary: 'List what happened in the workspace and all its applications, newest first',
+      summary: 'List the activity of the workspace and all its applications, newest first',
       description: PAGES,
       scope: 'workspace',
       query: ActivityQuery,
@@ -90,7 +90,7 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
       ...common,
       id: 'getWorkspaceActivity',
       path: '/api/workspace/activity/:activityId',
-      summary: 'Read one record of what happened in the workspace or one of its applications',
+      summary: 'Read one activity record of the workspace or one of its applications',
       scope: 'workspace',
       data: AuthEvent,
       handle: ({ workspaceId, params }) => activity.get({ workspaceId, applicationId: null }, params.activityId),
@@ -99,7 +99,7 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
       ...stream,
       id: 'streamWorkspaceActivity',
       path: '/api/workspace/activity/events',
-      summary: 'Follow what happens in the workspace and all its applications as server-sent events',
+      summary: 'Stream the activity of the workspace and all its applications as server-sent events',
       scope: 'workspace',
       handle: ({ workspaceId, principal, actor, context }) =>
         follow({ workspaceId, applicationId: null }, principal, actor, context),

@@ -23,7 +23,7 @@ export const ApiKeyQuery = Type.Composite([
     source: Type.Optional(
       Choice(KEY_SOURCES, {
         $id: 'KeySource',
-        description: '`device` for the personal keys of connected devices alone, `api` for all others.',
+        description: '`device` for personal keys of connected devices, `api` for all others.',
       }),
     ),
   }),
@@ -51,7 +51,7 @@ const Slugs = () => Type.Optional(Type.Array(Slug(), { maxItems: 100, remedy: 'G
 
 const input = {
   name: Name(),
-  access: Type.Optional(Choice(KEY_ACCESS, { description: '`read` where it is left out.' })),
+  access: Type.Optional(Choice(KEY_ACCESS, { description: 'Default `read`.' })),
   expiresAt: Type.Optional(
     Nullable(
       Type.String({
@@ -93,10 +93,13 @@ export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 /** The person or key that knows a key's token. */
 const KeyCreator = Type.Object(
   {
-    userId: Id('usr', { description: 'The person, or the principal of the key that made it.' }),
-    email: Nullable(Email({ description: 'Of a member of the workspace; null for a key, and for anybody else.' })),
+    userId: Id('usr', { description: 'The person, or the principal of the key that created it.' }),
+    email: Nullable(Email({ description: 'E-mail of a workspace member; null for a key and for everybody else.' })),
     key: Nullable(
-      Type.Object({ id: Id('key'), name: Type.String() }, { description: 'The key that made it; null for a person.' }),
+      Type.Object(
+        { id: Id('key'), name: Type.String() },
+        { description: 'The key that created it; null for a person.' },
+      ),
     ),
   },
   { $id: 'KeyCreator' },
@@ -105,17 +108,17 @@ const KeyCreator = Type.Object(
 const record = {
   id: Id('key'),
   name: Type.String(),
-  prefix: SecretPrefix('apiKey', { description: 'To tell keys apart; not a secret.' }),
+  prefix: SecretPrefix('apiKey', { description: 'Distinguishes keys; not a secret.' }),
   access: Choice(KEY_ACCESS, { $id: 'KeyAccess' }),
   applicationId: Nullable(Id('app')),
   applicationIds: Nullable(Type.Array(Id('app'))),
   userId: Id('usr', { description: 'The synthetic principal; of a personal key the person.' }),
   source: Type.String({ description: '`device` for a personal key.', examples: ['api'] }),
   createdBy: Type.Union([KeyCreator, Type.Null()], {
-    description: 'The one who knows its token, having made it or, since then, rotated it; null for the server itself.',
+    description: 'Who knows its token, by creating or later rotating it; null for the server itself.',
   }),
   deviceKeyId: Nullable(
-    Type.String({ description: 'The personal key that it was made with, and ends with; null for all others.' }),
+    Type.String({ description: 'The personal key that created it and ends it; null for other keys.' }),
   ),
   roles: SlugsHeld(),
   scopes: SlugsHeld(),
@@ -125,7 +128,7 @@ const record = {
     { minute: Type.Integer({ examples: [12] }), day: Type.Integer({ examples: [340] }) },
     {
       $id: 'KeyUsage',
-      description: 'Calls in the present minute and UTC day; a key and those it is rotated to are counted as one.',
+      description: 'Calls in the present minute and UTC day; a key and its successors count as one.',
     },
   ),
   expiresAt: Nullable(Timestamp()),

@@ -19,7 +19,7 @@ const ApplicationSlug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
   remedy: 'Give 1 to 63 of a-z, 0-9 and hyphens, not starting or ending with a hyphen.',
   examples: ['shop'],
-  description: 'Unique on the server. One that is given up stays reserved for the application.',
+  description: 'Unique on the server. Former slugs stay reserved for the application.',
 });
 
 const HttpUrl = Type.String({
@@ -58,7 +58,7 @@ const settings = {
   }),
   defaultRoles: Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: 100,
-    description: 'Slugs of the roles that people are granted on joining.',
+    description: 'Slugs of the roles granted to people who join.',
     remedy: 'Give a list of role slugs.',
     examples: [['user']],
   }),
@@ -93,17 +93,17 @@ export const ApplicationSchema = Type.Object(
     returnUrls: Type.Array(ReturnUrl),
     legalUrls: Type.Object(legalUrls),
     branding: Type.Object(branding),
-    clientSecretPrefix: Nullable(Type.String({ description: 'Null until a client secret has been made.' })),
+    clientSecretPrefix: Nullable(Type.String({ description: 'Null until a client secret exists.' })),
     pendingWork: Nullable(
       Type.Object(
         {
           kind: Type.String({ examples: ['end_sessions'] }),
           done: Type.Integer({ description: 'Rows written.' }),
-          total: Nullable(Type.Integer({ description: 'Null until it has been counted.' })),
+          total: Nullable(Type.Integer({ description: 'Null until counted.' })),
         },
         {
           description:
-            'A change that has taken effect and whose traces (events, mails, lists) are still being written; null when there is none.',
+            'A change that is in force while its events, mails and rows are still being written; null if none.',
         },
       ),
     ),
@@ -111,17 +111,16 @@ export const ApplicationSchema = Type.Object(
     deletedAt: Nullable(Timestamp()),
     purgeAfter: Nullable(
       Timestamp({
-        description: 'When a deleted application is hidden from the lists. Nothing is removed then either.',
+        description: 'When a deleted application is hidden from the lists. Nothing is ever removed.',
       }),
     ),
     isHidden: Type.Boolean({
-      description:
-        'Deleted, and `purgeAfter` has passed by the server’s clock: it is in lists only with `include=hidden`.',
+      description: 'Deleted and past `purgeAfter`, by the server’s clock: listed only with `include=hidden`.',
     }),
     firstVerifiedAt: Nullable(
       Timestamp({
         description:
-          'When a session or personal key of the application was first verified with success, by `/api/v1/verify`, `/api/v1/session` or introspection; written within a second.',
+          'First successful verification of a session or personal key of the application, by `/api/v1/verify`, `/api/v1/session` or introspection; written within a second.',
       }),
     ),
     verificationRefusal: Nullable(
@@ -129,7 +128,7 @@ export const ApplicationSchema = Type.Object(
         { error: Choice(TOKEN_REFUSALS, { $id: 'TokenRefusal' }), at: Timestamp() },
         {
           description:
-            'Until the first success, the last token that a key or the client secret of the application was refused; null if none was.',
+            'Until the first success: the last refused verification by a key or client secret of the application; null if none.',
         },
       ),
     ),
@@ -145,7 +144,7 @@ export const StageChange = Type.Intersect(
     ApplicationSchema,
     Type.Object({
       warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-        description: 'What is still missing; nothing here stopped the change.',
+        description: 'What is still missing; none of it prevented the change.',
       }),
     }),
   ],
@@ -159,7 +158,7 @@ export const ApplicationsQuery = Type.Composite([
     include: Type.Optional(
       Type.String({
         pattern: '^hidden$',
-        description: '`hidden`: those that are hidden as well.',
+        description: '`hidden` includes hidden applications.',
         remedy: 'The only thing to include is "hidden".',
         examples: ['hidden'],
       }),

@@ -8,7 +8,7 @@ export const BackupRunSchema = Type.Object(
     cause: Choice(['schedule', 'manual'], { $id: 'BackupCause' }),
     status: Choice(['running', 'succeeded', 'failed', 'interrupted'], {
       $id: 'BackupStatus',
-      description: '`interrupted` where the server ended meanwhile; it is made up soon.',
+      description: '`interrupted` if the server stopped meanwhile; it is repeated soon.',
     }),
     place: Type.String({ examples: ['s3://backups/auth/gatehouse-3fa9c2d1-20260302T030000Z.db.age'] }),
     isEncrypted: Type.Boolean(),
@@ -19,8 +19,7 @@ export const BackupRunSchema = Type.Object(
     sha256: Nullable(Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })),
     error: Nullable(
       Type.String({
-        description:
-          'What kept it from being made, with the remedy; of a good one, why older ones could not be removed.',
+        description: 'Why it failed, with the remedy; for a good backup, why older ones could not be removed.',
         examples: ['There is no room for the backup in /backups. Make room, or name another place.'],
       }),
     ),
@@ -32,13 +31,15 @@ export type BackupRunRecord = Static<typeof BackupRunSchema>;
 export const BackupsSchema = Type.Object(
   {
     place: Nullable(
-      Type.String({ description: 'Null where none are made: GATEHOUSE_BACKUP_TO.', examples: ['s3://backups/auth'] }),
+      Type.String({ description: 'Null if GATEHOUSE_BACKUP_TO is not set.', examples: ['s3://backups/auth'] }),
     ),
-    schedule: Type.String({ description: 'As it was given; times are UTC.', examples: ['daily 03:00'] }),
+    schedule: Type.String({ description: 'The schedule as set; times are UTC.', examples: ['daily 03:00'] }),
     keep: Type.Object(
       {
-        count: Nullable(Type.Integer({ description: 'The newest so many stay.', examples: [14] })),
-        days: Nullable(Type.Integer({ description: 'Those younger than so many days stay.', examples: [30] })),
+        count: Nullable(Type.Integer({ description: 'Number of newest backups to keep.', examples: [14] })),
+        days: Nullable(
+          Type.Integer({ description: 'Keeps backups younger than this number of days.', examples: [30] }),
+        ),
       },
       { $id: 'BackupKeep' },
     ),

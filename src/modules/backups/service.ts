@@ -75,7 +75,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
         return;
       } catch (error) {
         if (!isOutage(error))
-          log.error({ err: error }, 'what became of a backup could not be recorded; it is tried again');
+          log.error({ err: error }, 'the result of a backup could not be recorded; it is tried again');
         if (!(error instanceof AppError)) return;
         await Bun.sleep(RECORD_RETRY_MS);
       }
@@ -84,7 +84,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
 
   async function succeeded(id: string, made: MadeBackup): Promise<void> {
     const { bytes, sha256, contents, place, durationMs, removed, keepProblem } = made;
-    log.info({ place, bytes, durationMs, rows: contents.rowCount, removed: removed.length }, 'a backup was made');
+    log.info({ place, bytes, durationMs, rows: contents.rowCount, removed: removed.length }, 'backup finished');
     if (keepProblem !== null) log.error({ place, reason: keepProblem }, 'old backups could not be removed');
     if (contents.danglingRows > 0)
       log.error({ rows: contents.danglingRows }, 'rows of the database refer to rows that are not there');

@@ -40,12 +40,12 @@ export const BetaInterestPage = PageOf(BetaInterestSchema);
 export const BetaQuery = Type.Composite([
   PageQuery,
   Type.Object({
-    status: Type.Optional(Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'Only rows in this state.' })),
+    status: Type.Optional(Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'Only entries in this state.' })),
     email: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 320,
-        description: 'Only the row of this whole address.',
+        description: 'Only the entry with exactly this address.',
         remedy: 'Give an e-mail address.',
         examples: ['ada@example.com'],
       }),
@@ -64,7 +64,7 @@ export const BetaCounts = Type.Object(
     notifyWhenPublic: Rows(),
     declined: Rows(),
     toldAtLaunch: Rows(
-      'Whom opening to `public` would mail: the pending, and those who wait to be told and have not been.',
+      'Number of people that opening to `public` would mail: pending requests, and people still waiting for the notice.',
     ),
   },
   { $id: 'BetaCounts' },
@@ -82,7 +82,7 @@ export const BetaAddInput = Input({
   ),
   status: Type.Optional(
     Choice(['approved', 'pending'], {
-      description: 'Left out: `pending` for a list, `approved` for a single address.',
+      description: 'Default: `pending` for a list, `approved` for a single address.',
     }),
   ),
 });
@@ -102,7 +102,7 @@ export type BetaAdded = Static<typeof BetaAdded>;
 export const ApproveInput = Input({
   notify: Type.Optional(
     Type.Boolean({
-      description: 'Whether to mail the person. By default those who asked to be told, or wait for the launch mail.',
+      description: 'Whether to mail the person. Default: people who asked for a notice or wait for the launch mail.',
       remedy: 'Give true or false.',
     }),
   ),
@@ -111,7 +111,7 @@ export const ApproveInput = Input({
 export const DeclineInput = Input({
   soft: Type.Optional(
     Type.Boolean({
-      description: 'Keeps the person for the launch mail (`notify_when_public`) and tells them kindly.',
+      description: 'Keeps the person for the launch mail (`notify_when_public`), with a friendly notice.',
       remedy: 'Give true or false.',
     }),
   ),
@@ -122,7 +122,7 @@ const MAX_DECIDED = 200;
 export const DecideInput = Input({
   decision: Choice(['approve', 'decline', 'soft_decline'], {
     $id: 'BetaDecision',
-    description: '`soft_decline` keeps them for the launch mail and tells them kindly.',
+    description: '`soft_decline` keeps them for the launch mail, with a friendly notice.',
   }),
   ids: ManyIds('bet', MAX_DECIDED),
 });
@@ -135,7 +135,7 @@ export const BetaDecided = Type.Object({
       id: Type.String({ examples: ['bet_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
       outcome: ChangeOutcomeSchema,
       status: Type.Optional(
-        Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'As it is now; not of what was not found.' }),
+        Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'The present status; omitted if not found.' }),
       ),
       ...refusalOfOne,
     }),
@@ -149,7 +149,7 @@ export const PolicyInput = Input({
   policy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
   notify: Type.Optional(
     Type.Boolean({
-      description: 'Whether those it lets in are mailed; the softly declined are in any case.',
+      description: 'Whether approved people are mailed; softly declined people always are.',
       remedy: 'Give true or false.',
     }),
   ),
@@ -158,7 +158,7 @@ export type PolicyInput = Static<typeof PolicyInput>;
 
 export const PolicyResult = Type.Object({
   policy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
-  decided: Type.Integer({ description: 'How many pending requests it decided.' }),
+  decided: Type.Integer({ description: 'Number of pending requests that it decided.' }),
 });
 
 export const GateInput = Input({ gate: Choice(SIGNIN_GATES, { $id: 'SignInGate' }) });
@@ -177,6 +177,6 @@ export const PublicState = Type.Object({
   betaRequestPolicy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
   archivedAt: Nullable(Timestamp()),
   deletedAt: Nullable(Timestamp()),
-  isOpen: Type.Boolean({ description: 'Whether sign-in is in service at all: neither draft, archived nor deleted.' }),
+  isOpen: Type.Boolean({ description: 'Whether the application is in service: neither draft, archived nor deleted.' }),
 });
 export type PublicState = Static<typeof PublicState>;

@@ -69,7 +69,7 @@ export function securitySchemes(baseUrl: string): Record<string, object> {
       type: 'apiKey',
       in: 'cookie',
       name: sessionCookieName(baseUrl),
-      description: 'The same, as the cookie of the pages of this server, and from these alone.',
+      description: 'The session token as a cookie, accepted from pages of this server only.',
     },
   };
 }

@@ -7,16 +7,16 @@ import { jsonSchema } from './json-schema.ts';
 
 const BINARY = { type: 'string', format: 'binary' };
 
-const NOT_MODIFIED = 'What you have is still the same.';
+const NOT_MODIFIED = 'Not modified: the cached copy is current.';
 
 const REDIRECT = {
-  description: 'The browser is sent on.',
+  description: 'Redirects the browser.',
   headers: { Location: { required: true, schema: { type: 'string', format: 'uri' } } },
 };
 
 /** Besides the redirect, browsers may get a page. Linters and generators expect a response other than errors. */
 const OTHER_PAGE = {
-  description: 'Anything else is a page for people.',
+  description: 'Every other status is a page for people.',
   content: { 'text/html': { schema: { type: 'string' } } },
 };
 

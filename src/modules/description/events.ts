@@ -36,8 +36,10 @@ function described(type: string, data: TObject, components: Components): object 
       ],
       requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(schema, components) } } },
       responses: {
-        200: components.share('responses', 'EventAccepted', { description: 'Accepted, as any 2xx is.' }),
-        410: components.share('responses', 'EventGone', { description: 'Never again: quarantines the endpoint.' }),
+        200: components.share('responses', 'EventAccepted', { description: 'Accepted, like any 2xx.' }),
+        410: components.share('responses', 'EventGone', {
+          description: 'Quarantines the endpoint: no further events are sent to it.',
+        }),
       },
     },
   };
@@ -56,6 +58,6 @@ const EVENT_ID = {
   name: 'Svc-Event-Id',
   in: 'header',
   required: true,
-  description: 'The `id` of the event, the same at every attempt: deduplicate by it.',
+  description: 'The `id` of the event, the same for every attempt: use it to deduplicate.',
   schema: { type: 'string' },
 };

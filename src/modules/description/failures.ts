@@ -140,7 +140,7 @@ function bodySchema({ flag, code, text }: FailureNames, components: Components):
 
 const FIELDS = {
   type: 'array',
-  description: 'What to mend; with 400 only.',
+  description: 'The fields to correct; with 400 only.',
   items: {
     type: 'object',
     required: ['path', 'message'],

@@ -9,14 +9,14 @@ const integer = (description: string, example: number) => ({
 });
 
 const HEADERS = {
-  ETag: { description: 'Tells this content apart; send it back as `If-None-Match`.', schema: { type: 'string' } },
+  ETag: { description: 'Identifies this content; send it back as `If-None-Match`.', schema: { type: 'string' } },
   'Retry-After': integer('Seconds to wait before trying again.', 17),
-  'RateLimit-Limit': integer('Calls that the tightest limit allows in its window.', 60),
+  'RateLimit-Limit': integer('Calls allowed by the tightest limit in its window.', 60),
   'RateLimit-Remaining': integer('Calls left in this window.', 59),
   'RateLimit-Reset': integer('Seconds until the window ends.', 43),
-  'WWW-Authenticate': { description: 'Which credential is asked for.', schema: { type: 'string', const: 'Bearer' } },
+  'WWW-Authenticate': { description: 'The expected credential.', schema: { type: 'string', const: 'Bearer' } },
   ClientChallenge: {
-    description: 'Which credential is asked for: `Bearer` where an API key was sent.',
+    description: 'The expected credential: `Bearer` if an API key was sent.',
     schema: { type: 'string', examples: ['Basic realm="gatehouse"'] },
   },
 } as const;

@@ -29,7 +29,7 @@ const WORKSPACE = {
   name: WORKSPACE_PARAMETER,
   in: 'query',
   required: false,
-  description: 'For members of several workspaces; by default the first.',
+  description: 'For members of several workspaces; default the first.',
   schema: { type: 'string' },
 };
 
@@ -37,7 +37,7 @@ const IF_NONE_MATCH = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of what you have; answered 304 where it is still the same.',
+  description: 'The `ETag` of the cached copy; answers 304 if it is current.',
   schema: { type: 'string' },
 };
 
@@ -45,9 +45,9 @@ const IF_NONE_MATCH = {
 const PATH_PARAMETERS: Readonly<Record<string, { readonly component: string; readonly description: string }>> = {
   id: { component: 'ApplicationId', description: 'The id of the application, `app_…`.' },
   appSlug: { component: 'ApplicationSlug', description: 'The slug of the application.' },
-  userId: { component: 'UserId', description: 'The id of the person, `usr_…`, as verification gives it.' },
+  userId: { component: 'UserId', description: 'The id of the person, `usr_…`, as verification returns it.' },
   keyId: { component: 'KeyId', description: 'The id of the key, not the key itself.' },
-  service: { component: 'Service', description: 'Which texts: a page, the mails, or what went wrong.' },
+  service: { component: 'Service', description: 'Group of texts: a page, the mails, or the errors.' },
   locale: { component: 'Locale', description: 'The language, as a BCP 47 tag.' },
   file: { component: 'File', description: 'The kind of picture and its width, such as `avatar-128.webp`.' },
 };
@@ -55,7 +55,7 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly component: string; rea
 function inPath(name: string, values: readonly string[] | undefined, components: Components): Reference {
   const { component, description } = PATH_PARAMETERS[name] ?? {
     component: pascalCase(name),
-    description: 'The `id` of what is meant, as its list gives it.',
+    description: 'The `id` from the list.',
   };
   const parameter = { name, in: 'path', required: true, description, schema: { type: 'string', enum: values } };
   return components.share('parameters', component, parameter);

@@ -41,7 +41,7 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       ...common,
       id: 'getOpenApi',
       path: '/openapi.yaml',
-      summary: 'This description',
+      summary: 'Read this description',
       mediaType: 'application/yaml',
       isRevalidated: true,
       async handle({ context }) {
@@ -55,7 +55,7 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       ...common,
       id: 'getOpenApiJson',
       path: '/openapi.json',
-      summary: 'This description, as JSON',
+      summary: 'Read this description, as JSON',
       data: Type.Object({}, { additionalProperties: true }),
       isRevalidated: true,
       async handle({ context }) {
@@ -69,11 +69,11 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       ...common,
       id: 'getRoleManifest',
       path: '/openapi.roles.json',
-      summary: 'Which principal each operation needs',
+      summary: 'Read which principal each operation needs',
       data: Type.Object({
         version: Type.String(),
         limits: Type.Record(Type.String(), Type.String(), {
-          description: 'What each limit holds a caller to in this instance.',
+          description: 'Limits on callers in this instance.',
         }),
         operations: Type.Array(
           Type.Object({
@@ -84,10 +84,10 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
             consoleRole: Type.Optional(Type.String()),
             limit: Type.String(),
             readOnly: Type.Boolean(),
-            destructive: Type.Boolean({ description: 'Something is lost, or cannot be taken back.' }),
+            destructive: Type.Boolean({ description: 'The operation loses data or cannot be undone.' }),
             confirm: Type.Boolean({
               description:
-                'Agents confirm it: it is destructive, or it can give access or a secret, or send data elsewhere.',
+                'Agents ask for confirmation: it is destructive, gives access or a secret, or sends data elsewhere.',
             }),
             idempotent: Type.Boolean(),
           }),

@@ -22,7 +22,7 @@ export interface DeviceAccountRouteDependencies {
   readonly countGuess: GuessLimit;
 }
 
-const GUESSES = 'Too many wrong codes stop the session from asking; wrong ones all look the same.';
+const GUESSES = 'Wrong codes all get the same answer; too many of them block the session from trying.';
 
 export function deviceAccountRoutes({
   deviceApproval,
@@ -42,8 +42,8 @@ export function deviceAccountRoutes({
       summary,
       description:
         decided === 'approved'
-          ? `Needs a sign-in of the last ten minutes or a proof (\`POST /api/account/proof\`), in every application: the key outlives the session. Final; the same again changes nothing. ${GUESSES}`
-          : `Final; the same again changes nothing. ${GUESSES}`,
+          ? `Needs a sign-in of the last ten minutes or a proof (\`POST /api/account/proof\`), in every application: the key outlives the session. Final; repeating it changes nothing. ${GUESSES}`
+          : `Final; repeating it changes nothing. ${GUESSES}`,
       body: UserCodeInput,
       data: DeviceDecision,
       errors: [
@@ -64,24 +64,24 @@ export function deviceAccountRoutes({
       id: 'getDeviceRequest',
       method: 'GET',
       path: '/api/account/device',
-      summary: 'What the device that shows a code asks for; from then on this session decides',
-      description: `With the session of the application that the device belongs to. ${GUESSES}`,
+      summary: 'Look up a device request by its user code; only this session can then decide it',
+      description: `Needs a session of the application that the device belongs to. ${GUESSES}`,
       query: UserCodeQuery,
       data: DeviceRequest,
       errors: ['not_found'],
       handle: ({ actor, principal, query, context }) =>
         countGuess({ principal, context }, () => deviceApproval.look(actor, principal, query.user_code)),
     }),
-    decision('approveDevice', '/api/account/device/approve', 'Let the device act as you', 'approved'),
-    decision('denyDevice', '/api/account/device/deny', 'Turn the device away', 'denied'),
+    decision('approveDevice', '/api/account/device/approve', 'Approve a device to act as me', 'approved'),
+    decision('denyDevice', '/api/account/device/deny', 'Decline a device', 'denied'),
     operation({
       ...common,
       tag: 'Account',
       id: 'listDevices',
       method: 'GET',
       path: '/api/account/devices',
-      summary: 'List the devices that can act as you, newest first',
-      description: 'Those of the session’s workspace; from the console all.',
+      summary: 'List my connected devices, newest first',
+      description: 'Devices of the session’s workspace; from the console, all.',
       query: PageQuery,
       data: DevicePage,
       errors: ['invalid_cursor'],
@@ -105,7 +105,7 @@ export function deviceAccountRoutes({
       id: 'revokeDevice',
       method: 'DELETE',
       path: '/api/account/devices/:keyId',
-      summary: 'Disconnect a device at once and for good',
+      summary: 'Disconnect a device permanently, at once',
       data: DeviceRevoked,
       errors: ['not_found'],
       handle: ({ actor, principal, params }) => personalKeys.revoke(actor, principal, params.keyId),

@@ -36,7 +36,7 @@ export const DeviceCodeInput = OAuthParameters({
     Type.String({
       maxLength: 100,
       pattern: `^${LINE_PATTERN}$`,
-      description: 'What the person who approves sees, and the name of the key.',
+      description: 'Name that the person sees when approving, and of the key.',
       remedy: 'Give a name of at most 100 characters in one line.',
       examples: ['Ada’s laptop'],
     }),
@@ -45,7 +45,7 @@ export const DeviceCodeInput = OAuthParameters({
 export type DeviceCodeInput = Static<typeof DeviceCodeInput>;
 
 export const DeviceCode = Type.Object({
-  device_code: NewSecret('deviceCode', 'For the device alone; in plain text, this once.'),
+  device_code: NewSecret('deviceCode', 'For the device only; returned once, in plain text.'),
   user_code: Type.String({ description: 'For the person.', examples: ['WDJB-MJHT'] }),
   verification_uri: Type.String({ format: 'uri', examples: ['https://auth.example.com/device'] }),
   verification_uri_complete: Type.String({
@@ -67,16 +67,16 @@ export const DeviceTokenInput = OAuthParameters({
 export type DeviceTokenInput = Static<typeof DeviceTokenInput>;
 
 export const DeviceToken = Type.Object({
-  access_token: NewSecret('apiKey', 'A personal key; in plain text, this once.'),
+  access_token: NewSecret('apiKey', 'A personal key; returned once, in plain text.'),
   token_type: Type.String({ examples: ['Bearer'] }),
-  scope: Type.Optional(Type.Null({ description: 'Left out of the answer to a form.' })),
+  scope: Type.Optional(Type.Null({ description: 'Omitted in the answer to a form.' })),
 });
 export type DeviceToken = Static<typeof DeviceToken>;
 
 const UserCode = () =>
   Type.String({
     minLength: 1,
-    description: 'As the device shows it; case, spaces and hyphens do not matter.',
+    description: 'The user code as the device shows it; case, spaces and hyphens do not matter.',
     remedy: 'Give the code that your device shows.',
     examples: ['WDJB-MJHT'],
   });
@@ -100,7 +100,7 @@ export const DeviceRequest = Type.Object({
       ipCountry: Nullable(Type.String()),
       userAgent: Nullable(Type.String()),
     },
-    { description: 'What the device says of itself, and where it asked from.' },
+    { description: 'What the device reports about itself, and where it asked from.' },
   ),
   grants: Type.Object(
     {
@@ -109,10 +109,10 @@ export const DeviceRequest = Type.Object({
       scopes: SlugsHeld(),
       memberships: SlugsHeld(),
       workspaces: Type.Array(Type.Object({ workspaceId: Id('wsp'), name: Type.String(), role: Type.String() }), {
-        description: 'Where the key would manage, with these rights; only from the console.',
+        description: 'Workspaces that the key could manage, with these rights; only from the console.',
       }),
     },
-    { description: 'What the device would be able to do, as of now.' },
+    { description: 'What the device could do, as of now.' },
   ),
   requestedAt: Timestamp(),
   expiresAt: Timestamp(),
@@ -132,7 +132,7 @@ export const Device = Type.Object(
     name: ApiKeySchema.properties.name,
     prefix: ApiKeySchema.properties.prefix,
     application: Type.Object({ id: Id('app'), name: Type.String() }),
-    ip: Nullable(Type.String({ description: 'Where it asked to be connected from; known for 30 days after that.' })),
+    ip: Nullable(Type.String({ description: 'Address that the device asked from; kept for 30 days.' })),
     ipCountry: Nullable(Type.String()),
     createdAt: Timestamp(),
     lastUsedAt: ApiKeySchema.properties.lastUsedAt,

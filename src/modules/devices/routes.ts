@@ -18,9 +18,9 @@ export function deviceRoutes({ deviceAuthorization }: DeviceRouteDependencies): 
       id: 'requestDeviceCode',
       method: 'POST',
       path: DEVICE_CODE_PATH,
-      summary: 'Begin to connect a device (RFC 8628)',
+      summary: 'Start connecting a device (RFC 8628)',
       description:
-        'Show `user_code` and `verification_uri` to the person, then poll `/api/v1/device/token` with `device_code`. Parameters that are not known are ignored.',
+        'Show `user_code` and `verification_uri` to the person, then poll `/api/v1/device/token` with `device_code`. Unknown parameters are ignored.',
       limit: 'device_code',
       style: 'oauth',
       isFormAccepted: true,
@@ -35,9 +35,9 @@ export function deviceRoutes({ deviceAuthorization }: DeviceRouteDependencies): 
       id: 'redeemDeviceCode',
       method: 'POST',
       path: DEVICE_TOKEN_PATH,
-      summary: 'Poll for the person’s decision, and get the personal key once they approved',
+      summary: 'Poll for the person’s decision; returns the personal key once approved',
       description: [
-        'Poll every `interval` seconds; each `slow_down` makes the interval five seconds longer for good.',
+        'Poll every `interval` seconds; each `slow_down` lengthens the interval by five seconds from then on.',
         'A request in JSON is answered with `scope` null; one in a form, as OAuth clients send it, without `scope`, which in OAuth is a string or left out (RFC 6749 §5.1).',
       ].join(' '),
       // Limited by the poll interval of the grant.

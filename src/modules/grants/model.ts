@@ -10,7 +10,7 @@ const GrantSlug = Type.String({
 
 const Description = Nullable(Remark('Give at most 500 characters without control characters, or null.'));
 const IsDefault = Type.Boolean({
-  description: 'Whether people are granted it on joining.',
+  description: 'Whether people get it on joining.',
   remedy: 'Give true or false.',
 });
 
@@ -38,7 +38,7 @@ export type GrantPatch = Static<typeof GrantPatch>;
 
 export const GrantForceQuery = Type.Object({
   force: Type.Optional(
-    Type.Boolean({ description: 'Goes on although somebody holds it.', remedy: 'Give true or false.' }),
+    Type.Boolean({ description: 'Proceeds although somebody holds it.', remedy: 'Give true or false.' }),
   ),
 });
 
@@ -61,7 +61,7 @@ export const GrantPage = PageOf(GrantSchema);
 export const GrantRemoved = Type.Object(
   {
     id: Type.String(),
-    withdrawnFrom: Type.Integer({ description: 'How many people held it.' }),
+    withdrawnFrom: Type.Integer({ description: 'Number of people who held it.' }),
   },
   { $id: 'GrantRemoved' },
 );

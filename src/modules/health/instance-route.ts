@@ -9,10 +9,10 @@ export function instanceHealthRoute(health: InstanceHealth): Operation {
     id: 'getInstanceHealth',
     method: 'GET',
     path: '/api/workspace/health',
-    summary: 'How the instance is and what it is set to, as an owner',
+    summary: 'Read the health and settings of the instance, as an owner',
     description:
-      'Owners of the first workspace run the instance and see all of it; those of others see its version, mode and address. ' +
-      'Secrets are never shown.',
+      'Owners of the first workspace run the instance and see everything; other owners see its version, ' +
+      'mode and address. Secrets are never shown.',
     tag: 'Workspace',
     access: 'read',
     scope: 'workspace',

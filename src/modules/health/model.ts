@@ -15,7 +15,8 @@ export const InstanceHealthSchema = Type.Object(
     engine: Type.String({ examples: ['sqlite'] }),
     baseUrl: Type.String({ examples: ['https://auth.example.com'] }),
     isOperator: Type.Boolean({
-      description: 'Whether the caller runs the instance: owns its first workspace. To others the rest is null.',
+      description:
+        'Whether the caller runs the instance, as an owner of its first workspace. For others the rest is null.',
     }),
     mail: Type.Object(
       {
@@ -30,11 +31,12 @@ export const InstanceHealthSchema = Type.Object(
         {
           bytes: Type.Integer({ examples: [1_048_576] }),
           reusableBytes: Type.Integer({
-            description: 'Of these, freed by deletions: later rows fill them; the file does not shrink by itself.',
+            description:
+              'Part of these bytes that deletions freed: later rows reuse it; the file does not shrink by itself.',
             examples: [65_536],
           }),
-          walBytes: Type.Integer({ description: 'Its log.', examples: [4_194_304] }),
-          freeBytes: Nullable(Type.Integer({ description: 'Left on its disk.', examples: [8_589_934_592] })),
+          walBytes: Type.Integer({ description: 'Size of its write-ahead log.', examples: [4_194_304] }),
+          freeBytes: Nullable(Type.Integer({ description: 'Free bytes on its disk.', examples: [8_589_934_592] })),
           schemaVersion: Type.Integer({ examples: [10] }),
         },
         { $id: 'InstanceDatabase' },
@@ -49,7 +51,7 @@ export const InstanceHealthSchema = Type.Object(
           deliveriesHeld: Count(),
           longWork: Count(),
         },
-        { $id: 'InstanceQueues', description: 'What waits to be done; some seconds old.' },
+        { $id: 'InstanceQueues', description: 'Queue depths; some seconds old.' },
       ),
     ),
     settings: Nullable(
@@ -58,9 +60,9 @@ export const InstanceHealthSchema = Type.Object(
           {
             name: Type.String({ description: 'The environment variable.', examples: ['GATEHOUSE_PORT'] }),
             value: Nullable(
-              Type.String({ description: 'As it was given, or its default; `••••` for a secret.', examples: ['8080'] }),
+              Type.String({ description: 'The value or default; `••••` for a secret.', examples: ['8080'] }),
             ),
-            isDefault: Type.Boolean({ description: 'Nothing was given.' }),
+            isDefault: Type.Boolean({ description: 'Whether it is not set.' }),
             meaning: Type.String({ examples: ['Port to listen on; `0` takes a free one.'] }),
           },
           { $id: 'InstanceSetting' },

@@ -36,7 +36,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       id: 'healthz',
       method: 'GET',
       path: '/healthz',
-      summary: 'Whether the process is alive',
+      summary: 'Check whether the process is alive',
       tag,
       access: 'none',
       scope: 'instance',
@@ -49,10 +49,10 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       id: 'readyz',
       method: 'GET',
       path: '/readyz',
-      summary: 'Whether requests can be served: the database is writable and its schema current',
+      summary: 'Check whether requests can be served: the database is writable and its schema current',
       description:
-        '503 with the reason from the first change that the database refuses until it has taken one of ordinary size again. ' +
-        'Reads and verification may be answered meanwhile.',
+        '503 with the reason from the first change that the database refuses until it accepts one again. ' +
+        'Reads and verification may keep working meanwhile.',
       tag,
       access: 'none',
       scope: 'instance',

@@ -29,10 +29,10 @@ export function i18nRoutes(): Operation[] {
       id: 'getCatalogue',
       method: 'GET',
       path: '/api/v1/i18n/:service/:locale.json',
-      summary: 'The messages of one service in one language',
+      summary: 'Read the messages of one service in one language',
       description:
-        'Flat keys, with ICU messages: the words of the hosted pages and mails, for applications that show the same on pages ' +
-        'of their own. `Content-Language` is the language that they are really in.',
+        'Flat keys with ICU messages: the texts of the hosted pages and mails, for applications with pages ' +
+        'of their own. `Content-Language` is the language of the answer.',
       tag: 'Texts',
       access: 'none',
       scope: 'instance',

@@ -25,9 +25,9 @@ export function imageRoutes(images: Images): Operation[] {
       id: 'getUserImage',
       method: 'GET',
       path: '/cdn/:appSlug/users/:userId/:file',
-      summary: 'A picture of a person, such as `avatar-256.webp`',
+      summary: 'Read a picture of a person, such as `avatar-256.webp`',
       description:
-        'Of members of that application only. The addresses in envelopes, events and answers carry the version as `v`; such an address never changes what it shows.',
+        'Only of members of that application. URLs in envelopes, events and answers carry the version as `v` and always show the same picture.',
       tag: 'Account',
       access: 'none',
       scope: 'instance',

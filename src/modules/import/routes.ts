@@ -13,7 +13,7 @@ export function importRoutes(imports: Import): Operation[] {
       summary: 'Import up to 500 users',
       gives: { words: 'They can sign in, with the roles, scopes and groups of their rows.' },
       description:
-        'Idempotent, with an outcome for each row; a wrong row is `skipped` with its `error`. Fills blanks, adds grants, never overwrites or removes, sends no mail. `linked`: a member of an application of this workspace, now or once. `created`: anybody else, known to the server or not; their grants, username and profile wait until they first sign in to this workspace. Their id never changes. Only a body that is not `{users: […]}`, or has over 500 rows, is refused as a whole.',
+        'Idempotent, with an outcome per row; an invalid row is `skipped` with its `error`. Fills blank fields and adds grants; never overwrites, removes or mails. `linked`: a present or former member of an application of this workspace. `created`: everybody else, known to the server or not; their grants, username and profile wait for their first sign-in to this workspace. Their id never changes. Only a body that is not `{users: […]}` or has over 500 rows is refused as a whole.',
       body: ImportInput,
       data: ImportResult,
       handle: ({ actor, application, body }) => imports.importUsers(actor, application, body.users),
@@ -22,7 +22,7 @@ export function importRoutes(imports: Import): Operation[] {
       ...common,
       id: 'checkUsernames',
       path: '/api/applications/:id/usernames/check',
-      summary: 'Check up to 500 usernames; writes nothing',
+      summary: 'Check up to 500 usernames without reserving them',
       body: UsernameCheckInput,
       data: UsernameCheck,
       handle: ({ application, body }) => imports.checkUsernames(application, body.usernames),

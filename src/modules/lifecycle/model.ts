@@ -9,8 +9,7 @@ export const LifecycleSendInput = Input({
   kind: Choice(LIFECYCLE_KINDS, { $id: 'LifecycleKind' }),
   skipGrace: Type.Optional(
     Type.Boolean({
-      description:
-        'With `delete`: hidden from the lists at once instead of after 90 days, the same as `hide_now` afterwards.',
+      description: 'With `delete`: hides it from the lists at once instead of after 90 days, like `hide_now` later.',
       remedy: 'Give true or false.',
     }),
   ),

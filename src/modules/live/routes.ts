@@ -19,7 +19,7 @@ export function liveRoutes({ hub, verification, keepOpen }: LiveRouteDependencie
       id: 'streamSession',
       method: 'GET',
       path: '/api/v1/session/events',
-      summary: 'Follow the caller’s session or key as server-sent events',
+      summary: 'Stream the caller’s session or key as server-sent events',
       description:
         'First `session` with the whole envelope, then `roles`, `scopes`, `memberships` and `profile` as they change, and `revoked` with a reason at the end. A key is followed as its principal, a personal key as its person, with the envelope that a verification shows; most keys of a workspace stand in the console. Its stream ends with `key_ended`: at once where the key is revoked or rotated, within 15 seconds where it ends by time or by what it rests on. A comment line every 15 seconds keeps the connection alive.',
       tag: 'Verification',

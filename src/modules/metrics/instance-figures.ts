@@ -38,7 +38,11 @@ function databaseFigureFamilies({ metrics, db }: InstanceFigureDependencies): vo
     'Size of the database without its log.',
     async () => (await db.measure()).bytes,
   );
-  metrics.gauge('gatehouse_database_disk_free_bytes', 'Left on its disk.', async () => (await db.measure()).freeBytes);
+  metrics.gauge(
+    'gatehouse_database_disk_free_bytes',
+    'Free bytes on its disk.',
+    async () => (await db.measure()).freeBytes,
+  );
   status('gatehouse_database_wal_bytes', 'Size of its write-ahead log.', ({ logBytes }) => logBytes);
   status('gatehouse_database_writable', '1 while changes are taken.', ({ trouble }) => (trouble === null ? 1 : 0));
   status('gatehouse_database_changes_waiting', 'Changes that wait for their turn.', ({ queued }) => queued);

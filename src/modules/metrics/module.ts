@@ -22,7 +22,7 @@ export function metricsModule(world: World, sources: MetricsSources): Module {
       metricsRoute({
         guard: metricsGuard(world),
         families: metrics.families,
-        onFailure: (name, err) => log.warn({ err, figure: name }, 'a figure could not be read'),
+        onFailure: (name, err) => log.warn({ err, figure: name }, 'a metric could not be read'),
       }),
     ],
     listeners: happenings(metrics),

@@ -6,7 +6,7 @@ import { OAuthParameters } from '../devices/model.ts';
 const ClientSecret = Type.Optional(
   Type.String({
     isAnyText: true,
-    description: 'With `client_id`, in place of the header (`client_secret_post`).',
+    description: 'With `client_id`, instead of the header (`client_secret_post`).',
     examples: ['ecs_…'],
   }),
 );
@@ -15,10 +15,14 @@ export const TokenInput = OAuthParameters({
   token: Type.String({
     isAnyText: true,
     remedy: 'Give the token, as a text.',
-    description: 'A session token, or a key that the device grant gave.',
+    description: 'A session token, or a key from the device grant.',
   }),
   token_type_hint: Type.Optional(
-    Type.String({ isAnyText: true, description: 'Not needed: a token shows its kind.', examples: ['access_token'] }),
+    Type.String({
+      isAnyText: true,
+      description: 'Ignored: the prefix of a token shows its kind.',
+      examples: ['access_token'],
+    }),
   ),
   client_id: Type.Optional(
     Type.String({ isAnyText: true, description: 'The `clientId`.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
@@ -34,7 +38,7 @@ const ActiveToken = Type.Object(
     active: Type.Literal(true),
     sub: Id('usr', { description: 'The person, or the principal of a backend’s key.' }),
     client_id: Type.String({
-      description: 'The `clientId` of the application that the token is of.',
+      description: 'The `clientId` of the token’s application.',
       examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'],
     }),
     aud: Type.String({ description: 'The same.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
@@ -44,14 +48,14 @@ const ActiveToken = Type.Object(
       examples: ['ses_01kat1h5ppe3bv2d9g3wq5r1xm'],
     }),
     token_type: Type.String({ examples: ['Bearer'] }),
-    iat: Seconds('When the session or the key was made; a rotated key keeps it.'),
-    exp: IfKnown(Seconds('When it ends; left out for a key without an expiry.')),
+    iat: Seconds('Creation time of the session or key; a rotated key keeps it.'),
+    exp: IfKnown(Seconds('Expiry; omitted for a key without one.')),
     scope: IfKnown(
-      Type.String({ description: 'The scopes held, live; left out where there are none.', examples: ['orders:read'] }),
+      Type.String({ description: 'The scopes held, live; omitted if there are none.', examples: ['orders:read'] }),
     ),
-    username: IfKnown(Type.String({ description: 'Handle in this application; left out until set.' })),
-    email: IfKnown(Email({ description: 'Left out for a backend’s key.' })),
-    name: IfKnown(Type.String({ description: 'Left out where it is not known.' })),
+    username: IfKnown(Type.String({ description: 'Handle in this application; omitted until set.' })),
+    email: IfKnown(Email({ description: 'Omitted for a backend’s key.' })),
+    name: IfKnown(Type.String({ description: 'Omitted if unknown.' })),
     roles: SlugsHeld(),
     memberships: SlugsHeld(),
   },

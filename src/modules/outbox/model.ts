@@ -9,9 +9,7 @@ const LANES = ['code', 'notice', 'bulk'] as const;
 export const OutboxQuery = Type.Composite([
   PageQuery,
   Type.Object({
-    status: Type.Optional(
-      Choice(MAIL_STATUSES, { $id: 'MailStatus', description: 'Only mails that have come as far as this.' }),
-    ),
+    status: Type.Optional(Choice(MAIL_STATUSES, { $id: 'MailStatus', description: 'Only mails in this state.' })),
     q: Type.Optional(
       Type.String({
         minLength: 1,
@@ -30,7 +28,7 @@ const record = {
   to: Email(),
   subject: Nullable(
     Type.String({
-      description: 'Its code is left out of a list.',
+      description: 'Lists omit its code.',
       examples: ['042917 is your code for Shop'],
     }),
   ),
@@ -43,8 +41,8 @@ const record = {
   sentAt: Nullable(Timestamp()),
   isReadable: Type.Boolean({
     description:
-      'Whether it is shown what the mail says: it was captured here, no mail server has it, and its reader is somebody the ' +
-      'caller’s own workspaces know, with an address they have proved, and no other does.',
+      'Whether the content can be read: the mail was captured here and not sent, and its recipient has a ' +
+      'proved address and is known only to the caller’s workspaces.',
   }),
 };
 
@@ -65,7 +63,7 @@ export const OutboxLetterSchema = Type.Object(
 export type OutboxLetterRecord = Static<typeof OutboxLetterSchema>;
 
 export const MailTestInput = Input({
-  to: Type.Optional(Email({ description: 'Of a member of the workspace; a person’s own where it is left out.' })),
+  to: Type.Optional(Email({ description: 'Address of a workspace member; default the caller’s own.' })),
 });
 
 export const MailTestSchema = Type.Object(
@@ -73,11 +71,11 @@ export const MailTestSchema = Type.Object(
     transport: Choice(['smtp', 'outbox'], { $id: 'MailTransport' }),
     to: Email(),
     outcome: Choice(SENT_NOW_OUTCOMES, {
-      description: '`captured` without a mail server; `timeout` where it had not answered when the wait was over.',
+      description: '`captured` without a mail server; `timeout` if it did not answer in time.',
     }),
     answer: Nullable(
       Type.String({
-        description: 'The mail server’s own words, or what failed in their place.',
+        description: 'The mail server’s answer, or the failure that prevented one.',
         examples: ['250 2.0.0 Ok: queued as 4F2A1'],
       }),
     ),

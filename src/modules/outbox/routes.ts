@@ -17,10 +17,10 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       id: 'listOutbox',
       method: 'GET',
       path,
-      summary: 'List what was mailed for the workspace, newest first, as an owner',
+      summary: 'List the workspace’s mails, newest first, as an owner',
       description:
-        'Its own mails and those of its applications, and the console’s to its members. With `q` a page may hold fewer than ' +
-        'asked for and still have a next one.',
+        'Mails of the workspace and its applications, and the console’s to its members. With `q` a page may ' +
+        'be short although another page follows.',
       access: 'read',
       consoleRole: 'owner',
       limit: 'key',
@@ -34,10 +34,10 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       id: 'getOutboxMail',
       method: 'GET',
       path: `${path}/:mailId`,
-      summary: 'Read a mail of the outbox, with its code, as an owner',
+      summary: 'Read a mail, with its code, as an owner',
       description:
-        'What it says is null where `isReadable` is false. Mails that were sent or given up say nothing any more. Reading ' +
-        'what was mailed to somebody else is on record (`mail.read`).',
+        'The content is null if `isReadable` is false: it is deleted once a mail is sent or given up. ' +
+        'Reading a mail to somebody else is audited (`mail.read`).',
       access: 'read',
       consoleRole: 'owner',
       limit: 'key',
@@ -51,9 +51,8 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       id: 'getOutboxMailLook',
       method: 'GET',
       path: `${path}/:mailId/look`,
-      summary: 'See a mail of the outbox as it looks, as an owner',
-      description:
-        'A document of its own, without script, for a frame. On record like what is read. 404 where `isReadable` is false.',
+      summary: 'View a mail as its recipient sees it, as an owner',
+      description: 'An HTML document without scripts, for a frame. Audited like reading. 404 if `isReadable` is false.',
       access: 'read',
       consoleRole: 'owner',
       limit: 'key',
@@ -70,10 +69,10 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       id: 'testMail',
       method: 'POST',
       path: '/api/workspace/mail/test',
-      summary: 'Send a test mail to a member now, and say what the mail server answered',
+      summary: 'Send a test mail to a member now, and return the mail server’s answer',
       description:
-        'Answers within 15 seconds; a refusal by the mail server is an answer too, with 200. Sent once, and shown in the ' +
-        'outbox. A key names the reader in `to`.',
+        'Answers within 15 seconds; a refusal by the mail server is an answer too, with 200. Sent once, and ' +
+        'listed in the outbox. A key sets the recipient in `to`.',
       access: 'full',
       limit: 'key_mail',
       body: MailTestInput,

@@ -91,7 +91,7 @@ export const PasskeyRecord = Type.Object(
   {
     id: Id('psk'),
     name: Name(),
-    isBackedUp: Type.Boolean({ description: 'Whether it is kept by a password manager, and so survives its device.' }),
+    isBackedUp: Type.Boolean({ description: 'Whether a password manager keeps it, so that it survives its device.' }),
     createdAt: Timestamp(),
     lastUsedAt: Nullable(Timestamp()),
   },

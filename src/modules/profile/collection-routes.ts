@@ -30,8 +30,8 @@ const ONE_PAGE = `There are at most ${MAX_ENTRIES}, so one page holds them all.`
 const IN_SIGHT =
   'Those given in the session’s workspace; from the console, and for ten minutes after a proof (`POST /api/account/proof`), all. In a workspace';
 const IN_PLACE = `${IN_SIGHT} there are at most ${MAX_ENTRIES}, so one page holds them.`;
-const ELSEWHERE = 'One that was given in another workspace needs a proof of the last ten minutes.';
-const PATCHED = 'A field that is left out stays as it is; null or blank clears an optional one.';
+const ELSEWHERE = 'One added in another workspace needs a proof of the last ten minutes.';
+const PATCHED = 'Omitted fields stay unchanged; null or blank clears an optional field.';
 
 export function collectionRoutes({
   addresses,
@@ -46,7 +46,7 @@ export function collectionRoutes({
       ...ofAddresses,
       id: 'listAddresses',
       method: 'GET',
-      summary: 'My addresses, oldest first',
+      summary: 'List my addresses, oldest first',
       description: IN_PLACE,
       query: AddressQuery,
       data: AddressPage,
@@ -57,7 +57,7 @@ export function collectionRoutes({
       id: 'createAddress',
       method: 'POST',
       summary: 'Add an address',
-      description: `At most ${MAX_ENTRIES} in a workspace. The first of a kind there is its default.`,
+      description: `At most ${MAX_ENTRIES} in a workspace. The first of a kind becomes its default.`,
       body: AddressInput,
       data: Address,
       errors: ['invalid_state'],
@@ -68,7 +68,7 @@ export function collectionRoutes({
       id: 'updateAddress',
       method: 'PATCH',
       summary: 'Change an address',
-      description: `${PATCHED} The default of a kind stays so until another address is made the default. ${ELSEWHERE}`,
+      description: `${PATCHED} The default of a kind stays until another address is made the default. ${ELSEWHERE}`,
       body: AddressPatch,
       data: Address,
       errors: ['not_found', 'reauthentication_required'],
@@ -79,7 +79,7 @@ export function collectionRoutes({
       id: 'deleteAddress',
       method: 'DELETE',
       summary: 'Delete an address',
-      description: `The id stands in the body or in the query. The oldest of the kind takes the place of a default; legal entities that named the address have none from then on. ${ELSEWHERE}`,
+      description: `Send the id in the body or in the query. The oldest of the kind replaces a deleted default; legal entities with this address have none from then on. ${ELSEWHERE}`,
       query: IdQuery,
       body: IdInput,
       isBodyOptional: true,
@@ -91,7 +91,7 @@ export function collectionRoutes({
       ...ofEntities,
       id: 'listLegalEntities',
       method: 'GET',
-      summary: 'My legal entities, oldest first',
+      summary: 'List my legal entities, oldest first',
       description: IN_PLACE,
       data: EntityPage,
       handle: ({ principal }) => entities.list(principal),
@@ -123,7 +123,7 @@ export function collectionRoutes({
       id: 'deleteLegalEntity',
       method: 'DELETE',
       summary: 'Delete a legal entity',
-      description: `The id stands in the body or in the query. ${ELSEWHERE}`,
+      description: `Send the id in the body or in the query. ${ELSEWHERE}`,
       query: IdQuery,
       body: IdInput,
       isBodyOptional: true,
@@ -135,7 +135,7 @@ export function collectionRoutes({
       ...ofLanguages,
       id: 'listLanguages',
       method: 'GET',
-      summary: 'My languages, by their tags',
+      summary: 'List my languages, by tag',
       description: ONE_PAGE,
       data: LanguagePage,
       handle: ({ principal }) => languages.list(principal),
@@ -145,7 +145,7 @@ export function collectionRoutes({
       id: 'createLanguage',
       method: 'POST',
       summary: 'Add a language',
-      description: `At most ${MAX_ENTRIES}. Adding one that is there already, at the same level, changes nothing.`,
+      description: `At most ${MAX_ENTRIES}. Adding a listed language with the same level changes nothing.`,
       body: LanguageInput,
       data: LanguageSchema,
       errors: ['conflict', 'invalid_state'],
@@ -155,7 +155,7 @@ export function collectionRoutes({
       ...ofLanguages,
       id: 'updateLanguage',
       method: 'PATCH',
-      summary: 'Change how well I speak a language',
+      summary: 'Change the level of a language',
       body: LanguageInput,
       data: LanguageSchema,
       errors: ['not_found'],
@@ -166,7 +166,7 @@ export function collectionRoutes({
       id: 'deleteLanguage',
       method: 'DELETE',
       summary: 'Delete a language',
-      description: 'The code stands in the body or in the query.',
+      description: 'Send the code in the body or in the query.',
       query: CodeQuery,
       body: CodeInput,
       isBodyOptional: true,

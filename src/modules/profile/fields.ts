@@ -43,12 +43,8 @@ const COUNTRY_REMEDY = 'Give the two letters of a country as in ISO 3166-1, such
 export const country = optional(COUNTRY_REMEDY, countryCode);
 export const requiredCountry = required(COUNTRY_REMEDY, countryCode);
 
-export const locale = optional('Give a language tag as in BCP 47, such as de-AT.', (text) =>
-  canonicalLocale(text.trim()),
-);
-export const requiredLocale = required('Give a language tag as in BCP 47, such as de-AT.', (text) =>
-  canonicalLocale(text.trim()),
-);
+export const locale = optional('A BCP 47 language tag, such as de-AT.', (text) => canonicalLocale(text.trim()));
+export const requiredLocale = required('A BCP 47 language tag, such as de-AT.', (text) => canonicalLocale(text.trim()));
 export const timeZone = optional('Give a time zone of the IANA database, such as Europe/Vienna.', (text) =>
   canonicalTimeZone(text.trim()),
 );

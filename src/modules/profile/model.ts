@@ -67,7 +67,7 @@ export const Identity = Type.Object(
     familyName: Text(),
     locale: Nullable(LanguageTag()),
     timezone: Nullable(TimeZone()),
-    name: Text({ description: 'What the person is shown as: the full name, else the parts joined.' }),
+    name: Text({ description: 'Display name: the full name, else the joined parts.' }),
   },
   { $id: 'Identity' },
 );
@@ -88,7 +88,7 @@ export const UsernameQuery = Type.Object({
     maxLength: 1000,
     isAnyText: true,
     remedy: 'Give a username.',
-    description: 'The name as it was typed.',
+    description: 'The username as typed.',
   }),
 });
 
@@ -154,7 +154,7 @@ const addressFields = {
 const IsDefault = Type.Optional(
   Type.Boolean({
     remedy: 'Give true or false.',
-    description: 'Making one the default unmakes the one before. The first address of a kind is its default anyway.',
+    description: 'Replaces the present default of the kind. The first address of a kind is always the default.',
   }),
 );
 
@@ -168,7 +168,7 @@ export const AddressPatch = Input(
   {
     id: GivenId('the address to change'),
     kind: Type.Optional(
-      Choice(ADDRESS_KINDS, { $id: 'AddressKind', description: 'Cannot be changed; the same as before is accepted.' }),
+      Choice(ADDRESS_KINDS, { $id: 'AddressKind', description: 'Cannot be changed; the present value is accepted.' }),
     ),
     ...Type.Partial(Type.Object(addressFields)).properties,
     isDefault: IsDefault,

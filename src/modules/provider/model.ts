@@ -10,7 +10,7 @@ const Credential = (maxLength: number, remedy: string) =>
 export const ProviderInput = Input({
   issuer: Type.Optional(
     Type.String({
-      description: 'An OpenID Connect issuer, as its discovery document names itself. Google’s when left out.',
+      description: 'An OpenID Connect issuer, as in its discovery document; Google’s if omitted.',
       maxLength: 500,
       remedy: 'Give the https address of an OpenID Connect issuer.',
       examples: ['https://accounts.google.com'],
@@ -28,22 +28,21 @@ export const ProviderRecordSchema = Type.Object(
       Type.Unsafe<'application' | 'instance'>(
         Type.String({
           enum: ['application', 'instance'],
-          description:
-            'Whose client is in effect: the application’s own, else the instance’s; null where there is none.',
+          description: 'The client in use: the application’s own, else the instance’s; null if there is none.',
         }),
       ),
     ),
     issuer: Nullable(Type.String()),
     clientId: Nullable(Type.String()),
-    name: Nullable(Type.String({ description: 'What people read on the button.' })),
+    name: Nullable(Type.String({ description: 'Label of the button.' })),
     speaksFor: Nullable(
       Type.Unsafe<'everyone' | 'workspace'>(
         Type.String({
           enum: ['everyone', 'workspace'],
           description:
-            'Whose addresses its word is taken for. `workspace`: new people, and those whom the application’s workspace alone ' +
-            'knows; others sign in another way once and connect it from their account. The instance’s own client and Google ' +
-            'speak for everyone.',
+            'Whose addresses it can prove. `workspace`: new people, and people known only to the application’s ' +
+            'workspace; others sign in by another method once and connect it from their account. The instance’s ' +
+            'own client and Google prove addresses for everyone.',
         }),
       ),
     ),
@@ -54,21 +53,20 @@ export const ProviderRecordSchema = Type.Object(
 export type ProviderRecord = Static<typeof ProviderRecordSchema>;
 
 export const StartQuery = Type.Object({
-  clientId: Type.Optional(Type.String({ description: 'The application; the console when left out.' })),
+  clientId: Type.Optional(Type.String({ description: 'The application; the console if omitted.' })),
   returnTo: Type.Optional(
     Type.String({
-      description:
-        'A registered return URL of the application, or a page of this server; its sign-in page when left out.',
+      description: 'A registered return URL of the application, or a page of this server; its sign-in page if omitted.',
     }),
   ),
   locale: Type.Optional(
     Type.String({
-      description: 'BCP 47; at the first sign-in the person’s `locale`. The browser’s first language when left out.',
+      description: 'BCP 47; the person’s `locale` at the first sign-in. The browser’s first language if omitted.',
     }),
   ),
   timezone: Type.Optional(
     Type.String({
-      description: 'The IANA zone of the browser; at the first sign-in the person’s `timezone`.',
+      description: 'IANA zone of the browser; the person’s `timezone` at the first sign-in.',
       examples: ['Europe/Vienna'],
     }),
   ),
@@ -77,17 +75,19 @@ export type StartQuery = Static<typeof StartQuery>;
 
 /** The provider's callback parameters (RFC 6749 §4.1.2, RFC 9207); unknown ones are ignored. */
 export const CallbackQuery = Type.Object({
-  state: Type.Optional(Type.String({ description: 'What the flow was begun with; it is good once.' })),
-  code: Type.Optional(Type.String({ description: 'For the identity, where the provider has proved it.' })),
-  iss: Type.Optional(Type.String({ description: 'Who answers; must be the issuer that was asked.' })),
-  error: Type.Optional(Type.String({ description: 'Why the provider has refused.' })),
+  state: Type.Optional(Type.String({ description: 'The state that the flow began with; valid once.' })),
+  code: Type.Optional(Type.String({ description: 'Authorization code from the provider.' })),
+  iss: Type.Optional(
+    Type.String({ description: 'The issuer that answers; must be the one that was asked (RFC 9207).' }),
+  ),
+  error: Type.Optional(Type.String({ description: 'Error code of the provider’s refusal.' })),
 });
 export type CallbackQuery = Static<typeof CallbackQuery>;
 
 export const LinkInput = Input({
   returnTo: Type.Optional(
     Type.String({
-      description: 'A registered return URL, or a page of this server; the account page when left out.',
+      description: 'A registered return URL, or a page of this server; the account page if omitted.',
       maxLength: 2000,
       remedy: 'Give a registered return URL.',
     }),
@@ -106,7 +106,7 @@ export const IdentitySchema = Type.Object(
     id: Id('idp'),
     issuer: Type.String(),
     name: Type.String(),
-    email: Nullable(Type.String({ description: 'As the provider gave it last.' })),
+    email: Nullable(Type.String({ description: 'The address that the provider sent last.' })),
     createdAt: Timestamp(),
     lastUsedAt: Timestamp(),
   },

@@ -23,7 +23,7 @@ const EnvironmentReference = Input(
   },
   {
     $id: 'EnvironmentReference',
-    description: 'The variable that holds the secret, where the file is applied.',
+    description: 'Name of the variable with the secret, where the file is applied.',
     remedy: 'Give {"env": "NAME"}: secrets stand in the environment, not in the file.',
   },
 );
@@ -53,7 +53,7 @@ export const SeedUser = Input(
     scopes: scopeSlugs,
     groups: membershipSlugs,
   },
-  { $id: 'SeedUser', description: 'Added, or filled where it is blank; nothing is taken away. Nobody is mailed.' },
+  { $id: 'SeedUser', description: 'Adds users and fills blank fields; removes nothing and mails nobody.' },
 );
 export type SeedUser = Static<typeof SeedUser>;
 
@@ -63,7 +63,7 @@ export const SeedWebhook = Input(
     status: WebhookPatch.properties.status,
     secret: Type.Optional(EnvironmentReference),
   },
-  { $id: 'SeedWebhook', description: 'Known by its address. Without `secret` it is given one of its own.' },
+  { $id: 'SeedWebhook', description: 'Identified by its URL. Without `secret` it gets a generated one.' },
 );
 export type SeedWebhook = Static<typeof SeedWebhook>;
 
@@ -77,7 +77,7 @@ export const SeedWorkspaceKey = Input(
       Type.Array(Slug(), {
         minItems: 1,
         maxItems: 200,
-        description: 'Slugs of the only applications that it reaches; all of the workspace where left out.',
+        description: 'Slugs of the applications that it is limited to; all of the workspace if omitted.',
         remedy: 'Give 1 to 200 slugs of applications, or leave it out for all.',
       }),
     ),
@@ -101,8 +101,7 @@ export const SeedApplication = Input(
     roles: Grants(),
     standardRoles: Type.Optional(
       Type.Boolean({
-        description:
-          'A new application has the roles `user` and `developer` besides those listed; false leaves them out.',
+        description: 'A new application also gets the roles `user` and `developer`; false leaves them out.',
         remedy: 'Give true or false.',
       }),
     ),
@@ -115,7 +114,7 @@ export const SeedApplication = Input(
   },
   {
     $id: 'SeedApplication',
-    description: 'Known by its slug. What is left out stays as it is; a stage only moves forward.',
+    description: 'Identified by its slug. Omitted parts stay unchanged; a stage only moves forward.',
   },
 );
 export type SeedApplication = Static<typeof SeedApplication>;
@@ -144,12 +143,14 @@ export type SeedDocument = Static<typeof SeedDocument>;
 const common = {
   secrets: Type.Optional(
     Type.Record(Type.String(), Type.String({ maxLength: 2000 }), {
-      description: 'What the variables hold that are referred to, by name.',
+      description: 'Values of the variables that the document refers to, by name.',
       remedy: 'Give an object of texts by the names of the variables.',
       examples: [{ SHOP_KEY: 'eak_…' }],
     }),
   ),
-  dryRun: Type.Optional(Type.Boolean({ description: 'Only says what would change.', remedy: 'Give true or false.' })),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'Only reports what would change.', remedy: 'Give true or false.' }),
+  ),
 };
 
 export const ApplyInput = Input({ document: SeedDocument, ...common });
@@ -173,16 +174,16 @@ export const SeedChange = Type.Object(
     action: Choice(['create', 'update'], { $id: 'SeedAction' }),
     kind: Choice(CHANGED_KINDS, { $id: 'SeedKind' }),
     application: Nullable(
-      Type.String({ description: 'Its slug; null for what is of the workspace.', examples: ['shop'] }),
+      Type.String({ description: 'Slug of the application; null for items of the workspace.', examples: ['shop'] }),
     ),
-    name: Type.String({ description: 'The slug, address or name that it is known by.', examples: ['editor'] }),
+    name: Type.String({ description: 'The slug, URL or name that identifies it.', examples: ['editor'] }),
     fields: Type.Array(
       Type.Object({
         field: Type.String({ examples: ['name'] }),
-        from: Nullable(Type.String({ description: 'As JSON; null for what is not shown.', examples: ['"Writer"'] })),
+        from: Nullable(Type.String({ description: 'JSON; null if not shown.', examples: ['"Writer"'] })),
         to: Nullable(Type.String({ examples: ['"Editor"'] })),
       }),
-      { description: 'Of what is changed.' },
+      { description: 'The changed fields.' },
     ),
   },
   { $id: 'SeedChange' },
@@ -191,30 +192,30 @@ export type SeedChange = Static<typeof SeedChange>;
 
 export const ApplyResult = Type.Object(
   {
-    changes: Type.Array(SeedChange, { description: 'What was changed, or would be, in this order.' }),
-    unchanged: Type.Integer({ description: 'How many things are as the document has them.', examples: [12] }),
+    changes: Type.Array(SeedChange, { description: 'Changes made, or to be made, in this order.' }),
+    unchanged: Type.Integer({ description: 'Number of items that already match the document.', examples: [12] }),
     notes: Type.Array(
       Type.Object({
         path: Type.String({ examples: ['document.applications.0.stage'] }),
         message: Type.String({ examples: ['It stays live: a stage only moves forward.'] }),
       }),
-      { description: 'What was left as it is, and why.' },
+      { description: 'What was left unchanged, and why.' },
     ),
     skipped: Type.Array(
       Type.Object({
         application: Type.String({ examples: ['shop'] }),
         email: Email(),
-        error: Type.String({ description: 'As an import has it.', examples: ['user_deleted'] }),
+        error: Type.String({ description: 'The same codes as for an import.', examples: ['user_deleted'] }),
       }),
-      { description: 'Users who cannot be added; the others are.' },
+      { description: 'Users who cannot be added; all others are.' },
     ),
     signingSecrets: Type.Array(
       Type.Object({
         application: Type.String({ examples: ['shop'] }),
         url: Type.String(),
-        signingSecret: Type.String({ description: 'In plain text, this once.', examples: ['whsec_…'] }),
+        signingSecret: Type.String({ description: 'Returned once, in plain text.', examples: ['whsec_…'] }),
       }),
-      { description: 'Of new webhooks whose secret was not given.' },
+      { description: 'Secrets of new webhooks that were created without one.' },
     ),
   },
   { $id: 'ApplyResult' },

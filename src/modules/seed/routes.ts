@@ -8,11 +8,11 @@ import type { Seed } from './service.ts';
 
 const DANGER = 'It changes all that the document names, and may open a gate, which mails everybody who waits.';
 const DESCRIPTION =
-  'The whole document is judged before anything is changed. What is left out stays as it is, and nothing is ever removed: ' +
-  'applied again it changes nothing. It is done in several changes, with an event and a record of each as by the calls ' +
-  'for one thing; cut off in between, it can be sent again. With `dryRun` it only says what would change. ' +
-  'Secrets stand in `secrets`, by the names that the document refers to. Files with many users are sent in parts: ' +
-  '`gatehouse apply` does that.';
+  'The whole document is validated before anything changes. Omitted parts stay unchanged and nothing ' +
+  'is ever removed, so applying it again changes nothing. Each change is recorded and emits its event, ' +
+  'like the single call for it; an interrupted call can be repeated. `dryRun` only reports the ' +
+  'changes. `secrets` has the secrets by the names that the document refers to. Send files with many ' +
+  'users in parts, as `gatehouse apply` does.';
 
 export function seedRoutes(seed: Seed): Operation[] {
   // Built once, at the first call.
@@ -30,7 +30,7 @@ export function seedRoutes(seed: Seed): Operation[] {
       ...common,
       id: 'applyDocument',
       path: '/api/workspace/apply',
-      summary: 'Bring applications, grants, users, webhooks and keys to what a document says',
+      summary: 'Apply a document of applications, grants, users, webhooks and keys',
       description: DESCRIPTION,
       scope: 'workspace',
       body: ApplyInput,
@@ -47,7 +47,7 @@ export function seedRoutes(seed: Seed): Operation[] {
       ...common,
       id: 'applyToApplication',
       path: '/api/applications/:id/apply',
-      summary: 'Bring one application to what a document says of it',
+      summary: 'Apply a document to one application',
       description: DESCRIPTION,
       scope: 'application',
       body: ApplyApplicationInput,
@@ -68,7 +68,7 @@ export function seedRoutes(seed: Seed): Operation[] {
       scope: 'instance',
       limit: 'none',
       style: 'flat',
-      summary: 'JSON Schema of the file that gatehouse apply and serve --seed take',
+      summary: 'JSON Schema of the file for gatehouse apply and serve --seed',
       data: Type.Object({}, { additionalProperties: true }),
       isRevalidated: true,
       handle({ context }) {

@@ -9,7 +9,7 @@ export function sessionRoutes(sessions: Sessions): Operation[] {
       id: 'signOut',
       method: 'DELETE',
       path: '/api/v1/session',
-      summary: 'Sign out: end the session whose token is sent as the bearer',
+      summary: 'Sign out: end the session of the bearer token',
       tag: 'Verification',
       access: 'token',
       scope: 'instance',

@@ -10,7 +10,7 @@ export function setupRoutes({ setup, cookie }: { setup: Setup; cookie: SessionCo
       id: 'completeSetup',
       method: 'POST',
       path: '/api/setup',
-      summary: 'Make the first owner, or let one back in, by a one-time setup link',
+      summary: 'Create the first owner, or restore an owner’s access, with a one-time setup link',
       tag: 'Setup',
       access: 'none',
       scope: 'instance',

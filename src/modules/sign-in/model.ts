@@ -8,14 +8,14 @@ export const SendCodeInput = Input({
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'The application to sign in to; the console when left out.',
+      description: 'The application to sign in to; the console if omitted.',
       remedy: 'Give the clientId of an application.',
     }),
   ),
   locale: Type.Optional(
     Type.String({
       maxLength: 35,
-      description: 'BCP 47; the language of the mail, and at the first sign-in the person’s `locale`.',
+      description: 'BCP 47; language of the mail, and the person’s `locale` at the first sign-in.',
       remedy: 'Give a language tag.',
     }),
   ),
@@ -25,9 +25,9 @@ export type SendCodeInput = Static<typeof SendCodeInput>;
 export const CodeSent = Type.Object({
   challengeId: Id('chl'),
   expiresAt: Timestamp(),
-  resendAfter: Timestamp({ description: 'Another code may be asked for from then on.' }),
+  resendAfter: Timestamp({ description: 'When another code can be requested.' }),
   sent: Type.Boolean({
-    description: 'Whether a mail is on its way for this call; false where the code of a moment ago still serves.',
+    description: 'Whether this call sends a mail; false if the code sent a moment ago is still valid.',
   }),
 });
 export type CodeSent = Static<typeof CodeSent>;
@@ -37,7 +37,7 @@ export const TimezoneOfBrowser = () =>
   Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'The IANA zone of the browser; at the first sign-in the person’s `timezone`.',
+      description: 'IANA zone of the browser; the person’s `timezone` at the first sign-in.',
       remedy: 'Give a time zone of the IANA database, such as Europe/Vienna.',
       examples: ['Europe/Vienna'],
     }),
@@ -52,7 +52,7 @@ export type VerifyCodeInput = Static<typeof VerifyCodeInput>;
 
 export const SignedIn = Type.Object(
   {
-    token: NewSecret('session', 'The session token, in plain text, this once.'),
+    token: NewSecret('session', 'The session token; returned once, in plain text.'),
     expiresAt: Timestamp(),
     userId: Id('usr'),
     applicationId: Id('app'),
@@ -65,13 +65,13 @@ const Flag = (description: string) => Type.Optional(Type.Boolean({ description, 
 
 /** Options for removing a sign-in method. */
 export const RemovalQuery = Type.Object({
-  force: Flag('Goes on although it is the last way in to one of the person’s applications.'),
+  force: Flag('Proceeds even if it is the last sign-in method for one of the person’s applications.'),
   endAllSessions: Flag(
-    'Ends all other sessions as well: those in applications of the session’s workspace; from the console all.',
+    'Ends all other sessions as well: in applications of the session’s workspace; from the console, all.',
   ),
 });
 export type RemovalQuery = Static<typeof RemovalQuery>;
 
 export const SessionsEndedCount = Type.Integer({
-  description: 'How many sessions were ended: those made with it, and the others where that was asked for.',
+  description: 'Number of ended sessions: those made with it, and all others if requested.',
 });

@@ -42,9 +42,10 @@ export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRou
       path: '/api/v1/auth/otp/verify',
       summary: 'Exchange a code for a session',
       description:
-        'Ends all other codes of the person for this application. Wrong ones are counted per e-mail, per client address and ' +
-        'in all; where there are too many, codes pause, and passkeys and identity providers go on. A browser that has signed ' +
-        'the person in before on this server’s own page is counted apart, by a cookie.',
+        'Ends all other codes of the person for this application. Wrong codes are counted per e-mail, per ' +
+        'client address and in total. Too many lock codes out for a while; passkeys and identity providers ' +
+        'keep working. A browser in which the person has signed in before on this server’s own page has a ' +
+        'limit of its own, by a cookie.',
       tag,
       access: 'none',
       scope: 'instance',

@@ -12,7 +12,7 @@ export const StatsQuery = Type.Object({
       minimum: 1,
       maximum: 365,
       default: DEFAULT_DAYS,
-      description: 'How many days, of which the last is today.',
+      description: 'Number of days, up to today.',
       remedy: 'Give a whole number from 1 to 365.',
     }),
   ),
@@ -33,7 +33,7 @@ const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, exampl
 const Compared = Type.Object(
   {
     count: Count(),
-    previous: Count({ description: 'The same of the time before, of equal length.' }),
+    previous: Count({ description: 'The same for the preceding period of equal length.' }),
   },
   { $id: 'ComparedCount' },
 );
@@ -47,7 +47,7 @@ const MethodCount = Type.Object({ method: Choice(SESSION_METHODS), count: Count(
 
 const ReasonCount = Type.Object(
   { reason: Type.String({ examples: ['gate_closed'] }), count: Count() },
-  { $id: 'ReasonCount', description: 'The error code that was answered.' },
+  { $id: 'ReasonCount', description: 'The error code of the answer.' },
 );
 
 const LimitCount = Type.Object({ limit: Choice(REPORTED_LIMITS), count: Count() }, { $id: 'LimitCount' });
@@ -60,24 +60,24 @@ const EndpointStats = Type.Object(
 export const Stats = Type.Object(
   {
     from: Day('The first day.'),
-    to: Day('The last day, which is not over yet.'),
-    days: Type.Array(DayStats, { description: 'Every day, the oldest first.' }),
+    to: Day('The last day, still incomplete.'),
+    days: Type.Array(DayStats, { description: 'Every day, oldest first.' }),
     totals: Type.Object({ signIns: Compared, newUsers: Compared, refusals: Compared }),
     activeUsers: Type.Object(
       { day: Compared, week: Compared, month: Compared },
-      { description: 'Of the day, the week (from Monday) and the month that is running, beside the one before.' },
+      { description: 'The current day, week (from Monday) and month, each with the previous one.' },
     ),
     users: Type.Object({
       total: Count({
-        description: 'People whose membership is active now; who was imported and has not come yet is one of them.',
+        description: 'People with an active membership, including imported people who have not signed in yet.',
       }),
     }),
     signInsByMethod: Type.Array(MethodCount, { description: 'The most frequent first.' }),
     refusalsByReason: Type.Array(ReasonCount, { description: 'The most frequent first.' }),
     webhooks: Type.Object({
-      delivered: Count({ description: 'Events that an endpoint took; of removed ones too.' }),
-      failedAttempts: Count({ description: 'Attempts that an endpoint did not take.' }),
-      endpoints: Type.Array(EndpointStats, { description: 'Those there are now.' }),
+      delivered: Count({ description: 'Events accepted by endpoints, including removed ones.' }),
+      failedAttempts: Count({ description: 'Attempts not accepted by an endpoint.' }),
+      endpoints: Type.Array(EndpointStats, { description: 'The present endpoints.' }),
     }),
     limits: Type.Array(LimitCount, { description: 'Calls refused by a limit, the most frequent first.' }),
   },

@@ -79,14 +79,14 @@ export const UsersQuery = Type.Composite([
     sort: Type.Optional(
       Choice(['last_seen', 'joined'], {
         description:
-          'By default who was seen last comes first. `joined`: nobody moves while the pages are read, as an export needs.',
+          'Default: last seen first. `joined` keeps the order stable while pages are read, as an export needs.',
       }),
     ),
     status: Type.Optional(
-      Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus', description: 'Only who is in this state.' }),
+      Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus', description: 'Only users in this state.' }),
     ),
-    role: Type.Optional(HeldSlug('Only who holds this role, by its slug.')),
-    membership: Type.Optional(HeldSlug('Only who is in this membership group, by its slug.')),
+    role: Type.Optional(HeldSlug('Only users with this role, by its slug.')),
+    membership: Type.Optional(HeldSlug('Only users in this membership group, by its slug.')),
   }),
 ]);
 export type UsersQuery = Static<typeof UsersQuery>;
@@ -101,7 +101,7 @@ export const UserDetail = Type.Object(
     apiKey: Type.Optional(
       Type.Object(
         { id: Id('key'), name: Type.String(), applicationId: Nullable(Id('app')) },
-        { description: 'Of the principal of an API key, its newest key, whose name stands for it; for admins.' },
+        { description: 'The newest API key of a key’s principal, whose name is shown for it; for admins.' },
       ),
     ),
   },
@@ -170,7 +170,7 @@ export const UsersChanged = Type.Object({
       status: Type.Optional(
         Choice(MEMBERSHIP_STATUSES, {
           $id: 'MembershipStatus',
-          description: 'As it is now; not of who was not found.',
+          description: 'The present status; omitted if not found.',
         }),
       ),
       ...refusalOfOne,
@@ -201,7 +201,7 @@ export const GrantsChanged = Type.Object({
       scopes: Type.Optional(SlugsHeld()),
       memberships: Type.Optional(SlugsHeld()),
     }),
-    { description: 'With what they hold now of each kind that was named.' },
+    { description: 'Results with the slugs now held, for each kind in the request.' },
   ),
 });
 export type GrantsChanged = Static<typeof GrantsChanged>;

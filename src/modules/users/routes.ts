@@ -42,7 +42,7 @@ const ACTION_SUMMARIES: Record<StatusAction, string> = {
   pause: 'Pause a user: every session ends until resumed',
   resume: 'Resume a paused user',
   delete: 'Delete a user from this application: their address cannot sign in until restored',
-  restore: 'Restore a deleted user to the state before the deletion: who was banned stays banned',
+  restore: 'Restore a deleted user to the state before the deletion; a ban stays in force',
 };
 
 const GRANT_NAMES: Record<GrantKind, { id: string; noun: string }> = {
@@ -62,9 +62,9 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       id: 'listUsers',
       method: 'GET',
       path: all,
-      summary: 'List the users of an application, last seen first or in the order of joining',
+      summary: 'List the users of an application, by last seen or by joining',
       description:
-        'Filters combine; a filtered page may be short and still have a next one. `include=profile` needs full access; without full access `q` finds by e-mail and username only. Addresses and legal entities are never given. Imported people who never came have `lastSeenAt` null and stand last.',
+        'Filters combine; a filtered page may be short although another page follows. `include=profile` needs full access; without it `q` searches e-mail and username only. Addresses and legal entities are never returned. Imported people who have never signed in have `lastSeenAt` null and come last.',
       access: 'read',
       query: UsersQuery,
       data: UserPage,
@@ -84,7 +84,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       danger:
         'Whom it bans, pauses or deletes loses every session at once; banned and deleted, every connected device for good.',
       description:
-        'Does what the call for one user does; one outcome per user, in order, `unchanged` where it is so already. Works in several changes: send it again if it is cut off.',
+        'Equals the call for one user; one outcome per user, in order, `unchanged` if nothing had to change. Not atomic: repeat an interrupted call.',
       access: 'full',
       body: UsersChange,
       data: UsersChanged,
@@ -98,7 +98,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       summary: 'Give roles, scopes or membership groups to up to 200 users, or take them away',
       gives: GRANTED,
       description:
-        'Grants that are not named stay. A slug that does not exist refuses the call. One outcome per user, in order. Works in several changes: send it again if it is cut off.',
+        'Other grants stay. An unknown slug refuses the call. One outcome per user, in order. Not atomic: repeat an interrupted call.',
       access: 'full',
       body: GrantsChange,
       data: GrantsChanged,
@@ -109,7 +109,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       id: 'getUser',
       method: 'GET',
       path: one,
-      summary: 'Read one user; with full access the profile as well',
+      summary: 'Read a user; with full access, the profile as well',
       access: 'read',
       data: UserDetail,
       handle: ({ principal, application, params }) =>
@@ -137,10 +137,10 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       id: 'forgetUser',
       method: 'DELETE',
       path: one,
-      summary: 'Forget somebody who was imported and has never signed in',
+      summary: 'Delete an imported person who has never signed in',
       danger: 'What the import kept for this person is removed for good. A ban or deletion of theirs ends with it.',
       description:
-        'Removes the reservation with its profile, username and grants, and lifts a ban or deletion of it. Refused for anybody who has signed in to this workspace: delete them instead. Webhooks get `user.deleted` with `forgotten: true`.',
+        'Removes the reservation with its profile, username and grants, and lifts a ban or deletion of it. Refused for people who have signed in to this workspace: use the `delete` action instead. Webhooks get `user.deleted` with `forgotten: true`.',
       access: 'full',
       data: UserForgotten,
       errors: ['invalid_state'],

@@ -19,15 +19,13 @@ const envelopeFields = {
   username: Nullable(Type.String({ description: 'Handle in this application; null until set.' })),
   email: Email(),
   name: Type.String({ description: 'The same as `fullName`, kept for compatibility.' }),
-  fullName: Type.String({ description: 'Empty where it is not known, as the other names.' }),
+  fullName: Type.String({ description: 'Empty if unknown, like the other names.' }),
   givenName: Type.String(),
   familyName: Type.String(),
-  avatarUrl: Nullable(
-    Type.String({ format: 'uri', description: 'Null where there is neither an upload nor a provider’s picture.' }),
-  ),
-  locale: LanguageTag({ description: 'BCP 47; that of the first sign-in until it is changed, else `en`.' }),
+  avatarUrl: Nullable(Type.String({ format: 'uri', description: 'Null without an upload or a provider’s picture.' })),
+  locale: LanguageTag({ description: 'BCP 47; from the first sign-in until changed, else `en`.' }),
   timezone: TimeZone({
-    description: 'IANA zone; the browser’s of the first sign-in until it is changed, else `UTC`.',
+    description: 'IANA zone; from the first sign-in until changed, else `UTC`.',
   }),
   region: RegionSchema,
   applicationId: Id('app'),
@@ -72,7 +70,7 @@ export const MeQuery = Type.Object({
   applicationId: Type.Optional(
     Type.String({
       description:
-        'An application of the session’s workspace that the person is a member of; by default the session’s own. From the console any.',
+        'An application of the session’s workspace that the person is a member of; default the session’s own. From the console, any.',
     }),
   ),
 });

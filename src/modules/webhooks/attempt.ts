@@ -90,7 +90,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
       };
     } catch (error) {
       if (!(error instanceof OutboundError))
-        log.error({ err: error, deliveryId: claimed.deliveryId }, 'a delivery failed here');
+        log.error({ err: error, deliveryId: claimed.deliveryId }, 'a delivery failed on this server');
       const errorClass: ErrorClass = error instanceof OutboundError ? error.problem : 'connection';
       return { ...base, durationMs: took(), statusCode: null, errorClass, retryAfterMs: null, responseExcerpt: null };
     }

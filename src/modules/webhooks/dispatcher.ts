@@ -112,7 +112,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
       });
     } catch (error) {
       // The leases expire and the deliveries are repeated: at least once.
-      log.error({ err: error }, 'results of deliveries could not be recorded');
+      log.error({ err: error }, 'delivery results could not be recorded');
     } finally {
       for (const { claimed } of results) claims.forget(claimed);
     }

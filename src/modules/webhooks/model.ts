@@ -31,9 +31,9 @@ export type WebhookInput = Static<typeof WebhookInput>;
 export const WebhookPatch = Input({
   url: Type.Optional(Url),
   // The list of types is described only at creation: agents pay for every token.
-  events: Type.Optional({ ...Events, description: 'Event types, or `*` alone for all, as at the creation.' }),
+  events: Type.Optional({ ...Events, description: 'Event types, or only `*` for all, as when creating.' }),
   description: Type.Optional(Description),
-  status: Type.Optional(Choice(['active', 'disabled'], { description: 'From quarantine, use release.' })),
+  status: Type.Optional(Choice(['active', 'disabled'], { description: 'To leave quarantine, use release.' })),
 });
 export type WebhookPatch = Static<typeof WebhookPatch>;
 
@@ -45,7 +45,7 @@ const record = {
   status: Choice(WEBHOOK_STATUSES, { $id: 'WebhookStatus' }),
   quarantinedAt: Nullable(Timestamp()),
   quarantineReason: Nullable(Type.String({ examples: ['15 attempts failed'] })),
-  previousSecretEndsAt: Nullable(Timestamp({ description: 'Until then the secret before signs as well.' })),
+  previousSecretEndsAt: Nullable(Timestamp({ description: 'Until then, the old secret signs as well.' })),
   createdAt: Timestamp(),
   updatedAt: Timestamp(),
 } satisfies TProperties;
@@ -64,7 +64,7 @@ export const WebhookRemoved = Type.Object({ id: Type.String() });
 
 export const Released = Type.Intersect([
   WebhookRecordSchema,
-  Type.Object({ released: Type.Integer({ description: 'How many held events are now being sent, in order.' }) }),
+  Type.Object({ released: Type.Integer({ description: 'Number of held events that are now sent, in order.' }) }),
 ]);
 export type Released = Static<typeof Released>;
 
@@ -74,7 +74,7 @@ const delivery = {
   eventType: Type.String({ examples: ['user.signed_in', TEST_EVENT_TYPE] }),
   status: Choice(DELIVERY_STATUSES, { $id: 'DeliveryStatus', description: '`held`: the endpoint was in quarantine.' }),
   attempts: Type.Integer(),
-  nextAttemptAt: Nullable(Timestamp({ description: 'Null once there is nothing left to do.' })),
+  nextAttemptAt: Nullable(Timestamp({ description: 'Null once finished.' })),
   createdAt: Timestamp(),
   finishedAt: Nullable(Timestamp()),
 } satisfies TProperties;
@@ -130,11 +130,11 @@ const Attempt = Type.Object(
       }),
     ),
     requestHeaders: Type.Record(Type.String(), Type.String(), {
-      description: 'As they were sent; in place of each signature stands `withheld`, for everybody.',
+      description: 'Headers as sent; each signature is replaced by `withheld`.',
     }),
     responseExcerpt: Nullable(
       Type.String({
-        description: 'At most the first KiB of the answer; null without full access, since it may repeat the body.',
+        description: 'First KiB of the answer; null without full access, since it may repeat the body.',
       }),
     ),
   },
@@ -147,7 +147,9 @@ export const DeliveryDetail = Type.Intersect([
   DeliverySchema,
   Type.Object({
     requestBody: Nullable(
-      Type.String({ description: 'As it was, or will be, sent; null without full access, since it can hold names.' }),
+      Type.String({
+        description: 'The body as sent or to be sent; null without full access, since it can contain names.',
+      }),
     ),
     attemptLog: Type.Array(Attempt),
   }),

@@ -28,10 +28,11 @@ export interface EventStreams {
 }
 
 const STREAM =
-  'First `ready`, then an `event` for each, in order, whose data is the body of a delivery to the byte and whose id is that of ' +
-  'the event; with `Last-Event-ID` what came after that one first. A comment line every 15 seconds keeps the connection alive; ' +
-  '`ended` with an error code is the last, when the caller may not read on. For the development of a receiver: ' +
-  '`gatehouse webhooks listen` signs and forwards what comes, and registers nothing.';
+  'First `ready`, then an `event` for each, in order, whose data is the body of a delivery to the byte ' +
+  'and whose id is that of the event; with `Last-Event-ID` what came after that one first. A comment ' +
+  'line every 15 seconds keeps the connection alive; `ended` with an error code is the last, when the ' +
+  'caller may not read on. For developing a receiver: `gatehouse webhooks listen` signs and forwards ' +
+  'the events, and registers nothing.';
 
 export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpen }: EventStreams): Operation[] {
   const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
@@ -59,7 +60,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       path: all,
       summary: 'Subscribe an endpoint to events',
       gives: { words: 'Events about people, with names and addresses among them, are sent to this URL.' },
-      description: 'The signing secret is in this answer and nowhere else.',
+      description: 'The signing secret is only in this answer.',
       access: 'full',
       body: WebhookInput,
       data: NewWebhook,
@@ -71,7 +72,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       id: 'streamEvents',
       method: 'GET',
       path: `${all}/events`,
-      summary: 'Follow the events of an application as server-sent events',
+      summary: 'Stream the events of an application as server-sent events',
       description: STREAM,
       access: 'full',
       mediaType: 'text/event-stream',
@@ -105,7 +106,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
         words: 'Events about people, with names and addresses among them, are sent to this URL.',
         fields: ['url', 'events', 'status'],
       },
-      description: 'While disabled it gets no new events; queued ones wait.',
+      description: 'A disabled webhook gets no new events; queued ones wait.',
       access: 'full',
       body: WebhookPatch,
       data: WebhookRecordSchema,
@@ -126,7 +127,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       ...action,
       id: 'rotateWebhookSecret',
       path: `${one}/rotate-secret`,
-      summary: 'Make a new signing secret; the one before signs beside it for 24 hours',
+      summary: 'Rotate the signing secret; the old one keeps signing as well for 24 hours',
       gives: { words: 'The answer holds the secret: whoever reads it can send the endpoint events that look genuine.' },
       data: NewWebhook,
       handle: ({ actor, application, params }) => webhooks.rotateSecret(actor, application, params.webhookId),
@@ -144,7 +145,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       ...action,
       id: 'releaseWebhook',
       path: `${one}/release`,
-      summary: 'Let a webhook out of quarantine; what was held is sent, in order',
+      summary: 'Release a webhook from quarantine; held events are sent, in order',
       data: Released,
       errors: ['invalid_state'],
       handle: ({ actor, application, params }) => webhooks.release(actor, application, params.webhookId),
@@ -155,7 +156,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       method: 'GET',
       path: `${one}/deliveries`,
       summary: 'List the deliveries of a webhook, newest first',
-      description: 'A filtered page may be short and still have a next one.',
+      description: 'A filtered page may be short although another page follows.',
       access: 'read',
       query: DeliveriesQuery,
       data: DeliveryPage,
@@ -167,7 +168,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       id: 'getDelivery',
       method: 'GET',
       path: delivery,
-      summary: 'Read a delivery with every attempt; with full access what was sent and answered as well',
+      summary: 'Read a delivery with every attempt; with full access, request and response as well',
       access: 'read',
       data: DeliveryDetail,
       handle: ({ principal, application, params: { webhookId, deliveryId } }) =>
@@ -177,7 +178,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       ...action,
       id: 'redeliver',
       path: `${delivery}/redeliver`,
-      summary: 'Send the same event again, under the same event id',
+      summary: 'Redeliver an event, under the same event id',
       data: DeliverySchema,
       errors: ['invalid_state'],
       handle: ({ actor, application, params }) =>

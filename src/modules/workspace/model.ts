@@ -55,7 +55,7 @@ export const MemberRemoved = Type.Object(
     id: Id('wsm'),
     keys: Type.Array(MemberKey, {
       description:
-        'Keys they made or rotated that go on working, newest first, at most 200: revoke what they must not use.',
+        'Keys they created or rotated that keep working, newest first, at most 200: revoke those they must not use.',
     }),
   },
   { $id: 'MemberRemoved' },

@@ -262,7 +262,7 @@ describe('users', () => {
     expect((await person.manage(['users', 'list', '--json'])).json().items).toEqual([]);
     await instance.signIn(shop.clientId, 'ada@example.com');
     const refused = await forget('ada@example.com', 'ada@example.com');
-    expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('delete this user instead')]);
+    expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('use the delete action instead')]);
   });
 
   test('are given roles, scopes and groups, and lose them', async () => {

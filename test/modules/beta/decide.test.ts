@@ -86,7 +86,7 @@ describe('a decision over many requests', () => {
         outcome: 'refused',
         status: 'notify_when_public',
         error: 'rate_limited',
-        message: expect.stringContaining('2 mails an hour'),
+        message: expect.stringContaining('2 unsolicited mails per hour'),
       })) as never,
     );
     expect(mailed(beta)).toHaveLength(2);

@@ -193,7 +193,7 @@ describe('forgetting somebody imported', () => {
     expect([linked.status, linked.json.error, linked.json.message]).toEqual([
       409,
       'invalid_state',
-      'Only people who were imported and have never signed in to this workspace can be forgotten; delete this user instead.',
+      'Only imported people who have never signed in to this workspace can be removed this way; use the delete action instead.',
     ]);
     await signIn();
     expect(problemOf(await forget())).toEqual([409, 'invalid_state']);

@@ -103,7 +103,7 @@ describe('when someone was last seen', () => {
     const line = instance.logLines.findLast((each) => each.includes('could not write everything'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({
       unwritten: expect.arrayContaining(['2 last-seen times']),
-      reason: 'the time for it was over',
+      reason: 'timed out',
     });
   });
 
