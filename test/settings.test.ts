@@ -1,26 +1,7 @@
-/** The README and the terminal say of each setting what the table of settings says. */
+/** Secrets among the settings, and the limits in the descriptions. The guide's table: test/modules/docs/guides.test.ts. */
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
-import { ALL_SETTINGS, defaultText, type Setting } from '@/settings.ts';
+import { ALL_SETTINGS, type Setting } from '@/settings.ts';
 import { createInstance } from './support/instance.ts';
-
-const code = (text: string) => `\`${text}\``;
-
-function rowOf(setting: Setting): string {
-  const { env, flag, meaning } = setting;
-  const name = [code(env), ...(flag ? [code(`--${flag.name}`)] : [])].join(', ');
-  return ['|', name, '|', defaultText(setting, code), '|', meaning, '|'].filter(Boolean).join(' ');
-}
-
-/** A formatter pads the columns. */
-const unpadded = (line: string) => line.replace(/ {2,}/g, ' ');
-
-test('the README’s table of settings is the table of settings', async () => {
-  const readme = await Bun.file(join(import.meta.dir, '../README.md')).text();
-  const table = readme.split('\n').filter((line) => line.startsWith('| `GATEHOUSE_'));
-  // Where this fails: the rows that it expects belong into the README, then `bun fmt README.md`.
-  expect(table.map(unpadded).join('\n')).toBe(ALL_SETTINGS.map(rowOf).join('\n'));
-});
 
 test('whatever is called a secret, a key, a password or a token is never shown, nor an address with a password in it', () => {
   const isSecret = ({ env }: Setting) => /SECRET|(?<!TLS)_KEY|PASSWORD|TOKEN|SMTP_URL|DATABASE_URL/.test(env);

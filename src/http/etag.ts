@@ -15,13 +15,13 @@ export interface Tagged {
   readonly etag: string;
 }
 
-/** Encodes and tags a text. @param before prefix of the tag, where the bytes alone do not tell two answers apart. */
-export function tagged(text: string, before = ''): Tagged {
-  const bytes = new TextEncoder().encode(text);
+/** Tags a text or a file. @param before prefix of the tag, where the bytes alone do not tell two answers apart. */
+export function tagged(content: string | Uint8Array<ArrayBuffer>, before = ''): Tagged {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return { bytes, etag: `"${before}${Bun.hash(bytes).toString(36)}"` };
 }
 
-/** Returns the text, or 304 for a client that has it. @param headers of both answers. @param mediaType of the text. */
+/** Returns the content, or 304 for a client that has it. @param headers of both answers. @param mediaType of the content. */
 export function answerTagged(
   { request, headers: common }: Pick<RequestContext, 'request' | 'headers'>,
   { bytes, etag }: Tagged,
@@ -29,5 +29,6 @@ export function answerTagged(
 ): Response {
   const all = { ...common, ...headers, ETag: etag };
   if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all });
-  return new Response(bytes, { headers: { ...all, 'Content-Type': `${mediaType}; charset=utf-8` } });
+  const contentType = mediaType.startsWith('image/') ? mediaType : `${mediaType}; charset=utf-8`;
+  return new Response(bytes, { headers: { ...all, 'Content-Type': contentType } });
 }

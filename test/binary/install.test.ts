@@ -8,7 +8,7 @@ import { BINARY, cleanEnvironment, emptyFolder, eventually, freePort } from '../
 setDefaultTimeout(60_000);
 
 const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
-const [, section = ''] = /\n## Download, check, run, upgrade, back up\n(.*?)\n## /s.exec(readme) ?? [];
+const [, section = ''] = /\n## Download and run\n(.*?)\n## /s.exec(readme) ?? [];
 const [download = '', check = '', start = '', upgrade = '', backUp = ''] = [
   ...section.matchAll(/```sh\n(.*?)```/gs),
 ].map(([, block = '']) => block);

@@ -1,4 +1,4 @@
-/** The README is followed to the letter, block by block: in a shell, with its shop, and in a browser. */
+/** Follows the README's first sign-in and the guide to the shop block by block, in a shell and in a browser. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,12 +24,13 @@ const CUSTOMER = 'ada@example.com';
 const address = `http://localhost:${freePort()}`;
 const shop = `http://localhost:${freePort()}`;
 
-const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
-/** The blocks of a section in a language, with free ports in place of the fixed ones. */
-const blocksOf = (section: string, language: string) => {
-  const [, text = ''] = readme.split(`\n## ${section}\n`);
-  const [own = ''] = text.split('\n## ');
-  return [...own.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) =>
+const ROOT = join(import.meta.dir, '../..');
+const readme = await Bun.file(join(ROOT, 'README.md')).text();
+const [, signIn = ''] = /\n## First sign-in in a minute\n(.*?)\n## /s.exec(readme) ?? [];
+const guide = await Bun.file(join(ROOT, 'src/modules/docs/guides/shop.md')).text();
+/** The blocks of a text in a language, with free ports in place of the fixed ones. */
+const blocksOf = (text: string, language: string) => {
+  return [...text.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) =>
     block.replaceAll('http://localhost:8080', address).replaceAll('http://localhost:3000', shop),
   );
 };
@@ -56,9 +57,9 @@ const codeFor = (email: string) => databaseCode(join(folder, 'data'), email);
 
 test('the first sign-in, and the shop with its page, backend and webhook', async () => {
   symlinkSync(BINARY, join(folder, 'gatehouse'));
-  const [start = '', ...minute] = blocksOf('First sign-in by curl, in a minute', 'sh');
-  const [source = ''] = blocksOf('A page, a backend and a webhook', 'js');
-  const shopBlocks = blocksOf('A page, a backend and a webhook', 'sh');
+  const [start = '', ...minute] = blocksOf(signIn, 'sh');
+  const [source = ''] = blocksOf(guide, 'js');
+  const shopBlocks = blocksOf(guide, 'sh');
   writeFileSync(join(folder, 'shop.mjs'), source);
 
   const server = shell(start.replace('./gatehouse serve', 'exec ./gatehouse serve'), {
@@ -68,7 +69,7 @@ test('the first sign-in, and the shop with its page, backend and webhook', async
   const second = shell([...minute, ...shopBlocks].join('\n').replace(/^node /m, 'exec node '), {
     PORT: new URL(shop).port,
   });
-  await eventually('the code is asked for', () => second.output.text.includes('has printed: '));
+  await eventually('the code is asked for', () => second.output.text.includes('Code from the first terminal: '));
   await eventually('the code is printed', () => server.output.text.includes(codeFor(OWNER)));
   second.child.stdin.write(`${codeFor(OWNER)}\n`);
   await eventually('the verdict', () => second.output.text.includes(`"email":"${OWNER}"`));

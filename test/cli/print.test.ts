@@ -114,7 +114,7 @@ test('the service of compose is the image of this version, with its data in a vo
   expect(Object.keys(volumes)).toEqual(['data']);
 });
 
-test.each(PROXIES)('what the README shows of %s is what is printed', async (what) => {
-  const readme = await Bun.file(join(ROOT, 'README.md')).text();
-  expect(readme).toContain(`\`\`\`${what === 'caddy' ? '' : what}\n${textOf(what)}\`\`\`\n`);
+test.each(PROXIES)('what the guide to production shows of %s is what is printed', async (what) => {
+  const guide = await Bun.file(join(ROOT, 'src/modules/docs/guides/production.md')).text();
+  expect(guide).toContain(`\`\`\`${what === 'caddy' ? '' : what}\n${textOf(what)}\`\`\`\n`);
 });

@@ -12,8 +12,8 @@ setDefaultTimeout(60_000);
 const PACKAGES = resolve(import.meta.dir, '../../node_modules');
 const MOST_BYTES = 10 * 1024;
 
-const productReadme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
-const [, shown = ''] = /^## From TypeScript and JavaScript\n.*?^```js\n(.*?)^```$/ms.exec(productReadme) ?? [];
+const guide = await Bun.file(join(import.meta.dir, '../../src/modules/docs/guides/typescript.md')).text();
+const [, shown = ''] = /^```js\n(.*?)^```$/ms.exec(guide) ?? [];
 
 const folder = await mkdtemp(join(tmpdir(), 'gatehouse-package-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -31,7 +31,7 @@ async function command(cwd: string, ...args: string[]): Promise<string> {
 async function project(name: string, files: Record<string, string>): Promise<string> {
   const path = join(folder, name);
   await Bun.write(join(path, 'package.json'), '{ "private": true, "type": "module" }');
-  for (const [file, text] of Object.entries({ ...files, 'readme.js': shown })) await Bun.write(join(path, file), text);
+  for (const [file, text] of Object.entries({ ...files, 'guide.js': shown })) await Bun.write(join(path, file), text);
   if (Bun.which('npm')) await command(path, 'npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
   else await command(path, process.execPath, 'add', tarball);
   return path;
@@ -65,10 +65,10 @@ test('a failure of the test server is an error of the package', async () => {
   await assert.rejects(startEphemeral({ binary: '/nowhere/gatehouse' }), GatehouseError);
 });
 
-test('what the README of the product shows', async () => {
+test('the example of the guide to the package', async () => {
   const server = await startEphemeral({ binary: process.env.BINARY });
   Object.assign(process.env, { GATEHOUSE: server.url, API_KEY: server.workspaceKey, SIGNING_SECRET: 'whsec_1' });
-  const { me, hook } = await import('./readme.js');
+  const { me, hook } = await import('./guide.js');
   const { token } = await server.signIn('ada@example.com');
   const ask = (authorization) => me(new Request('http://shop/me', { headers: { authorization } }));
   assert.deepEqual(await (await ask('Bearer ' + token)).json(), { email: 'ada@example.com', roles: ['user'] });

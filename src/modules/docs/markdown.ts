@@ -16,6 +16,8 @@ export function renderMarkdown(text: string): RenderedGuide {
   const sections: GuideHeading[] = [];
   const html = Bun.markdown
     .html(text.replace(/^# .*\n/, ''), { headings: { ids: true, autolink: true } })
+    // The files link to each other by file name, as readers of the repository need it.
+    .replace(/(<a href="[\w-]+)\.md(?=[#"])/g, '$1')
     .replace(/<h([23]) id="([^"]+)">(.*?)<\/h\1>/g, (heading, level: string, id: string, content: string) => {
       sections.push({ id, title: plain(content), level: Number(level) });
       return heading;

@@ -1,10 +1,11 @@
-/** The documentation of this instance: guides and their search index. Its pages are in src/pages/docs. */
+/** The documentation of this instance: guides, their pictures and search index. Its pages are in src/pages/docs. */
 import { nextTurn } from '../../core/turn.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { Module, World } from '../module.ts';
 import { guideMarkdown, GUIDES, type Guide } from './guides.ts';
 import { llmsText } from './llms.ts';
 import { renderMarkdown } from './markdown.ts';
+import { PICTURES } from './pictures.ts';
 import { searchIndex } from './search-index.ts';
 
 export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () => readonly Operation[]) {
@@ -14,6 +15,7 @@ export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () =
       guides: GUIDES,
       markdownOf,
       contentOf: (slug: string) => renderMarkdown(markdownOf(slug)),
+      pictures: PICTURES,
       llmsText: () => llmsText(GUIDES, baseUrl()),
       async searchIndex() {
         const guides = [];

@@ -27,6 +27,8 @@ export interface Docs {
   markdownOf(slug: string): string;
   /** Returns all contents for agents (llmstxt.org). */
   llmsText(): string;
+  /** Paths of the guides' pictures (WebP) by file name. */
+  readonly pictures: ReadonlyMap<string, string>;
   searchIndex(): Promise<readonly SearchEntry[]>;
 }
 

@@ -1,4 +1,4 @@
-/** Routes of the documentation: overview, guides as HTML and Markdown, API reference and search index. */
+/** Routes of the documentation: overview, guides as HTML and Markdown, their pictures, API reference and search index. */
 import { AppError } from '../../core/error.ts';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -24,17 +24,19 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
   // Responses, each built on first use and kept: they cannot change while the process runs.
   const made = new Map<string, Promise<Tagged>>();
 
-  function once(name: string, make: () => string | Promise<string>): Promise<Tagged> {
+  type Content = Parameters<typeof tagged>[0];
+
+  function once(name: string, make: () => Content | Promise<Content>): Promise<Tagged> {
     let one = made.get(name);
-    if (!one) made.set(name, (one = Promise.resolve(make()).then((text) => tagged(text))));
+    if (!one) made.set(name, (one = Promise.resolve(make()).then((content) => tagged(content))));
     return one;
   }
 
-  async function text(
+  async function cached(
     context: RequestContext,
     name: string,
     mediaType: string,
-    make: () => string | Promise<string>,
+    make: () => Content | Promise<Content>,
   ): Promise<Response> {
     return answerTagged(context, await once(name, make), { mediaType, headers: CACHE });
   }
@@ -65,7 +67,7 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       path: '/docs/search.json',
       summary: 'What the search of the documentation finds',
       handle: ({ context }) =>
-        text(context, 'search', 'application/json', async () => JSON.stringify(await docs.searchIndex())),
+        cached(context, 'search', 'application/json', async () => JSON.stringify(await docs.searchIndex())),
     }),
     operation({
       ...page,
@@ -77,7 +79,7 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
         const index = docs.guides.findIndex((guide) => guide.slug === slug);
         const entry = docs.guides[index];
         if (!entry) throw new AppError('not_found');
-        if (slug !== params.slug) return text(context, params.slug, 'text/markdown', () => docs.markdownOf(slug));
+        if (slug !== params.slug) return cached(context, params.slug, 'text/markdown', () => docs.markdownOf(slug));
         return html(context, slug, () =>
           renderGuide({
             entry,
@@ -91,10 +93,21 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
     }),
     operation({
       ...page,
+      id: 'docsPicture',
+      path: '/docs/guides/images/:name',
+      summary: 'A picture of a guide',
+      handle({ context, params: { name } }) {
+        const path = docs.pictures.get(name);
+        if (path === undefined) throw new AppError('not_found');
+        return cached(context, name, 'image/webp', () => Bun.file(path).bytes());
+      },
+    }),
+    operation({
+      ...page,
       id: 'llmsText',
       path: '/llms.txt',
       summary: 'The documentation’s contents, for programs that read (llmstxt.org)',
-      handle: ({ context }) => text(context, 'llms.txt', 'text/plain', () => docs.llmsText()),
+      handle: ({ context }) => cached(context, 'llms.txt', 'text/plain', () => docs.llmsText()),
     }),
   ];
 }

@@ -67,8 +67,8 @@ function fieldsOf(value: unknown, before = ''): string[] {
 }
 
 describe('production', () => {
-  test('names settings that there are', () => {
-    const names = ['production text 0', 'production text 2', 'production text 3'].flatMap((name) =>
+  test('names settings that exist', () => {
+    const names = ['production text 0', 'production text 2', 'backups text 0'].flatMap((name) =>
       take(name)
         .code.trim()
         .split('\n')
@@ -77,32 +77,40 @@ describe('production', () => {
     expect(names.filter((name) => !ALL_SETTINGS.some(({ env }) => env === name))).toEqual([]);
   });
 
-  // They are run in test/binary/reverse-proxy.test.ts.
-  test('has the README’s proxies', () => {
-    for (const name of ['production text 1', 'production nginx 0']) expect(readme).toContain(take(name).code);
+  // test/binary/reverse-proxy.test.ts runs them, and test/cli/print.test.ts compares them with what is printed.
+  test('shows proxies in front of this server', () => {
+    for (const name of ['production text 1', 'production nginx 0', 'production haproxy 0'])
+      expect(take(name).code).toContain('127.0.0.1:8080');
   });
 
-  test('asks whether it lives', async () => {
-    expect(await shell(['production sh 4'])).not.toBe('');
+  test('answers health checks', async () => {
+    expect(await shell(['monitoring sh 0'])).not.toBe('');
   });
 
-  test('backs up what runs, brings it back, and lets one back in', async () => {
+  test('prints a unit and an image', async () => {
+    await shell(['production sh 0']);
+    expect(await Bun.file(join(place.folder, 'gatehouse.service')).text()).toContain('[Service]');
+    expect(await Bun.file(join(place.folder, 'Dockerfile')).text()).toContain('HEALTHCHECK');
+    expect(await Bun.file(join(place.folder, 'compose.yaml')).text()).toContain('services:');
+  });
+
+  test('backs up a running server, restores it, and lets an owner back in', async () => {
     const { child, stdout } = place.spawn(['gatehouse', 'serve', '--port', '0'], {});
     await stdout.until(/setup\?token=/);
-    const said = await shell([1, 3, 6, 7].map((index) => `production sh ${index}`));
+    const said = await shell(['backups sh 0', 'backups sh 2', 'production sh 2', 'production sh 3']);
     expect(said).toContain('Restored gatehouse.backup');
     expect(said).toContain('/setup?token=');
-    // On this machine something may be wrong indeed.
-    const looked = await shell(['production sh 0'], (script) => `${script.trim()} || [ $? = 1 ]`);
+    // The doctor may find real problems on this machine.
+    const looked = await shell(['production sh 1'], (script) => `${script.trim()} || [ $? = 1 ]`);
     expect(looked).toContain('base URL');
     // It starts a server of its own; the other guides go on meanwhile.
-    verified = shell(['production sh 2']);
+    verified = shell(['backups sh 1']);
     child.kill('SIGTERM');
     await child.exited;
   });
 
   test('prints a dashboard and alert rules', async () => {
-    await shell(['production sh 5']);
+    await shell(['monitoring sh 1']);
     expect((await Bun.file(join(place.folder, 'gatehouse-dashboard.json')).json()).title).toBe('Gatehouse');
     expect(await Bun.file(join(place.folder, 'gatehouse-alerts.yaml')).text()).toContain('alert:');
   });
@@ -137,6 +145,16 @@ describe('put it on a page', () => {
   test.each(['ts 0', 'js 0'])('has a page: %s', (name) => {
     expect(take(`on-a-page ${name}`).code).toContain(`${server.url}`);
   });
+});
+
+// test/browser/readme.test.ts runs it in a browser.
+test('the shop is a file of its own', () => {
+  for (const name of ['shop sh 0', 'shop sh 1', 'shop js 0']) expect(take(name).code).not.toBe('');
+});
+
+// test/client/package.test.ts installs and runs it.
+test('the package has an example', () => {
+  for (const name of ['typescript sh 0', 'typescript js 0']) expect(take(name).code).toContain('gatehouse');
 });
 
 describe('verify', () => {

@@ -1,15 +1,20 @@
 /** What the guides say of calls, settings, events, codes and each other, held against the code. */
 import { describe, expect, test } from 'bun:test';
+import { join, resolve } from 'node:path';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
-import { EVENT_SCHEMAS, EVENT_TYPES } from '@/core/event.ts';
-import { LIMITS } from '@/http/limits.ts';
+import { EVENT_TYPES } from '@/core/event.ts';
 import { guideMarkdown, GUIDES } from '@/modules/docs/guides.ts';
 import { renderMarkdown } from '@/modules/docs/markdown.ts';
+import { PICTURES } from '@/modules/docs/pictures.ts';
 import { ALL_SETTINGS, CLIENT_VARIABLES } from '@/settings.ts';
 import { createInstance } from '../../support/instance.ts';
+import { SLUGS, unpadded, withTables } from './tables.ts';
 
+const FOLDER = resolve(import.meta.dir, '../../../src/modules/docs/guides');
+
+const HERE = 'http://here.test';
 const instance = await createInstance();
-const texts = GUIDES.map((guide) => [guide.slug, guideMarkdown(guide, 'http://here.test')] as const);
+const texts = GUIDES.map((guide) => [guide.slug, guideMarkdown(guide, HERE)] as const);
 const all = texts.map(([, text]) => text).join('\n');
 const textOf = (slug: string) => texts.find(([one]) => one === slug)?.[1] ?? '';
 const withoutBlocks = (text: string) => text.replace(/^```.*?^```$/gms, '');
@@ -19,31 +24,30 @@ test('every guide has a title, a sentence about it, and nothing left to be fille
   for (const { slug, title, summary, group, text } of GUIDES) {
     for (const part of [title, summary, group]) expect([slug, part]).not.toEqual([slug, '']);
     expect([slug, summary.endsWith('.')]).toEqual([slug, true]);
-    expect(text.replaceAll('{{url}}', '')).not.toContain('{{');
+    expect(text).not.toContain('{{');
+    expect(text).not.toContain('TODO');
   }
   expect(new Set(GUIDES.map(({ slug }) => slug)).size).toBe(GUIDES.length);
 });
 
-test('every event is named, with all that its data holds', () => {
-  const rows = textOf('events')
-    .split('\n')
-    .filter((line) => line.startsWith('| `user.'));
-  expect(rows.map((row) => /`(user\.\w+)`/.exec(row)?.[1])).toEqual(EVENT_TYPES);
-  for (const [index, type] of EVENT_TYPES.entries())
-    for (const field of Object.keys(EVENT_SCHEMAS[type].properties)) expect(rows[index]).toContain(`\`${field}\``);
+// To mend it: `bun run guides`.
+test.each(SLUGS)('the tables of %s are what the code has', (slug) => {
+  const text = GUIDES.find((guide) => guide.slug === slug)?.text ?? '';
+  expect(unpadded(text)).toBe(unpadded(withTables(slug, text)));
 });
 
-test('every error code is named with its status, and every limit with its setting', () => {
-  const text = textOf('errors-and-limits');
-  for (const [code, { status }] of Object.entries(ERROR_CATALOGUE))
-    expect(text).toContain(`| ${status} | \`${code}\` |`);
-  for (const { env } of Object.values(LIMITS)) expect(text).toContain(`\`${env.replace('GATEHOUSE_LIMIT_', '…')}\``);
+test('the tables name every event with its occasion, every error code and every setting', () => {
+  const rows = textOf('events').match(/^\| `user\..*$/gm) ?? [];
+  expect(rows.map((row) => /`(user\.\w+)`/.exec(row)?.[1])).toEqual([...EVENT_TYPES]);
+  for (const row of rows) expect(row.split('|')[2]).toMatch(/[A-Z].+\. *$/);
+  expect(textOf('errors-and-limits').match(/^\| \d{3} /gm)?.length).toBe(Object.keys(ERROR_CATALOGUE).length);
+  expect(textOf('settings').match(/^\| `GATEHOUSE_/gm)?.length).toBe(ALL_SETTINGS.length);
 });
 
 test('every call that is written out is one that is served', () => {
   const quoted = [...withoutBlocks(all).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[\w{}/.-]+)/g)];
   const calls = quoted.map(([, method, path = '']) => `${method} ${path.replace(/\{\w+\}/g, '*')}`);
-  expect(calls.length).toBeGreaterThan(2);
+  expect(calls.length).toBeGreaterThan(15);
   expect([...new Set(calls)].filter((call) => !patterns.includes(call))).toEqual([]);
 });
 
@@ -56,17 +60,78 @@ test('every setting that is named is one', () => {
 describe('links', () => {
   const anchors = new Map(texts.map(([slug, text]) => [slug, renderMarkdown(text).sections.map(({ id }) => id)]));
 
-  test.each(texts.map(([slug]) => slug))('of %s lead somewhere', (slug) => {
+  test.each(texts.map(([slug]) => slug))('of %s lead somewhere, in the repository and in an instance', (slug) => {
     const wrong = [...withoutBlocks(textOf(slug)).matchAll(/\]\(([^)]+)\)/g)]
       .map(([, href = '']) => href)
       .filter((href) => {
-        const { origin, pathname, hash } = new URL(href, `http://here.test/docs/guides/${slug}`);
-        if (origin !== 'http://here.test') return false;
-        const [, guide] = /^\/docs\/guides\/([\w-]+)$/.exec(pathname) ?? [];
-        if (guide === undefined) return !patterns.includes(`GET ${pathname}`);
-        return !anchors.has(guide) || (hash !== '' && !anchors.get(guide)?.includes(hash.slice(1)));
+        if (href.startsWith('#')) return !anchors.get(slug)?.includes(href.slice(1));
+        const [, guide, anchor] = /^([\w-]+)\.md(?:#(.+))?$/.exec(href) ?? [];
+        if (guide !== undefined)
+          return anchor === undefined ? !anchors.has(guide) : !anchors.get(guide)?.includes(anchor);
+        const { origin, pathname } = new URL(href, 'http://elsewhere.test');
+        return origin === 'http://elsewhere.test' || (origin === HERE && !patterns.includes(`GET ${pathname}`));
       });
     expect(wrong).toEqual([]);
+  });
+
+  test('between guides lead to pages in the HTML, and stay as they are in the Markdown', async () => {
+    const read = async (path: string) => (await instance.call('GET', path)).text;
+    expect(await read('/docs/guides/webhooks')).toContain(
+      'href="command-line-and-agents#receive-webhooks-on-your-own-machine"',
+    );
+    expect(await read('/docs/guides/webhooks')).not.toMatch(/href="[\w-]+\.md/);
+    expect(await read('/docs/guides/webhooks.md')).toContain('](events.md)');
+  });
+
+  test('of the folder name every guide in order, with its sentence', async () => {
+    const index = await Bun.file(join(FOLDER, 'README.md')).text();
+    const listed = [...index.matchAll(/^- \[(.+)\]\((.+)\.md\): (.+)$/gm)].map(([, ...row]) => row);
+    expect(listed).toEqual(GUIDES.map(({ title, slug, summary }) => [title, slug, summary]));
+    expect([...index.matchAll(/^## (.+)$/gm)].map(([, group]) => group)).toEqual([
+      ...new Set(GUIDES.map(({ group }) => group)),
+    ]);
+  });
+});
+
+describe('pictures', () => {
+  const shown = texts.flatMap(([, text]) =>
+    [...text.matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path = '']) => path),
+  );
+
+  test('are those of the binary, each in light and dark, with words for those who cannot see them', () => {
+    expect(new Set(shown.map((path) => path.replace(/-(?:light|dark)\.webp$/, '')))).toEqual(
+      new Set(['sign-in', 'console', 'users', 'account', 'webhooks'].map((name) => `images/${name}`)),
+    );
+    for (const path of shown) expect(PICTURES.has(path.replace('images/', ''))).toBe(true);
+    for (const [, text] of texts)
+      for (const [picture] of text.matchAll(/<picture>.*?<\/picture>/gs))
+        expect(picture).toMatch(
+          /^<picture>\n {2}<source media="\(prefers-color-scheme: dark\)" srcset="(images\/[\w-]+)-dark\.webp">\n {2}<img src="\1-light\.webp" width="\d+" alt="[^"]{20,}">\n<\/picture>$/,
+        );
+  });
+
+  test('are small', () => {
+    const sizes = [...PICTURES.values()].map((path) => Bun.file(path).size);
+    expect(Math.max(...sizes)).toBeLessThan(150 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(800 * 1024);
+  });
+
+  test.each([...PICTURES.keys()])('%s is served next to the guides, once to whoever keeps it', async (name) => {
+    const get = (headers: Record<string, string> = {}) =>
+      instance.app.fetch(
+        new Request(`http://localhost:8080/docs/guides/images/${name}`, {
+          headers: { host: 'localhost:8080', ...headers },
+        }),
+      );
+    const response = await get();
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(Buffer.from(await response.arrayBuffer()).toString('latin1', 8, 12)).toBe('WEBP');
+    expect((await get({ 'if-none-match': response.headers.get('etag') ?? '' })).status).toBe(304);
+  });
+
+  test('that do not exist are not found', async () => {
+    expect((await instance.call('GET', '/docs/guides/images/none.webp')).status).toBe(404);
   });
 });
 
