@@ -1,6 +1,6 @@
 /**
  * Declares every setting once: variable, flag, default, meaning and parser. The configuration, the flags of commands,
- * `gatehouse help serve` and the README's table are derived from here; http/limits.ts declares the limits.
+ * `gatehouse help serve` and the guide's tables are derived from here; http/limits.ts declares the limits.
  */
 import { BlockList, isIP } from 'node:net';
 import { parseKeep } from './backup/names.ts';

@@ -3,14 +3,14 @@ import type { GuideEntry } from './docs.ts';
 import { guidePath, renderDocs } from './frame.tsx';
 
 const DESCRIPTIONS = [
-  { href: '/docs/reference', title: 'API reference', what: 'Every operation, to be tried against this instance.' },
+  { href: '/docs/reference', title: 'API reference', what: 'Every operation, with requests to try on this instance.' },
   {
     href: '/openapi.yaml',
     title: 'openapi.yaml',
-    what: 'The description that clients are generated from; also as JSON.',
+    what: 'The OpenAPI description, to generate clients from; also as JSON.',
   },
   { href: '/openapi.roles.json', title: 'openapi.roles.json', what: 'Which principal each operation needs.' },
-  { href: '/llms.txt', title: 'llms.txt', what: 'These contents for agents; each guide as Markdown behind .md.' },
+  { href: '/llms.txt', title: 'llms.txt', what: 'The table of contents for agents; each guide is Markdown at .md.' },
 ];
 
 export function renderOverview(guides: readonly GuideEntry[], baseUrl: string): string {
@@ -21,8 +21,8 @@ export function renderOverview(guides: readonly GuideEntry[], baseUrl: string): 
       <main id="content" class="overview">
         <h1>Documentation</h1>
         <p class="lead">
-          Sign-in and user management in one file. These pages come from the server itself, fit its version, and name
-          its own address, <code>{baseUrl}</code>: what stands in a block can be copied and run.
+          Sign-in and user management in one file. This server provides these pages for its own version. The examples
+          use its address, <code>{baseUrl}</code>, and can be copied and run.
         </p>
         {[...Map.groupBy(guides, ({ group }) => group)].map(([group, ofGroup]) => (
           <section key={group}>

@@ -30,9 +30,12 @@ describe('pages', () => {
   });
 
   test('show this instance’s address in what is to be run', async () => {
-    const html = await (await get('/docs/guides/first-sign-in')).text();
-    expect(html).toContain(`url=${baseUrl}`);
-    expect((await get('/docs/guides/first-sign-in', {})).status).toBe(200);
+    const elsewhere = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
+    for (const path of ['/docs/guides/first-sign-in', '/docs/guides/first-sign-in.md']) {
+      const { text } = await elsewhere.call('GET', path);
+      expect(text).toContain('url=https://auth.example.com');
+      expect(text).not.toContain(baseUrl);
+    }
   });
 
   test('are sent once to whoever keeps them', async () => {
