@@ -401,6 +401,8 @@ describe('the command line', () => {
     expect(said).toContain('from GATEHOUSE_KEY');
     expect(said).toContain('test-application');
     expect(said).toContain('ada@example.com');
+    const created = await shell(['command-line-and-agents sh 1', 'command-line-and-agents sh 2']);
+    expect(created).toContain('corner-shop');
   });
 
   test('brings about what a file says, and then finds nothing to do', async () => {
@@ -432,7 +434,7 @@ describe('the command line', () => {
         return new Response();
       },
     });
-    const { code } = take('command-line-and-agents sh 2');
+    const { code } = take('command-line-and-agents sh 3');
     const script = code.replace('$app', server.applicationId).replace('localhost:3000', `127.0.0.1:${receiver.port}`);
     const env = { HOME: place.folder, GATEHOUSE_URL: server.url, GATEHOUSE_KEY: server.workspaceKey };
     const { child, stdout, stderr } = place.spawn(['bash', '-c', `exec ${script}`], env);
@@ -445,7 +447,7 @@ describe('the command line', () => {
   });
 
   test('names the address of the tools for agents', async () => {
-    expect(take('command-line-and-agents sh 3').code).toContain(`${server.url}/mcp`);
+    expect(take('command-line-and-agents sh 4').code).toContain(`${server.url}/mcp`);
     const { url } = JSON.parse(take('command-line-and-agents json 1').code).mcpServers.gatehouse;
     const initialize = {
       jsonrpc: '2.0',
@@ -465,7 +467,7 @@ describe('the command line', () => {
 });
 
 test('agents read the contents and a guide, and get a key', async () => {
-  const said = await shell(['command-line-and-agents sh 4', 'command-line-and-agents sh 5']);
+  const said = await shell(['command-line-and-agents sh 5', 'command-line-and-agents sh 6']);
   expect(said).toContain(`${server.url}/docs/guides/verify.md`);
   expect(said).toContain('# Verify in a backend');
   expect(said).toContain('"access":"read"');
