@@ -17,6 +17,8 @@ export interface DocsPageDependencies {
 
 const page = { ...HOSTED_PAGE, method: 'GET', limit: 'none' } as const;
 
+type Content = Parameters<typeof tagged>[0];
+
 /** Public, and revalidated before each use. */
 const CACHE = { 'Cache-Control': 'no-cache' };
 
@@ -24,26 +26,20 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
   // Responses, each built on first use and kept: they cannot change while the process runs.
   const made = new Map<string, Promise<Tagged>>();
 
-  type Content = Parameters<typeof tagged>[0];
-
-  function once(name: string, make: () => Content | Promise<Content>): Promise<Tagged> {
-    let one = made.get(name);
-    if (!one) made.set(name, (one = Promise.resolve(make()).then((content) => tagged(content))));
-    return one;
-  }
-
   async function cached(
     context: RequestContext,
     name: string,
     mediaType: string,
     make: () => Content | Promise<Content>,
+    headers: Readonly<Record<string, string>> = CACHE,
   ): Promise<Response> {
-    return answerTagged(context, await once(name, make), { mediaType, headers: CACHE });
+    let one = made.get(name);
+    if (!one) made.set(name, (one = Promise.resolve(make()).then((content) => tagged(content))));
+    return answerTagged(context, await one, { mediaType, headers });
   }
 
-  async function html(context: RequestContext, name: string, make: () => string, kind?: PageKind): Promise<Response> {
-    const headers = { ...pageHeaders(context, kind), ...CACHE };
-    return answerTagged(context, await once(name, make), { mediaType: 'text/html', headers });
+  function html(context: RequestContext, name: string, make: () => string, kind?: PageKind): Promise<Response> {
+    return cached(context, name, 'text/html', make, { ...pageHeaders(context, kind), ...CACHE });
   }
 
   return [

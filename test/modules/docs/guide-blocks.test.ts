@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { EVENT_SCHEMAS, type EventType } from '@/core/event.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
+import { GUIDES } from '@/modules/docs/guides.ts';
 import { ALL_SETTINGS } from '@/settings.ts';
 import { eventually, type EphemeralServer, freePort, request, signIn, startEphemeral } from '../../support/binary.ts';
 import { type Block, blocksOfGuides, Workplace } from './blocks.ts';
@@ -471,6 +472,31 @@ test('agents read the contents and a guide, and get a key', async () => {
   expect(said).toContain(`${server.url}/docs/guides/verify.md`);
   expect(said).toContain('# Verify in a backend');
   expect(said).toContain('"access":"read"');
+});
+
+test('every command and flag that README and guides name exists', async () => {
+  const texts = [readme, ...GUIDES.map(({ text }) => text)].join('\n');
+  const named = [...texts.matchAll(/(?<=`|^)(?:\.\/)?gatehouse (?:help )?([a-z][^`\n|>]*)/gm)].map(
+    ([, rest = '']) => rest,
+  );
+  expect(named.length).toBeGreaterThan(40);
+  const helps = new Map<string, Promise<string>>();
+  for (const rest of named) {
+    const [command = '', ...words] = rest.trim().split(' ');
+    // A subcommand has help of its own; other words, such as `nginx` for `print`, are in the command's help.
+    const subcommand = /^[a-z-]+$/.exec(words[0] ?? '')?.[0];
+    const help = (...path: string[]) => place.run(['gatehouse', 'help', ...path]);
+    const path = [command, ...(subcommand ? [subcommand] : [])];
+    const key = path.join(' ');
+    if (!helps.has(key))
+      helps.set(
+        key,
+        help(...path).catch(() => help(command)),
+      );
+    const flags = words.filter((word) => word.startsWith('--'));
+    for (const word of [...path, ...flags])
+      expect([rest, await helps.get(key)]).toEqual([rest, expect.stringContaining(word)]);
+  }
 });
 
 test('the backup is good', async () => {
