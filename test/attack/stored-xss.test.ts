@@ -157,6 +157,7 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     docsPage: await get(`/docs?q=${encoded}`),
     docsGuidePage: await get('/docs/guides/verify?' + encoded),
     'docsGuidePage of nothing': await get(`/docs/guides/${encoded}`),
+    'docsPicture of nothing': await get(`/docs/guides/images/${encoded}`),
     'no page': await get(`/${encoded}?${encoded}`),
   };
 }
