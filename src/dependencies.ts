@@ -43,6 +43,8 @@ export interface Dependencies {
   readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
+  /** Identifies this instance as the holder of leases; the same after a restart on its data folder. */
+  readonly leaseHolder: string;
   readonly mail: MailTransport | Outbox;
   /** The only way to request addresses supplied by others (SSRF protection). */
   readonly outbound: GuardedFetch;

@@ -11,6 +11,7 @@ import { removeServerNote, writeServerNote } from './db/beside-server.ts';
 import { pathsIn } from './db/data-folder.ts';
 import { engineTrouble } from './db/engine-error.ts';
 import { folderTrouble } from './db/folder-trouble.ts';
+import { openLeaseHolder } from './db/lease-holder.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
 import { reasonOf } from './database-log.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
@@ -144,6 +145,7 @@ export async function startServer(
     clock,
     random: systemRandom,
     instanceKey,
+    leaseHolder: openLeaseHolder(folder, systemRandom),
     mail,
     outbound: isDrill
       ? refuseOutbound

@@ -37,10 +37,11 @@ export type WiredServices = ReturnType<typeof wireServices>;
 
 /** Wires the services without querying the database: they can be described without one. */
 export function wireServices(dependencies: Dependencies) {
-  const { config, db, clock, log, baseUrl, testClock, certificate } = dependencies;
+  const { config, db, clock, leaseHolder, log, baseUrl, testClock, certificate } = dependencies;
   const limiter = rateLimiter({ db, clock });
   const way = dependencies.mail;
-  const mail = 'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, log });
+  const mail =
+    'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, leaseHolder, log });
   const proxies: ProxyWatch = { untrustedHeader: null };
   const inner = innerCalls();
   const metrics = metricsRegistry();
@@ -62,7 +63,7 @@ export function wireServices(dependencies: Dependencies) {
     isLoopbackOpen: config.mode === 'ephemeral',
     isDev: config.mode !== 'normal',
     isMailOff: config.mode === 'normal' && config.smtpUrl === null,
-    sendNow: sendNow({ db, clock, way, log }),
+    sendNow: sendNow({ db, clock, way, leaseHolder, log }),
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });

@@ -26,6 +26,7 @@ export const openapi: Command = {
       clock: systemClock,
       random: systemRandom,
       instanceKey: instanceKey(systemRandom.bytes(INSTANCE_KEY_BYTES)),
+      leaseHolder: '',
       mail: { onCapture: null },
       outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: false }),
       log: createLog('silent', logDestination(2)),

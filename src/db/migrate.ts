@@ -14,6 +14,7 @@ import consoleTables from '../../migrations/0009_console.sql' with { type: 'text
 import retention from '../../migrations/0010_retention.sql' with { type: 'text' };
 import backups from '../../migrations/0011_backups.sql' with { type: 'text' };
 import whoseAccount from '../../migrations/0012_whose_account.sql' with { type: 'text' };
+import leaseHolders from '../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 import { openAsItIs } from './as-it-is.ts';
 import { quoted } from './data-folder.ts';
@@ -35,6 +36,7 @@ const MIGRATIONS: readonly string[] = [
   retention,
   backups,
   whoseAccount,
+  leaseHolders,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -18,7 +18,7 @@ const OWN = /^(?:gatehouse\.db.*|instance\.key(?:\.new)?)$/;
 
 /** Files that an empty data folder may contain. */
 const NOTHING =
-  /^(?:gatehouse\.lock.*|backup\.(?:lock|unfinished).*|lost\+found|restore\.unfinished|before-restore-.*)$/;
+  /^(?:gatehouse\.(?:lock.*|holder)|backup\.(?:lock|unfinished).*|lost\+found|restore\.unfinished|before-restore-.*)$/;
 
 /** Returns whether a restore would replace nothing. */
 export function isFolderEmpty(folder: string): boolean {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/engine-error.ts';
-import { captureDueMails, endMailLeases, type Mail } from '../store/mails.ts';
+import { captureDueMails, type Mail } from '../store/mails.ts';
 import { pump } from './pump.ts';
 import type { MailQueue } from './queue.ts';
 
@@ -33,7 +33,7 @@ export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQue
     if (!isOutage(err)) log.error({ err }, 'mail could not be captured; it will be tried again');
   });
   return {
-    start: () => db.write(SYSTEM_ACTOR, endMailLeases),
+    start: async () => {},
     wake,
     runOnce: run,
     close,

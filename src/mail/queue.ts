@@ -36,7 +36,7 @@ const MAX_LOOKED = 2000;
 
 const LANES = Object.keys(MAIL_LANES) as MailLane[];
 
-/** The only sender of queued mail. */
+/** This instance's only sender of queued mail. */
 export interface MailQueue {
   /** Releases mails that a stop or crash left leased; call before anything is sent. */
   start(): Promise<void>;
@@ -52,6 +52,7 @@ export interface MailQueueDependencies {
   readonly db: Database;
   readonly clock: WorldClock;
   readonly transport: MailTransport;
+  readonly leaseHolder: string;
   readonly log: Logger;
 }
 
@@ -61,7 +62,7 @@ interface Result {
 }
 
 /** Starts no work by itself, only on calls. */
-export function mailQueue({ db, clock, transport, log }: MailQueueDependencies): MailQueue {
+export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: MailQueueDependencies): MailQueue {
   /** Mails without a recorded outcome. They are not leased again, even if their lease ends. */
   const here = new Set<string>();
   const places = inFlight(transport);
@@ -95,7 +96,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
       const claimed: [Mail, Candidate][] = [];
       for (const candidate of claimable) {
         const realNow = clock.real();
-        const mail = await leaseMail(unit, candidate.id, { realNow, until: realNow + LEASE_MS });
+        const mail = await leaseMail(unit, candidate.id, { holder, realNow, until: realNow + LEASE_MS });
         if (mail) claimed.push([mail, candidate]);
       }
       return claimed;
@@ -174,8 +175,8 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
 
   return {
     async start() {
-      // The folder's lock rules out another sender, so leases left by a stop or crash need not be waited for.
-      await db.write(SYSTEM_ACTOR, endMailLeases);
+      // The folder's lock rules out another server with this id, so its leases are left by a stop or crash.
+      await db.write(SYSTEM_ACTOR, (unit) => endMailLeases(unit, { holder, realNow: clock.real() }));
     },
     wake,
     async runOnce() {

@@ -34,11 +34,19 @@ export interface SendNowDependencies {
   readonly db: Database;
   readonly clock: WorldClock;
   readonly way: MailTransport | Outbox;
+  readonly leaseHolder: string;
   readonly log: Logger;
   readonly patienceMs?: number;
 }
 
-export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendNowDependencies): SendNow {
+export function sendNow({
+  db,
+  clock,
+  way,
+  leaseHolder: holder,
+  log,
+  patienceMs = PATIENCE_MS,
+}: SendNowDependencies): SendNow {
   let underWay = 0;
 
   async function attempt(transport: MailTransport, mail: Mail): Promise<Omit<SentNow, 'durationMs'>> {
@@ -69,7 +77,7 @@ export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendN
   function lease(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
     return db.write(author, async (unit) => {
       const realNow = clock.real();
-      const mail = await leaseMail(unit, await queue(unit), { realNow, until: realNow + LEASE_MS });
+      const mail = await leaseMail(unit, await queue(unit), { holder, realNow, until: realNow + LEASE_MS });
       return required(mail, 'the mail that was queued');
     });
   }

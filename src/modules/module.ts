@@ -50,6 +50,8 @@ export interface World {
   readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
+  /** Identifies this instance as the holder of leases; the same after a restart on its data folder. */
+  readonly leaseHolder: string;
   /** The only client for URLs given by others. */
   readonly outbound: GuardedFetch;
   /** Concurrency limit for outbound requests that a caller waits for. */

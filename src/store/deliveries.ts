@@ -5,6 +5,7 @@ import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { longRead, orm, raw, rawChange } from '../db/statements.ts';
 import { budgetOf } from './budgets.ts';
+import { IS_STALE, type NewLease, type StaleLeases } from './leases.ts';
 import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
 
 export type { Delivery };
@@ -40,7 +41,7 @@ export async function insertDelivery(unit: Unit, { webhookId, eventId, eventType
   const id = newId('delivery', now);
   await insertRow(unit, id, webhookId, eventId, eventType, now);
   unit.tell(DELIVERY_QUEUED, webhookId);
-  const state = { status: 'pending', attempts: 0, nextAttemptAt: now, leasedUntil: null } as const;
+  const state = { status: 'pending', attempts: 0, nextAttemptAt: now, leasedUntil: null, leaseHolder: null } as const;
   return { id, webhookId, eventId, eventType, ...state, createdAt: now, finishedAt: null };
 }
 
@@ -218,8 +219,8 @@ export interface LeasedDelivery {
   readonly createdAt: number;
 }
 
-const setLeased = rawChange<[number, string]>(
-  'UPDATE deliveries SET leased_until = ?, attempts = attempts + 1 WHERE id = ?',
+const setLeased = rawChange<[number, string, string]>(
+  'UPDATE deliveries SET leased_until = ?, lease_holder = ?, attempts = attempts + 1 WHERE id = ?',
 );
 
 const leasedById = raw<LeasedDelivery, [string]>(
@@ -227,9 +228,9 @@ const leasedById = raw<LeasedDelivery, [string]>(
    FROM deliveries d CROSS JOIN events e ON e.id = d.event_id WHERE d.id = +?`,
 );
 
-/** Leases a delivery and counts the attempt: nobody else attempts it meanwhile. @param until in real time. */
-export async function leaseDelivery(unit: Unit, id: string, until: number): Promise<LeasedDelivery> {
-  await setLeased(unit, until, id);
+/** Leases a delivery and counts the attempt: nobody else attempts it meanwhile. */
+export async function leaseDelivery(unit: Unit, id: string, { holder, until }: NewLease): Promise<LeasedDelivery> {
+  await setLeased(unit, until, holder, id);
   return only(await leasedById(unit, id));
 }
 
@@ -318,15 +319,14 @@ export async function insertAttempt(unit: Unit, deliveryId: string, attempt: Del
   );
 }
 
-const recordInterrupted = rawChange<[string, number]>(
+const recordInterrupted = rawChange<[string, number, string, number]>(
   `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, error_class, request_headers)
-   SELECT id, attempts, leased_until - ?2, 0, ?1, '{}' FROM deliveries
-   WHERE leased_until IS NOT NULL AND status = 'pending'
+   SELECT id, attempts, leased_until - ?4, 0, ?3, '{}' FROM deliveries WHERE status = 'pending' AND ${IS_STALE}
    ON CONFLICT (delivery_id, number) DO NOTHING`,
 );
 
-const clearLeases = rawChange<[]>(
-  "UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL AND status = 'pending'",
+const clearLeases = rawChange<[string, number]>(
+  `UPDATE deliveries SET leased_until = NULL WHERE status = 'pending' AND ${IS_STALE}`,
 );
 
 /**
@@ -335,10 +335,10 @@ const clearLeases = rawChange<[]>(
  */
 export async function endLeases(
   unit: Unit,
-  { errorClass, leaseMs }: { readonly errorClass: string; readonly leaseMs: number },
+  { holder, realNow, errorClass, leaseMs }: StaleLeases & { readonly errorClass: string; readonly leaseMs: number },
 ): Promise<void> {
-  await recordInterrupted(unit, errorClass, leaseMs);
-  await clearLeases(unit);
+  await recordInterrupted(unit, holder, realNow, errorClass, leaseMs);
+  await clearLeases(unit, holder, realNow);
 }
 
 const deleteSome = rawChange<[string, number]>(

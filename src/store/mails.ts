@@ -1,8 +1,9 @@
-/** Queued mail: rows written in the change that causes them, leased by the one sender. */
+/** Queued mail: rows written in the change that causes them, leased by the instance that sends them. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { IS_STALE, type NewLease, type StaleLeases } from './leases.ts';
 import { mails } from './schema/records.ts';
 
 const { placeholder } = sql;
@@ -132,11 +133,11 @@ export function listDueMails(
 }
 
 const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS "nextAttemptAt",
-  leased_until AS "leasedUntil", expires_at AS "expiresAt", last_error AS "lastError", created_at AS "createdAt",
+  leased_until AS "leasedUntil", lease_holder AS "leaseHolder", expires_at AS "expiresAt", last_error AS "lastError", created_at AS "createdAt",
   sent_at AS "sentAt", lane, application_id AS "applicationId", workspace_id AS "workspaceId"`;
 
-const setLeased = raw<Mail, [number, string, number]>(
-  `UPDATE mails SET leased_until = ?1, attempts = attempts + 1
+const setLeased = raw<Mail, [number, string, number, string]>(
+  `UPDATE mails SET leased_until = ?1, lease_holder = ?4, attempts = attempts + 1
    WHERE id = ?2 AND status = 'queued' AND (leased_until IS NULL OR leased_until <= ?3)
    RETURNING ${MAIL_COLUMNS}`,
 );
@@ -145,9 +146,9 @@ const setLeased = raw<Mail, [number, string, number]>(
 export async function leaseMail(
   unit: Unit,
   id: string,
-  { realNow, until }: { readonly realNow: number; readonly until: number },
+  { holder, realNow, until }: NewLease & { readonly realNow: number },
 ): Promise<Mail | undefined> {
-  const [mail] = await setLeased(unit, until, id, realNow);
+  const [mail] = await setLeased(unit, until, id, realNow, holder);
   return mail;
 }
 
@@ -219,13 +220,13 @@ export function bringMailsForward(unit: Unit, lane: MailLane, longestWaitMs: num
   return setDue(unit, unit.now, MAIL_LANES[lane], unit.now + longestWaitMs, limit);
 }
 
-const clearLeases = rawChange<[]>(
-  "UPDATE mails SET leased_until = NULL WHERE leased_until IS NOT NULL AND status = 'queued'",
+const clearLeases = rawChange<[string, number]>(
+  `UPDATE mails SET leased_until = NULL WHERE status = 'queued' AND ${IS_STALE}`,
 );
 
 /** Makes mails due again whose attempt a stop or crash cut off. */
-export async function endMailLeases(unit: Unit): Promise<void> {
-  await clearLeases(unit);
+export async function endMailLeases(unit: Unit, { holder, realNow }: StaleLeases): Promise<void> {
+  await clearLeases(unit, holder, realNow);
 }
 
 /** Filter of a mail list: to one recipient or all; only mails with an id before `before`. */

@@ -8,7 +8,10 @@ export const MAIL_STATUSES = ['queued', 'sent', 'captured', 'failed'] as const;
 export type MailStatus = (typeof MAIL_STATUSES)[number];
 
 /** A mail without its content. */
-export type MailEnvelope = Omit<Mail, 'text' | 'html' | 'code' | 'leasedUntil' | 'workspaceId' | 'status'> & {
+export type MailEnvelope = Omit<
+  Mail,
+  'text' | 'html' | 'code' | 'leasedUntil' | 'leaseHolder' | 'workspaceId' | 'status'
+> & {
   readonly status: MailStatus;
 };
 

@@ -126,7 +126,7 @@ describe('deliveries', () => {
   test('of a maker with nothing under way come next, however many others wait with thousands of endpoints', async () => {
     const instance = await setUp();
     await instance.services.deliveries.stop();
-    const claims = deliveryClaims({ db: instance.db, clock: instance.clock });
+    const claims = deliveryClaims({ db: instance.db, clock: instance.clock, leaseHolder: 'instance' });
     for (let made = 0; made < 30; made += 1) {
       const { workspaceKey, application } = await given.tenant(instance, `Maker ${made}`);
       for (let index = 0; index < 5; index += 1) await subscribe(instance, workspaceKey, application, UNREACHED);

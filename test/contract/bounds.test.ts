@@ -62,7 +62,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
     return { bound: 50_000, put: (index) => counts.attempted({ ...attempt, webhookId: `whk_${index}` }) };
   },
   async 'endpoints that something may be due for'() {
-    const claims = deliveryClaims({ db: (await openTestDatabase(clock)).db, clock }, 5000);
+    const claims = deliveryClaims({ db: (await openTestDatabase(clock)).db, clock, leaseHolder: 'instance' }, 5000);
     return { bound: 5000, put: (index) => claims.note([`whk_${index}`]) };
   },
   'signing secrets of endpoints'() {

@@ -201,6 +201,7 @@ describe('imports', () => {
       'db/flush.ts',
       'db/folder-trouble.ts',
       'db/instance-key-file.ts',
+      'db/lease-holder.ts',
       'db/log-look.ts',
       'db/migrate.ts',
       'db/nowhere.ts',

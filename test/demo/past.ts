@@ -89,6 +89,7 @@ export async function openPast(folder: string, { startAt, endAt, ownerEmail, ran
     db: data.db,
     random: systemRandom,
     instanceKey: data.instanceKey,
+    leaseHolder: 'demo',
     mail: { onCapture: ({ recipient, code }) => void (code !== null && codes.set(recipient, code)) },
     // Of their own: when they are asked does not depend on the story alone.
     outbound: receivers(clock, chance(RECEIVERS), endAt),

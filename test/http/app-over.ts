@@ -22,6 +22,7 @@ export function appOver(instance: Instance, options: Partial<Pick<Dependencies, 
     clock,
     random: systemRandom,
     instanceKey: instanceKey(systemRandom.bytes(32)),
+    leaseHolder: 'instance',
     mail: { onCapture: null },
     outbound: async () => {
       throw new Error('no test of this file reaches out');

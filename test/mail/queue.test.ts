@@ -148,6 +148,19 @@ describe('the mail queue', () => {
     expect([held.offered, statusesOf(instance)]).toEqual([['cut off', 'cut off'], ['sent']]);
   });
 
+  test('starts beside another instance on one database without sending again what that one sends', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'notice', ['sent by the first']);
+    await eventually('it is under way', () => held.underWay().length === 1);
+    const second = await instance.restart({}, { leaseHolder: 'second' });
+    await second.services.mail.runOnce();
+    expect([held.offered, statusesOf(instance)]).toEqual([['sent by the first'], ['queued']]);
+    held.open();
+    await instance.services.mail.runOnce();
+    await second.services.mail.runOnce();
+    expect([held.offered, statusesOf(instance)]).toEqual([['sent by the first'], ['sent']]);
+  });
+
   test('repeats a mail whose outcome could not be recorded, when its lease has run out, in real time', async () => {
     let now = START;
     const held = heldTransport();

@@ -18,7 +18,7 @@ function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
   const expiresAt = clock.now() + DAY;
   const origin = { applicationId: null, workspaceId: null };
   return () =>
-    sendNow({ db, clock, way, log, patienceMs: 20 })(SYSTEM_ACTOR, (unit) =>
+    sendNow({ db, clock, way, leaseHolder: 'instance', log, patienceMs: 20 })(SYSTEM_ACTOR, (unit) =>
       queueMail(unit, { ...content, expiresAt, origin }),
     );
 }

@@ -57,7 +57,7 @@ export interface Instance {
   /** Kinds of the audit records, oldest first. */
   auditKinds(applicationId?: string): string[];
   /** @param environment settings that have changed since. */
-  restart(environment?: Record<string, string>): Promise<Instance>;
+  restart(environment?: Record<string, string>, changes?: Pick<InstanceOptions, 'leaseHolder'>): Promise<Instance>;
 }
 
 export interface CallOptions {
@@ -81,6 +81,8 @@ export interface InstanceOptions {
   readonly mail?: MailTransport;
   readonly outbound?: GuardedFetch;
   readonly isStopping?: () => boolean;
+  /** Two instances on one database have two holders. */
+  readonly leaseHolder?: string;
   /** Leaves the workspace key the limits that it is made with. */
   readonly isKeyAsMade?: boolean;
   /** What the instance's clock runs with, so that it can be set back; by default it stands at `START`. */
@@ -138,6 +140,7 @@ async function openInstance(
     clock,
     random: systemRandom,
     instanceKey: instanceKey(secret),
+    leaseHolder: options.leaseHolder ?? 'instance',
     mail: options.mail ?? { onCapture: null },
     outbound: options.outbound ?? refuseAll,
     log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
@@ -220,9 +223,9 @@ async function openInstance(
         .all(applicationId ?? null);
       return (rows as { kind: string }[]).map(({ kind }) => kind);
     },
-    async restart(environment = {}) {
+    async restart(environment = {}, changes = {}) {
       await services.flushAll();
-      const changed = { ...options, environment: { ...options.environment, ...environment } };
+      const changed = { ...options, ...changes, environment: { ...options.environment, ...environment } };
       return openInstance(changed, { db, sqlite }, clock, secret, workspaceKey);
     },
   };

@@ -6,7 +6,15 @@ const USE_COLUMNS = ['last_seen_at', 'last_used_at'];
 const USE_TABLES = ['rate_counters'];
 
 /** Mails leave beside the test; what counts is which there are. */
-const SENDING_COLUMNS = ['status', 'attempts', 'next_attempt_at', 'leased_until', 'last_error', 'sent_at'];
+const SENDING_COLUMNS = [
+  'status',
+  'attempts',
+  'next_attempt_at',
+  'leased_until',
+  'lease_holder',
+  'last_error',
+  'sent_at',
+];
 const CARRIED_COLUMNS = ['subject', 'text', 'html', 'code'];
 
 const isTraceOf = (table: string, column: string): boolean =>

@@ -85,6 +85,7 @@ async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string
     attempts: 1,
     nextAttemptAt: at,
     leasedUntil: null,
+    leaseHolder: null,
     expiresAt: at,
     lastError: null,
     createdAt: at,

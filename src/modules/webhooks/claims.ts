@@ -51,7 +51,11 @@ export interface Claims {
 
 /** Never claims a delivery twice before the first claim is forgotten. @param mostKnown given by tests only. */
 export function deliveryClaims(
-  { db, clock }: { readonly db: Database; readonly clock: WorldClock },
+  {
+    db,
+    clock,
+    leaseHolder: holder,
+  }: { readonly db: Database; readonly clock: WorldClock; readonly leaseHolder: string },
   mostKnown = MOST_KNOWN,
 ): Claims {
   const inFlight = new Map<string, [place: Place, count: number]>();
@@ -163,7 +167,7 @@ export function deliveryClaims(
     const endpoint = places === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
     if (!endpoint) return [];
     const claim = async (id: string, isInOrder: boolean): Promise<Claimed> => ({
-      ...(await leaseDelivery(unit, id, clock.real() + LEASE_MS)),
+      ...(await leaseDelivery(unit, id, { holder, until: clock.real() + LEASE_MS })),
       endpoint,
       budgetId,
       isInOrder,

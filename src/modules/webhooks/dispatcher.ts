@@ -19,6 +19,7 @@ export interface DispatcherDependencies {
   readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
+  readonly leaseHolder: string;
   readonly outbound: GuardedFetch;
   readonly mails: WorkspaceMail;
   readonly log: Logger;
@@ -37,7 +38,7 @@ export interface Dispatcher {
 
 /** Does nothing until one of its methods is called. */
 export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, mails, log } = dependencies;
+  const { db, clock, leaseHolder: holder, mails, log } = dependencies;
   const claims = deliveryClaims(dependencies);
   const attempt = deliveryAttempter(dependencies);
   const underWay = new Set<Promise<void>>();
@@ -120,8 +121,9 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
 
   return {
     async start() {
-      // Only this process sends from this data folder, so a lease left by a crash ends now; its attempt is recorded.
-      await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, { errorClass: 'interrupted', leaseMs: LEASE_MS }));
+      // The folder's lock rules out another server with this id, so its leases are left by a stop or crash.
+      const stale = { holder, realNow: clock.real(), errorClass: 'interrupted', leaseMs: LEASE_MS };
+      await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, stale));
     },
     wake(webhookIds) {
       if (webhookIds) claims.note(webhookIds);

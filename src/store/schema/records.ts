@@ -43,6 +43,8 @@ export const mails = sqliteTable('mails', {
   attempts: integer().notNull(),
   nextAttemptAt: integer('next_attempt_at').notNull(),
   leasedUntil: integer('leased_until'),
+  /** Counts while `leasedUntil` is set. */
+  leaseHolder: text('lease_holder'),
   expiresAt: integer('expires_at').notNull(),
   lastError: text('last_error'),
   createdAt: integer('created_at').notNull(),

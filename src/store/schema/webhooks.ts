@@ -50,6 +50,8 @@ export const deliveries = sqliteTable('deliveries', {
   attempts: integer().notNull(),
   nextAttemptAt: integer('next_attempt_at').notNull(),
   leasedUntil: integer('leased_until'),
+  /** Counts while `leasedUntil` is set. */
+  leaseHolder: text('lease_holder'),
   createdAt: integer('created_at').notNull(),
   finishedAt: integer('finished_at'),
 });

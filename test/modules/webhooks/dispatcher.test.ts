@@ -21,6 +21,8 @@ async function subscribeMany(scene: Scene, endpoints: number, events: number, ho
   return subscriptions;
 }
 
+const LEASED_BY_FIRST = "SELECT id FROM deliveries WHERE leased_until IS NOT NULL AND lease_holder = 'first'";
+
 const errorsOf = ({ instance }: Scene) => instance.logLines.filter((line) => JSON.parse(line).level >= 50);
 
 describe('the dispatcher', () => {
@@ -96,6 +98,31 @@ describe('the dispatcher', () => {
       { number: 1, errorClass: 'interrupted', statusCode: null },
       { number: 2, errorClass: null, statusCode: 200 },
     ]);
+    gate.resolve();
+    await scene.instance.services.deliveries.stop();
+  });
+
+  test('starts beside another instance on one database without touching its leases, which expire by themselves', async () => {
+    let now = START;
+    const scene = await setUp({ leaseHolder: 'first', time: { now: () => now } });
+    const gate = Promise.withResolvers<void>();
+    const [subscription] = await subscribeMany(scene, 1, 2, () => gate.promise);
+    const { receiver, id } = subscription!;
+    await eventually('under way', () => receiver.received.length === 2);
+    const second = (await scene.instance.restart({}, { leaseHolder: 'second' })).services.deliveries;
+    await second.runOnce();
+    expect(receiver.received).toHaveLength(2);
+    expect(await newestDelivery(scene, id)).toMatchObject({ attempts: 1, attemptLog: [] });
+    // The first instance is gone: once its leases have expired, the second takes its deliveries over.
+    await eventually(
+      'the first holds its leases',
+      () => scene.instance.sqlite.query(LEASED_BY_FIRST).all().length === 2,
+    );
+    receiver.answerWith(() => ({ status: 200 }));
+    now += 2 * MINUTE;
+    await second.runOnce();
+    expect(receiver.received).toHaveLength(4);
+    expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 2 });
     gate.resolve();
     await scene.instance.services.deliveries.stop();
   });
