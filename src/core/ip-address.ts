@@ -1,4 +1,4 @@
-/** IP addresses: their canonical form, and which of them are public. */
+/** IP addresses: their canonical form, their /64 prefix, and which of them are public. */
 import { BlockList, isIP } from 'node:net';
 
 /**
@@ -21,6 +21,18 @@ export function canonicalAddress(text: string): string | null {
 /** @param address in canonical form. */
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
+}
+
+/** Returns the rate-limit subject of an address: the IPv4 address, or an IPv6 customer's usual /64 prefix. */
+export function addressPrefix(ip: string): string {
+  const address = canonicalAddress(ip);
+  if (address === null || familyOf(address) === 'ipv4') return address ?? ip;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const trailing = tail?.split(':').filter(Boolean) ?? [];
+  const filled =
+    tail === undefined ? groups : [...groups, ...Array(8 - groups.length - trailing.length).fill('0'), ...trailing];
+  return `${filled.slice(0, 4).join(':')}::/64`;
 }
 
 /**

@@ -24,7 +24,8 @@ import {
 } from './limits.ts';
 import type { AccessRule } from './operation.ts';
 import { announceLimit, applyLimit, type LimitState, rateLimited, type RateLimiter } from './rate-limit.ts';
-import { addressBlock, type RequestContext } from './request-context.ts';
+import { addressPrefix } from '../core/ip-address.ts';
+import type { RequestContext } from './request-context.ts';
 import { type SessionCookie } from './session-cookie.ts';
 import { requireSameOrigin } from './csrf.ts';
 
@@ -98,7 +99,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   function limitFailures({ context: { ip, headers } }: Look): void {
     const limit = limiter.consume(
       LIMITS.failuresPerAddressPerMinute,
-      addressBlock(ip),
+      addressPrefix(ip),
       limits.failuresPerAddressPerMinute,
     );
     applyLimit(headers, limit);
@@ -162,7 +163,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const { request, ip, headers } = look.context;
     const shown = clientShown(request.headers.get('authorization'), look.sent);
     const found = await findClient(shown, look.reader);
-    const [limit, address, allowed] = [LIMITS.wrongClientsPerAddress, addressBlock(ip), limits.wrongClientsPerAddress];
+    const [limit, address, allowed] = [LIMITS.wrongClientsPerAddress, addressPrefix(ip), limits.wrongClientsPerAddress];
     if (found === null || found.kind === 'dead_key') {
       applyLimit(headers, limiter.consume(limit, address, allowed));
       const why = found === null ? ({ hint: 'client_not_authenticated' } as const) : reasonOf(found);

@@ -27,7 +27,8 @@ import {
   WORKSPACE_PARAMETER,
 } from './operation.ts';
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
-import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
+import { addressPrefix } from '../core/ip-address.ts';
+import type { ContextFactory, RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
 import { type StreamPlaces, toldOfEnd } from './stream-places.ts';
 import type { UploadIntake } from './upload.ts';
@@ -120,7 +121,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   function limitAddress(context: RequestContext): void {
     const allowed = addressLimit ? limits[addressLimit] : null;
     if (!addressLimit || allowed === null) return;
-    applyLimit(context.headers, limiter.consume(LIMITS[addressLimit], addressBlock(context.ip), allowed));
+    applyLimit(context.headers, limiter.consume(LIMITS[addressLimit], addressPrefix(context.ip), allowed));
   }
 
   function limitPerson(context: RequestContext, principal: AnyPrincipal | null): void {

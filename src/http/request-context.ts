@@ -206,15 +206,3 @@ function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? [];
   return bracketed ?? plain ?? hop;
 }
-
-/** Returns the rate-limit subject of an address: the IPv4 address, or an IPv6 customer's usual /64 prefix. */
-export function addressBlock(ip: string): string {
-  const address = canonicalAddress(ip);
-  if (address === null || familyOf(address) === 'ipv4') return address ?? ip;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':').filter(Boolean);
-  const trailing = tail?.split(':').filter(Boolean) ?? [];
-  const filled =
-    tail === undefined ? groups : [...groups, ...Array(8 - groups.length - trailing.length).fill('0'), ...trailing];
-  return `${filled.slice(0, 4).join(':')}::/64`;
-}

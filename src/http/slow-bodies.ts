@@ -2,7 +2,8 @@
 import { AppError } from '../core/error.ts';
 import { heldPlaces } from './held-places.ts';
 import type { LimitSettings } from './limits.ts';
-import { addressBlock, type RequestContext } from './request-context.ts';
+import { addressPrefix } from '../core/ip-address.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** Time after which a body counts as slow. */
 const SLOW_MS = 1000;
@@ -90,7 +91,7 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
       }
       try {
         if (forMs >= totalMs) throw new AppError('request_timeout');
-        one.leave ??= enter(addressBlock(one.client.ip));
+        one.leave ??= enter(addressPrefix(one.client.ip));
       } catch (error) {
         refuse(one, error);
         refused += 1;

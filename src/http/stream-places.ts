@@ -2,7 +2,7 @@
 import { AppError } from '../core/error.ts';
 import { heldPlaces } from './held-places.ts';
 import type { LimitSettings } from './limits.ts';
-import { addressBlock } from './request-context.ts';
+import { addressPrefix } from '../core/ip-address.ts';
 
 const RETRY_AFTER_SECONDS = 15;
 
@@ -25,7 +25,7 @@ export function streamPlaces({ streamsPerPerson, streamsPerAddress }: StreamLimi
     take({ userId, ip }) {
       const leavePerson = userId === null ? null : people(userId);
       try {
-        const leaveAddress = addresses(addressBlock(ip));
+        const leaveAddress = addresses(addressPrefix(ip));
         let isLeft = false;
         return () => {
           if (isLeft) return;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { BigMap, partNumberOf } from '@/core/big-map.ts';
-import { addressBlock } from '@/http/request-context.ts';
+import { addressPrefix } from '@/core/ip-address.ts';
 
 test('is a map: what is set is there until it is taken away, once each', () => {
   const [big, plain] = [new BigMap<number>(), new Map<string, number>()];
@@ -22,7 +22,7 @@ test('no part has much more than its share, of whatever kind the keys are', () =
     ids: () => `ses_${Bun.randomUUIDv7()}`,
     'addresses of version 4': (index) => `10.${index >>> 16}.${(index >>> 8) & 255}.${index & 255}`,
     'networks of version 6': (index) =>
-      addressBlock(`2001:db8:${(index >>> 8).toString(16)}:${(index & 255).toString(16)}::1`),
+      addressPrefix(`2001:db8:${(index >>> 8).toString(16)}:${(index & 255).toString(16)}::1`),
   };
   for (const [kind, keyOf] of Object.entries(kinds)) {
     const parts = new Map<number, number>();

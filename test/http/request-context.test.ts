@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { loadConfig } from '@/config.ts';
-import { addressBlock, contextFactory } from '@/http/request-context.ts';
+import { addressPrefix } from '@/core/ip-address.ts';
+import { contextFactory } from '@/http/request-context.ts';
 import { createLog } from '@/log.ts';
 
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
@@ -149,11 +150,11 @@ describe('what limits count as one address', () => {
     ['::FFFF:203.0.113.9', '203.0.113.9'],
     ['0:0:0:0:0:ffff:cb00:7109', '203.0.113.9'],
   ])('%s belongs to %s', (ip, block) => {
-    expect(addressBlock(ip)).toBe(block);
+    expect(addressPrefix(ip)).toBe(block);
   });
 
   test('neighbours in a /64 are one, the next /64 is another', () => {
-    expect(addressBlock('2001:db8:1:2:aaaa::1')).toBe(addressBlock('2001:db8:1:2:bbbb::2'));
-    expect(addressBlock('2001:db8:1:2::1')).not.toBe(addressBlock('2001:db8:1:3::1'));
+    expect(addressPrefix('2001:db8:1:2:aaaa::1')).toBe(addressPrefix('2001:db8:1:2:bbbb::2'));
+    expect(addressPrefix('2001:db8:1:2::1')).not.toBe(addressPrefix('2001:db8:1:3::1'));
   });
 });

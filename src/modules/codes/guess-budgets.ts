@@ -5,7 +5,7 @@
 import { DAY, MINUTE } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
-import { addressBlock } from '../../http/request-context.ts';
+import { addressPrefix } from '../../core/ip-address.ts';
 import {
   type CodeFailures,
   findFailuresFromBlock,
@@ -121,9 +121,9 @@ export function guessBudgets(limits: LimitSettings) {
 
 /** Returns whether the person has signed in from this address or /64 prefix, as far as sessions still show it. */
 async function hasComeFrom(unit: Unit, { email }: CodeOwner, block: string): Promise<boolean> {
-  return (await listSignInAddresses(unit, email)).some((ip) => addressBlock(ip) === block);
+  return (await listSignInAddresses(unit, email)).some((ip) => addressPrefix(ip) === block);
 }
 
 function blockOf({ actor }: Unit): string | null {
-  return actor.ip === null ? null : addressBlock(actor.ip);
+  return actor.ip === null ? null : addressPrefix(actor.ip);
 }

@@ -3,7 +3,8 @@ import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { announceLimit, applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
-import { addressBlock, type RequestContext } from '../../http/request-context.ts';
+import { addressPrefix } from '../../core/ip-address.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 
 interface Asking {
   readonly principal: SessionPrincipal;
@@ -41,7 +42,7 @@ export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
    */
   return <Result>({ principal, context }: Asking, look: () => Promise<Result | null>): Promise<Result> => {
     const { sessionId, userId } = principal;
-    const address = addressBlock(context.ip);
+    const address = addressPrefix(context.ip);
     const attempt = async () => {
       if (perAddress !== null)
         applyLimit(context.headers, limiter.peek(LIMITS.wrongUserCodesPerAddress, address, perAddress));

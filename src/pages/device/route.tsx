@@ -6,7 +6,8 @@ import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { pageHeaders, pageResponse } from '../../http/page-response.ts';
 import { applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
-import { addressBlock, type RequestContext } from '../../http/request-context.ts';
+import { addressPrefix } from '../../core/ip-address.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
 import type { Application } from '../../store/applications.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
@@ -31,7 +32,7 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
 
   /** @throws {AppError} rate_limited after too many wrong codes from this address. */
   async function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
-    const subject = addressBlock(ip);
+    const subject = addressPrefix(ip);
     applyLimit(headers, limiter.peek(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     const application = await findDeviceGrant(userCode);
     // Concurrent wrong codes may have used up the limit meanwhile; right codes are then refused as well.
