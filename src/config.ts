@@ -1,7 +1,6 @@
 /** Reads environment and flags into one typed, frozen configuration, and finds every problem before reporting any. */
 import { StartupError } from './core/startup-error.ts';
 import type { LimitSettings } from './http/limits.ts';
-import type { CertificateFiles } from './http/certificate.ts';
 import { GOOGLE_ISSUER } from './core/issuer.ts';
 import {
   ALL_SETTINGS,
@@ -28,7 +27,7 @@ export interface Config extends Omit<SettingValues, ProviderPart | TlsPart> {
   /** The default client at an identity provider, for applications without one of their own. */
   readonly provider: ProviderSettings | null;
   /** Certificate and key for https; null for plain http. */
-  readonly tlsFiles: CertificateFiles | null;
+  readonly tlsFiles: { readonly certFile: string; readonly keyFile: string } | null;
 }
 
 /** Returns the base URL, or a local address if none is configured. @param port it listens on. */

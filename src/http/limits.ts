@@ -1,6 +1,5 @@
 /** Declares every limit once; settings, counters, descriptions and the role manifest are derived from here. */
 import { DAY, HOUR, MINUTE } from '../core/clock.ts';
-import type { Bucket } from './rate-limit.ts';
 
 export interface Limit {
   /** The environment variable that sets it. */
@@ -15,6 +14,14 @@ export interface Limit {
   readonly then?: string;
   /** Off in an ephemeral instance: a test signs in hundreds from one address, and one person often. */
   readonly isOffInEphemeral?: true;
+}
+
+/** A counted limit: the name under which its counters are stored, and the length of its windows. */
+export interface Bucket {
+  readonly name: string;
+  readonly windowMs: number;
+  /** Whether to store it only at a clean stop: its windows are short and its subjects many. */
+  readonly isBrief?: boolean;
 }
 
 interface CountedLimit extends Limit, Bucket {

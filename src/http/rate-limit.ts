@@ -9,6 +9,7 @@ import { together, type Unwritten, writeBatches } from '../core/last-batches.ts'
 import { AppError } from '../core/error.ts';
 import type { Database } from '../db/database.ts';
 import { forgetRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
+import type { Bucket } from './limits.ts';
 import { type Counter, type CounterTable, counterTable } from './rate-limit-table.ts';
 
 /** State of a caller's window, for the RateLimit headers. */
@@ -20,14 +21,6 @@ export interface LimitState {
   readonly resetSeconds: number;
   /** Name of its bucket, if counted in one. */
   readonly name?: string;
-}
-
-/** Limit: the name under which its counters are stored, and the length of its windows. */
-export interface Bucket {
-  readonly name: string;
-  readonly windowMs: number;
-  /** Whether to store it only at a clean stop: its windows are short and its subjects many. */
-  readonly isBrief?: boolean;
 }
 
 /** Bounds memory against a flood of made-up subjects, of some 250 bytes each. */

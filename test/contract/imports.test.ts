@@ -224,6 +224,24 @@ describe('imports', () => {
     expect(openers).toEqual(['dependencies.ts']);
   });
 
+  test('of the configuration are core and the parsers of its settings, so that every command can read it', () => {
+    const reached = new Set(['config.ts']);
+    for (const path of reached)
+      for (const specifier of sources.find((one) => one.path === path)!.imports) {
+        const to = target(path, specifier);
+        if (to !== null) reached.add(to);
+      }
+    expect([...reached].filter((path) => !path.startsWith('core/')).sort()).toEqual([
+      'backup/names.ts',
+      'backup/place.ts',
+      'backup/recipients.ts',
+      'backup/schedule.ts',
+      'config.ts',
+      'http/limits.ts',
+      'settings.ts',
+    ]);
+  });
+
   test('are no circle of modules', () => {
     const moduleOf = (path: string) => /^modules\/([^/]+)\//.exec(path)?.[1];
     const uses = new Map<string, Set<string>>();

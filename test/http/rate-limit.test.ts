@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type AdjustableClock, adjustableClock, DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { NO_DEADLINE } from '@/core/deadline.ts';
-import { announceLimit, type Bucket, type RateLimiter, rateLimiter } from '@/http/rate-limit.ts';
+import type { Bucket } from '@/http/limits.ts';
+import { announceLimit, type RateLimiter, rateLimiter } from '@/http/rate-limit.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const NOON = Date.parse('2026-03-02T12:00:00.000Z');
