@@ -1,0 +1,173 @@
+/**
+ * State that lives in the memory of one process, and what becomes of it once several instances share a database. A
+ * contract test finds such state, and fails where its file is not listed here.
+ */
+
+/**
+ * How several instances keep it: *shared*, in the database; *leased*, in blocks of a budget taken from the database, so
+ * that the excess is bounded; *hint*, where news of a change may be missed, since polling finds it; *own*, by each.
+ */
+export type Rule = 'shared' | 'leased' | 'hint' | 'own';
+
+export interface ProcessState {
+  readonly rule: Rule;
+  /** Paths below `src`. */
+  readonly owners: readonly string[];
+  /** Effect of two processes on one database today. */
+  readonly ifTwo: string;
+}
+
+export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
+  'rate limits': {
+    rule: 'leased',
+    owners: ['http/rate-limit.ts', 'http/rate-limit-table.ts'],
+    ifTwo: 'Each grants every limit in full, and the flush of one overwrites the counts of the other.',
+  },
+  'query cache': {
+    rule: 'shared',
+    owners: ['db/remembered.ts'],
+    ifTwo:
+      'None on one SQLite file, where `data_version` shows a commit of the other. Elsewhere a ban would be seen late, so verification reads the database.',
+  },
+  'delivery claims': {
+    rule: 'shared',
+    owners: ['modules/webhooks/claims.ts', 'modules/webhooks/due-endpoints.ts', 'modules/webhooks/dispatcher.ts'],
+    ifTwo: 'A lease in the row keeps each delivery with one; concurrency limits of endpoints hold for each process.',
+  },
+  'mail queue': {
+    rule: 'shared',
+    owners: ['mail/queue.ts', 'mail/places.ts'],
+    ifTwo: 'A lease in the row keeps each mail with one; a mail server gets the connections of both.',
+  },
+  'expired credentials': {
+    rule: 'own',
+    owners: ['modules/verification/ended.ts'],
+    ifTwo: 'After a clock step back one accepts what the other saw expire, until a job has stored it seconds later.',
+  },
+  'last-seen times': {
+    rule: 'own',
+    owners: ['modules/verification/last-seen.ts'],
+    ifTwo: 'Both write, and the later time stays.',
+  },
+  'daily counts': {
+    rule: 'own',
+    owners: ['modules/stats/counts.ts'],
+    ifTwo: 'None: each adds its own to the counters.',
+  },
+  'guesses of user codes': {
+    rule: 'shared',
+    owners: ['modules/devices/guesses.ts'],
+    ifTwo: 'Concurrent guesses at both can exceed the limit, because each serializes its own only.',
+  },
+  'applies of a seed': {
+    rule: 'shared',
+    owners: ['modules/seed/turns.ts'],
+    ifTwo: 'Two applies of one document at the same time can create its objects twice.',
+  },
+  'live streams': {
+    rule: 'hint',
+    owners: ['modules/live/hub.ts', 'modules/live/listeners.ts'],
+    ifTwo: 'A listener misses changes that the other commits until it connects again.',
+  },
+  'activity streams': {
+    rule: 'hint',
+    owners: ['modules/activity/followers.ts'],
+    ifTwo: 'A follower is not woken by records that the other commits.',
+  },
+  'event streams': {
+    rule: 'hint',
+    owners: ['modules/webhooks/followers.ts'],
+    ifTwo: 'A follower is not woken by events that the other commits.',
+  },
+  'ids in order of creation': {
+    rule: 'shared',
+    owners: ['core/id.ts'],
+    ifTwo: 'A cursor can pass a row that the other commits later under an earlier id.',
+  },
+  'background tasks': {
+    rule: 'shared',
+    owners: ['jobs/long-work.ts'],
+    ifTwo: 'Both take batches of one task in turn, from the cursor in its row; none runs twice.',
+  },
+  jobs: {
+    rule: 'leased',
+    owners: ['jobs/scheduler.ts'],
+    ifTwo: 'Every job runs in both; each takes its rows in a change, so the work is done once.',
+  },
+  backups: {
+    rule: 'leased',
+    owners: ['modules/backups/service.ts'],
+    ifTwo: 'Both make every backup, and a start marks the running one of the other as interrupted.',
+  },
+  'test mails': {
+    rule: 'leased',
+    owners: ['modules/outbox/mail-test.ts'],
+    ifTwo: 'A workspace can send one test mail through each at a time.',
+  },
+  'checks of legal URLs': {
+    rule: 'own',
+    owners: ['modules/applications/legal-urls.ts'],
+    ifTwo: 'Both may check an application at a time, and the later result stays.',
+  },
+  'first verifications': {
+    rule: 'own',
+    owners: ['modules/verification/first-verified.ts'],
+    ifTwo: 'None: the first time in the database stays.',
+  },
+  'requests to addresses of others': {
+    rule: 'own',
+    owners: ['outbound/probes.ts'],
+    ifTwo: 'The concurrency limit protects the process, and holds for each.',
+  },
+  'streams of a person or an address': {
+    rule: 'own',
+    owners: ['http/held-places.ts', 'http/stream-places.ts', 'http/stream-shares.ts'],
+    ifTwo: 'The limits protect the process, and hold for each.',
+  },
+  'requests and their bodies': {
+    rule: 'own',
+    owners: [
+      'http/body-pool.ts',
+      'http/slow-bodies.ts',
+      'http/upload.ts',
+      'http/turns.ts',
+      'http/inner-calls.ts',
+      'http/door.ts',
+    ],
+    ifTwo: 'The limits protect the memory of the process, and hold for each.',
+  },
+  'connections and threads': {
+    rule: 'own',
+    owners: [
+      'db/connection.ts',
+      'db/background.ts',
+      'db/sqlite.ts',
+      'db/durability.ts',
+      'mail/smtp-conversation.ts',
+      'modules/mcp/protocol.ts',
+    ],
+    ifTwo: 'None: each has its own.',
+  },
+  metrics: {
+    rule: 'own',
+    owners: ['core/metrics.ts', 'http/request-figures.ts'],
+    ifTwo: 'None: each is scraped by itself.',
+  },
+  'caches of what no commit changes': {
+    rule: 'own',
+    owners: [
+      'app.ts',
+      'http/access-log.ts',
+      'http/compression.ts',
+      'i18n/catalogue.ts',
+      'i18n/texts.ts',
+      'mail/letter-style.ts',
+      'mail/messages/sign-in-code.ts',
+      'modules/i18n/routes.ts',
+      'modules/mcp/service.ts',
+      'modules/provider/directory.ts',
+      'modules/webhooks/attempt.ts',
+    ],
+    ifTwo: 'None: each has its own.',
+  },
+};

@@ -1,0 +1,102 @@
+/** State in memory that outlives a request is listed in `src/single-process.ts`, with its rule for several instances. */
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { PROCESS_STATE } from '@/single-process.ts';
+
+const SRC = join(import.meta.dir, '../../src');
+
+/** Code of commands, browsers and customers, which runs in processes of its own. */
+const ELSEWHERE = /^(?:client|console|pages|cli)\/|\/generated\//;
+
+/** Collections that grow, and the house's own ones. */
+const MAKES_STATE = /^new (?:Map|Set|WeakMap|WeakSet|BigMap|TimesById|Float64Array)\b|^\[\]$/;
+
+/** Collections that look like state of a process, and why they are none. */
+const NOT_OF_A_PROCESS: Record<string, string> = {
+  'config.ts': 'of one start',
+  'core/times-by-id.ts': 'a collection for others, which are listed',
+  'db/unit.ts': 'of one change',
+  'events/emit.ts': 'of one change',
+  'http/host-check.ts': 'filled once, from the settings',
+  'http/request-context.ts': 'of one request',
+  'http/validate.ts': 'of one body',
+  'modules/beta/trails.ts': 'of one batch',
+  'modules/description/components.ts': 'of one description',
+  'modules/mcp/mcp-thread.ts': 'of a thread that keeps nothing between requests',
+  'modules/seed/check.ts': 'of one apply',
+  'modules/seed/plan.ts': 'of one apply',
+  'modules/stats/service.ts': 'of one reading',
+  'modules/webhooks/places.ts': 'of one claim',
+  'jobs/session-expiry.ts': 'of one run',
+};
+
+function isFunctionValue(node: ts.Node): boolean {
+  return ts.isArrowFunction(node) || ts.isFunctionExpression(node);
+}
+
+/** Whether a function can outlive the call of the one around it: not a callback that is only handed to a call. */
+function canOutlive(node: ts.Node): boolean {
+  return ts.isFunctionLike(node) && !(isFunctionValue(node) && ts.isCallExpression(node.parent));
+}
+
+/** Whether a function inside `scope` that can outlive its call uses the name. */
+function isCaptured(scope: ts.Node, name: string): boolean {
+  const isUsed = (node: ts.Node, isInside: boolean): boolean =>
+    (isInside && ts.isIdentifier(node) && node.text === name) ||
+    (ts.forEachChild(node, (child) => isUsed(child, isInside || canOutlive(child)) || undefined) ?? false);
+  return isUsed(scope, false);
+}
+
+/** The names of collections that outlive a call: captured by a factory's functions, in a field, or at top level and made empty. */
+function stateIn(path: string, text: string): string[] {
+  const found: string[] = [];
+  function look(node: ts.Node, scope: ts.Node | null): void {
+    const isNamed = ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node);
+    if (isNamed && node.initializer && MAKES_STATE.test(node.initializer.getText())) {
+      const isEmpty = /(?:\(\)|\[\])$/.test(node.initializer.getText());
+      const name = node.name.getText();
+      if (ts.isPropertyDeclaration(node) || (scope === null ? isEmpty : isCaptured(scope, name))) found.push(name);
+    }
+    ts.forEachChild(node, (child) => look(child, ts.isFunctionLike(node) ? node : scope));
+  }
+  look(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true), null);
+  return found;
+}
+
+const paths = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(SRC)].filter((path) => !ELSEWHERE.test(path)).sort();
+const state = new Map<string, string[]>();
+for (const path of paths) {
+  const names = stateIn(path, await Bun.file(join(SRC, path)).text());
+  if (names.length > 0) state.set(path, names);
+}
+
+const owners = Object.values(PROCESS_STATE).flatMap((one) => one.owners);
+
+describe('state of a process', () => {
+  test('is found where a factory, a class or a module keeps a collection, and not where a call ends with it', () => {
+    const factory = 'export function cache() { const kept = new Map(); return { get: (key) => kept.get(key) }; }';
+    const named = 'export function queue() { const here = new Set(); function add(id) { here.add(id); } return add; }';
+    const field = 'class Cache { #kept = new Map(); }';
+    const call = 'function unique(all) { const seen = new Set(); return all.filter((one) => !seen.has(one)); }';
+    expect([factory, named, field, 'const kept = new Map();'].map((text) => stateIn('a.ts', text))).toEqual([
+      ['kept'],
+      ['here'],
+      ['#kept'],
+      ['kept'],
+    ]);
+    expect([call, "const NAMES = new Set(['a']);"].map((text) => stateIn('a.ts', text))).toEqual([[], []]);
+    expect(state.size).toBeGreaterThan(40);
+  });
+
+  test('is listed in src/single-process.ts with its rule, or named here with the reason why it is none', () => {
+    const unlisted = [...state].filter(([path]) => !owners.includes(path) && !(path in NOT_OF_A_PROCESS));
+    expect(Object.fromEntries(unlisted)).toEqual({});
+  });
+
+  test('has one entry a file, of files that exist, and no exception that nothing needs', () => {
+    expect(owners.filter((path, at) => owners.indexOf(path) !== at)).toEqual([]);
+    expect(owners.filter((path) => !paths.includes(path))).toEqual([]);
+    expect(Object.keys(NOT_OF_A_PROCESS).filter((path) => !state.has(path) || owners.includes(path))).toEqual([]);
+  });
+});
