@@ -6,7 +6,7 @@ import type { Dependencies } from './dependencies.ts';
 import { bodyReader } from './http/body-reader.ts';
 import { innerCalls } from './http/inner-calls.ts';
 import { rateLimiter } from './http/rate-limit.ts';
-import { countLimited, requestFigures } from './http/request-figures.ts';
+import { countLimited, requestMetrics } from './http/request-metrics.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
 import { flushLast } from './jobs/last-flush.ts';
@@ -121,7 +121,7 @@ export function wireServices(dependencies: Dependencies) {
     inner,
     proxies,
     metrics,
-    noteRequest: requestFigures(metrics),
+    noteRequest: requestMetrics(metrics),
     noteLimited: countLimited(metrics),
     mail,
     longWork,

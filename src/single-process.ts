@@ -150,7 +150,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   metrics: {
     rule: 'own',
-    owners: ['core/metrics.ts', 'http/request-figures.ts'],
+    owners: ['core/metrics.ts', 'http/request-metrics.ts'],
     ifTwo: 'None: each is scraped by itself.',
   },
   'caches of what no commit changes': {

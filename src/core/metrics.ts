@@ -27,7 +27,7 @@ export interface Cell {
   count: number;
 }
 
-export interface Tally {
+export interface Counter {
   /** Returns the counter for these label values, in the order of the labels; an unlisted value counts as `other`. */
   cell(...values: string[]): Cell;
   inc(...values: string[]): void;
@@ -50,10 +50,10 @@ export interface Metrics {
     help: string,
     labels?: Readonly<Record<string, readonly string[]>>,
     options?: { readonly isSparse?: boolean },
-  ): Tally;
+  ): Counter;
   /** @param read called at each scrape, so it must be cheap or cached. If it throws, that scrape omits the gauge. */
   gauge(name: string, help: string, read: () => GaugeReading | Promise<GaugeReading>): void;
-  histogram(name: string, help: string, kept: Histogram): void;
+  histogram(name: string, help: string, values: Histogram): void;
   add(family: MetricFamily): void;
   families(): readonly MetricFamily[];
 }
@@ -88,7 +88,7 @@ export function metricsRegistry(): Metrics {
   const families = new Map<string, MetricFamily>();
 
   function add(family: MetricFamily): void {
-    if (families.has(family.name)) throw new Error(`two figures are called ${family.name}`);
+    if (families.has(family.name)) throw new Error(`two metrics are named ${family.name}`);
     families.set(family.name, family);
   }
 
@@ -134,8 +134,8 @@ export function metricsRegistry(): Metrics {
     gauge(name, help, read) {
       add({ name, help, type: 'gauge', read: async () => samplesOf(await read()) });
     },
-    histogram(name, help, kept) {
-      add({ name, help, type: 'histogram', read: () => kept.samples() });
+    histogram(name, help, values) {
+      add({ name, help, type: 'histogram', read: () => values.samples() });
     },
   };
 }

@@ -5,7 +5,7 @@ import { importRoutes } from './routes.ts';
 import { type Import, importService } from './service.ts';
 
 export function importModule({ db, metrics }: World): Module & { readonly service: Import } {
-  const rows = metrics.counter('gatehouse_imported_rows_total', 'Rows of imports of users, by what became of them.', {
+  const rows = metrics.counter('gatehouse_imported_rows_total', 'Rows of user imports, by outcome.', {
     outcome: IMPORT_OUTCOMES,
   });
   const service = importService(db, (outcome) => rows.inc(outcome));

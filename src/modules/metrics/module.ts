@@ -2,9 +2,9 @@
 import type { QueueCounts } from '../health/queue-counts.ts';
 import type { Module, World } from '../module.ts';
 import { metricsGuard } from './access.ts';
-import { happenings } from './happenings.ts';
-import { instanceFigures } from './instance-figures.ts';
-import { loopDelay, processFigures } from './process-figures.ts';
+import { eventCounters } from './event-counters.ts';
+import { instanceMetrics } from './instance-metrics.ts';
+import { loopDelay, processMetrics } from './process-metrics.ts';
 import { metricsRoute } from './routes.ts';
 
 export interface MetricsSources {
@@ -14,8 +14,8 @@ export interface MetricsSources {
 
 export function metricsModule(world: World, sources: MetricsSources): Module {
   const { metrics, clock, log } = world;
-  instanceFigures({ ...world, version: world.instance.version, ...sources });
-  processFigures(metrics, clock);
+  instanceMetrics({ ...world, version: world.instance.version, ...sources });
+  processMetrics(metrics, clock);
   const delay = loopDelay(metrics);
   return {
     operations: [
@@ -25,7 +25,7 @@ export function metricsModule(world: World, sources: MetricsSources): Module {
         onFailure: (name, err) => log.warn({ err, figure: name }, 'a metric could not be read'),
       }),
     ],
-    listeners: happenings(metrics),
+    listeners: eventCounters(metrics),
     start: async () => delay.start(),
     stop: async () => delay.stop(),
   };

@@ -78,7 +78,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   const first = firstVerified(db);
   const { ofSession, ofKey } = subjects(cdnUrl);
   const ended = endedCredentials();
-  const verdicts = metrics.counter('gatehouse_verdicts_total', 'Tokens that were judged for whoever asked.', {
+  const verdicts = metrics.counter('gatehouse_verdicts_total', 'Verified tokens, by endpoint and outcome.', {
     endpoint: ['verify', 'session', 'introspect'],
     outcome: OUTCOMES,
   });

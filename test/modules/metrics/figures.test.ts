@@ -318,7 +318,7 @@ describe('a gauge of another part', () => {
     expect(figures.value('gatehouse_test_words', { word: 'a "b" \\ \n' })).toBe(Infinity);
     expect(figures.families.has('gatehouse_test_broken')).toBe(false);
     expect(extended.logLines.some((line) => line.includes('a metric could not be read'))).toBe(true);
-    expect(() => metrics.gauge('gatehouse_test_words', 'Again.', () => 1)).toThrow('two figures');
+    expect(() => metrics.gauge('gatehouse_test_words', 'Again.', () => 1)).toThrow('two metrics');
   });
 });
 

@@ -9,24 +9,24 @@ import { type CommitListener, onCommit } from '../module.ts';
 
 const SUCCEEDED = 'succeeded';
 
-export function happenings(metrics: Metrics): CommitListener[] {
+export function eventCounters(metrics: Metrics): CommitListener[] {
   const signIns = metrics.counter(
     'gatehouse_sign_ins_total',
-    'Sign-ins, by method; those that were refused by the reason.',
+    'Sign-ins, by method and outcome: succeeded, or why one was refused.',
     { method: SESSION_METHODS, outcome: [SUCCEEDED, ...Object.keys(ERROR_CATALOGUE)] },
     { isSparse: true },
   );
   for (const method of SESSION_METHODS) signIns.cell(method, SUCCEEDED);
-  const mails = metrics.counter('gatehouse_mails_total', 'Attempts at mails, by what they came to.', {
+  const mails = metrics.counter('gatehouse_mails_total', 'Attempts to send a mail, by outcome.', {
     outcome: MAIL_RESULTS,
   });
-  const attempts = metrics.counter('gatehouse_delivery_attempts_total', 'Attempts at deliveries to webhooks.', {
+  const attempts = metrics.counter('gatehouse_delivery_attempts_total', 'Attempts of webhook deliveries, by outcome.', {
     outcome: ['delivered', 'failed'],
   });
-  const deliveries = metrics.counter('gatehouse_deliveries_total', 'Deliveries to webhooks that came to their end.', {
+  const deliveries = metrics.counter('gatehouse_deliveries_total', 'Finished webhook deliveries, by outcome.', {
     outcome: ['delivered', 'failed'],
   });
-  const exports = metrics.counter('gatehouse_account_exports_total', 'Exports of all that is held of a person.');
+  const exports = metrics.counter('gatehouse_account_exports_total', 'Exports of an account by its person.');
 
   function recorded({ kind, detail }: AuditRecord): void {
     const method = String(detail?.['method']);

@@ -5,7 +5,7 @@ import type { Database, DatabaseStatus } from '../../db/database.ts';
 import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
 import type { CountedQueues, QueueCounts } from '../health/queue-counts.ts';
 
-export interface InstanceFigureDependencies {
+export interface InstanceMetricsDependencies {
   readonly metrics: Metrics;
   readonly db: Database;
   readonly clock: Clock;
@@ -16,17 +16,17 @@ export interface InstanceFigureDependencies {
 
 const LANES = Object.keys(MAIL_LANES) as MailLane[];
 
-export function instanceFigures(dependencies: InstanceFigureDependencies): void {
+export function instanceMetrics(dependencies: InstanceMetricsDependencies): void {
   const { metrics, version, streams } = dependencies;
   metrics.gauge('gatehouse_build_info', 'Always 1; the version is its label.', () => [[{ version }, 1]]);
-  metrics.gauge('gatehouse_streams_open', 'Event streams that are held open.', () =>
+  metrics.gauge('gatehouse_streams_open', 'Open event streams, by kind.', () =>
     Object.entries(streams).map(([kind, count]) => [{ kind }, count()] as const),
   );
-  databaseFigureFamilies(dependencies);
-  queueFigures(dependencies);
+  databaseMetrics(dependencies);
+  queueMetrics(dependencies);
 }
 
-function databaseFigureFamilies({ metrics, db }: InstanceFigureDependencies): void {
+function databaseMetrics({ metrics, db }: InstanceMetricsDependencies): void {
   const { figures } = db;
   const status = (name: string, help: string, read: (status: DatabaseStatus) => number) =>
     metrics.gauge(name, help, () => read(db.status()));
@@ -49,13 +49,17 @@ function databaseFigureFamilies({ metrics, db }: InstanceFigureDependencies): vo
   counter('gatehouse_database_changes_total', 'Changes that were committed.', () => figures.changes);
   metrics.histogram(
     'gatehouse_database_transaction_duration_seconds',
-    'Transactions from beginning to end; each has some changes in it.',
+    'Whole transactions; each contains several changes.',
     figures.transactions,
   );
-  metrics.histogram('gatehouse_database_commit_duration_seconds', 'The end of transactions alone.', figures.commits);
+  metrics.histogram(
+    'gatehouse_database_commit_duration_seconds',
+    'Commits alone, without their statements.',
+    figures.commits,
+  );
   metrics.histogram(
     'gatehouse_database_flush_duration_seconds',
-    'fdatasync of the log, off the loop.',
+    'fdatasync of the log, off the event loop.',
     figures.flushes,
   );
   counter('gatehouse_database_refusals_total', 'Changes that the disk refused.', () => figures.refusals);
@@ -67,7 +71,7 @@ function databaseFigureFamilies({ metrics, db }: InstanceFigureDependencies): vo
   );
 }
 
-function queueFigures({ metrics, clock, queueCounts }: InstanceFigureDependencies): void {
+function queueMetrics({ metrics, clock, queueCounts }: InstanceMetricsDependencies): void {
   const gauge = (name: string, help: string, read: (queues: CountedQueues, now: number) => GaugeReading) =>
     metrics.gauge(name, help, async () => {
       const queues = await queueCounts.quick();
@@ -75,26 +79,30 @@ function queueFigures({ metrics, clock, queueCounts }: InstanceFigureDependencie
     });
   const byLane = (of: (lane: MailLane) => number) => LANES.map((lane) => [{ lane }, of(lane)] as const);
 
-  gauge('gatehouse_queues_counted_age_seconds', 'How old the counts of what waits are.', ({ countedAt }, now) =>
+  gauge('gatehouse_queues_counted_age_seconds', 'Age of the queue counts.', ({ countedAt }, now) =>
     ageSeconds(countedAt, now),
   );
-  gauge('gatehouse_mails_waiting', 'Mails that are to be sent.', ({ mails }) => byLane((lane) => mails[lane].count));
-  gauge('gatehouse_mails_oldest_due_seconds', 'For how long the oldest mail that is due waits.', ({ mails }, now) =>
+  gauge('gatehouse_mails_waiting', 'Queued mails, by priority.', ({ mails }) => byLane((lane) => mails[lane].count));
+  gauge('gatehouse_mails_oldest_due_seconds', 'Age of the oldest due mail, by priority.', ({ mails }, now) =>
     byLane((lane) => ageSeconds(mails[lane].dueAt, now)),
   );
-  gauge('gatehouse_deliveries_waiting', 'Deliveries that are to be made, or held.', ({ deliveries }) => [
-    [{ state: 'queued' }, deliveries.queued.count],
-    [{ state: 'held' }, deliveries.held.count],
-  ]);
+  gauge(
+    'gatehouse_deliveries_waiting',
+    'Pending webhook deliveries: queued, or held by a quarantine.',
+    ({ deliveries }) => [
+      [{ state: 'queued' }, deliveries.queued.count],
+      [{ state: 'held' }, deliveries.held.count],
+    ],
+  );
   gauge(
     'gatehouse_deliveries_oldest_due_seconds',
-    'For how long the oldest delivery that is due waits; those that are held do not count.',
+    'Age of the oldest due delivery; held ones are not counted.',
     ({ deliveries }, now) => ageSeconds(deliveries.queued.dueAt, now),
   );
-  gauge('gatehouse_long_works', 'Pieces of long work that are not done.', ({ longWork }) => longWork.count);
+  gauge('gatehouse_long_works', 'Unfinished background tasks.', ({ longWork }) => longWork.count);
   gauge(
     'gatehouse_long_work_stalled_seconds',
-    'For how long the piece of long work that came on last has not.',
+    'Longest time since an unfinished background task advanced.',
     ({ longWork }, now) => ageSeconds(longWork.dueAt, now),
   );
   const byKind = (
@@ -105,14 +113,20 @@ function queueFigures({ metrics, clock, queueCounts }: InstanceFigureDependencie
     gauge(name, help, ({ longWorkKinds }, now) =>
       longWorkKinds.map((one) => [{ kind: one.kind }, of(one, now)] as const),
     );
-  byKind('gatehouse_long_work_pending', 'Pieces of long work that are not done, by kind.', ({ count }) => count);
-  byKind('gatehouse_long_work_age_seconds', 'How long ago the oldest was begun, by kind.', ({ begunAt }, now) =>
-    ageSeconds(begunAt, now),
+  byKind('gatehouse_long_work_pending', 'Unfinished background tasks, by kind.', ({ count }) => count);
+  byKind(
+    'gatehouse_long_work_age_seconds',
+    'Age of the oldest unfinished background task, by kind.',
+    ({ begunAt }, now) => ageSeconds(begunAt, now),
   );
-  byKind('gatehouse_long_work_rows_done', 'Rows that they have written, by kind.', ({ rowsDone }) => rowsDone);
+  byKind(
+    'gatehouse_long_work_rows_done',
+    'Rows written by unfinished background tasks, by kind.',
+    ({ rowsDone }) => rowsDone,
+  );
   byKind(
     'gatehouse_long_work_rows_left',
-    'Rows that are left, of those that were counted, by kind.',
+    'Rows left to background tasks whose rows were counted, by kind.',
     ({ rowsLeft }) => rowsLeft,
   );
 }

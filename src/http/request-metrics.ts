@@ -7,33 +7,33 @@ import { KEY_DAY, KEY_MINUTE, LIMITS } from './limits.ts';
 /** Histogram bounds in seconds. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-interface Figures {
+interface RouteMetrics {
   readonly labels: { readonly method: string; readonly route: string };
   readonly statuses: Map<number, Cell>;
   readonly durations: Histogram;
 }
 
 /** @returns the function to call with each answered request, which takes some 100 ns. */
-export function requestFigures(metrics: Metrics): AccessLog {
-  const routes = new Map<string, Map<string, Figures>>();
+export function requestMetrics(metrics: Metrics): AccessLog {
+  const routes = new Map<string, Map<string, RouteMetrics>>();
   const all = () => [...routes.values()].flatMap((methods) => [...methods.values()]);
 
-  function begin(route: string, given: string): Figures {
+  function begin(route: string, given: string): RouteMetrics {
     const method = COMMON_METHODS.has(given) ? given : 'other';
-    const methods = routes.get(route) ?? new Map<string, Figures>();
+    const methods = routes.get(route) ?? new Map<string, RouteMetrics>();
     routes.set(route, methods);
-    const figures = methods.get(method) ?? {
+    const measured = methods.get(method) ?? {
       labels: { method, route },
       statuses: new Map(),
       durations: histogramOf(BOUNDS),
     };
-    methods.set(method, figures);
-    return figures;
+    methods.set(method, measured);
+    return measured;
   }
 
   metrics.add({
     name: 'gatehouse_http_requests_total',
-    help: 'Requests that were answered, by route and status.',
+    help: 'Answered requests, by route and status.',
     type: 'counter',
     read: () =>
       all().flatMap(({ labels, statuses }) =>
@@ -48,11 +48,11 @@ export function requestFigures(metrics: Metrics): AccessLog {
   });
 
   return ({ method }, route, status, durationMs) => {
-    const figures = routes.get(route)?.get(method) ?? begin(route, method);
-    const known = figures.statuses.get(status);
-    if (known === undefined) figures.statuses.set(status, { count: 1 });
+    const measured = routes.get(route)?.get(method) ?? begin(route, method);
+    const known = measured.statuses.get(status);
+    if (known === undefined) measured.statuses.set(status, { count: 1 });
     else known.count += 1;
-    figures.durations.observe(durationMs / 1000);
+    measured.durations.observe(durationMs / 1000);
   };
 }
 
@@ -61,7 +61,7 @@ export function countLimited(metrics: Metrics): (limit: string) => void {
   const buckets = Object.values(LIMITS).flatMap((limit) => ('name' in limit ? [limit.name] : []));
   const refusals = metrics.counter(
     'gatehouse_rate_limit_refusals_total',
-    'Calls that were refused by a limit, by which.',
+    'Calls refused by a limit, by its name.',
     { limit: [...new Set([...buckets, KEY_MINUTE.name, KEY_DAY.name, ...Object.keys(HINTS)])].map(labelOf) },
     { isSparse: true },
   );

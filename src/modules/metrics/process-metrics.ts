@@ -11,7 +11,7 @@ const MICROSECONDS = 1e6;
 const DELAY_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const LOOK_EVERY_MS = 50;
 
-export function processFigures(metrics: Metrics, clock: Pick<WorldClock, 'real'>): void {
+export function processMetrics(metrics: Metrics, clock: Pick<WorldClock, 'real'>): void {
   const startedAt = clock.real() / SECOND - process.uptime();
   const cpu = (name: string, help: string, read: (usage: NodeJS.CpuUsage) => number) =>
     metrics.add({
@@ -24,16 +24,16 @@ export function processFigures(metrics: Metrics, clock: Pick<WorldClock, 'real'>
   cpu('process_cpu_system_seconds_total', 'CPU time in the kernel.', ({ system }) => system);
   cpu('process_cpu_seconds_total', 'CPU time.', ({ user, system }) => user + system);
   metrics.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
-  metrics.gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.', () => startedAt);
+  metrics.gauge('process_start_time_seconds', 'Start time of the process, in seconds since 1970.', () => startedAt);
   // Not every system has /proc.
-  metrics.gauge('process_open_fds', 'File descriptors in use, each connection one.', () =>
+  metrics.gauge('process_open_fds', 'Open file descriptors, one for each connection.', () =>
     readdir(DESCRIPTORS).then(
       ({ length }) => length,
       () => null,
     ),
   );
   let most: Promise<number | null> | undefined;
-  metrics.gauge('process_max_fds', 'File descriptors that it may use.', () => (most ??= mostDescriptors()));
+  metrics.gauge('process_max_fds', 'Maximum number of open file descriptors.', () => (most ??= mostDescriptors()));
 }
 
 async function mostDescriptors(): Promise<number | null> {
@@ -47,7 +47,11 @@ async function mostDescriptors(): Promise<number | null> {
 export function loopDelay(metrics: Metrics): { start(): void; stop(): void } {
   const delays = histogramOf(DELAY_BOUNDS);
   let timer: Timer | undefined;
-  metrics.histogram('gatehouse_event_loop_delay_seconds', 'How late the event loop comes to what is due.', delays);
+  metrics.histogram(
+    'gatehouse_event_loop_delay_seconds',
+    'Event loop delay: how much later than due a timer fires.',
+    delays,
+  );
   return {
     start() {
       let wokenAt = performance.now();
