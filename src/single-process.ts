@@ -1,6 +1,6 @@
 /**
- * State that lives in the memory of one process, and what becomes of it once several instances share a database. A
- * contract test finds such state, and fails where its file is not listed here.
+ * State in the memory of one process that matters once several instances share a database. A contract test finds state
+ * in memory, and requires its file here, or in the test's own list of state that concerns one process only.
  */
 
 /**
@@ -103,71 +103,5 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
     rule: 'leased',
     owners: ['modules/outbox/mail-test.ts'],
     ifTwo: 'A workspace can send one test mail through each at a time.',
-  },
-  'checks of legal URLs': {
-    rule: 'own',
-    owners: ['modules/applications/legal-urls.ts'],
-    ifTwo: 'Both may check an application at a time, and the later result stays.',
-  },
-  'first verifications': {
-    rule: 'own',
-    owners: ['modules/verification/first-verified.ts'],
-    ifTwo: 'None: the first time in the database stays.',
-  },
-  'requests to addresses of others': {
-    rule: 'own',
-    owners: ['outbound/probes.ts'],
-    ifTwo: 'The concurrency limit protects the process, and holds for each.',
-  },
-  'streams of a person or an address': {
-    rule: 'own',
-    owners: ['http/held-places.ts', 'http/stream-places.ts', 'http/stream-shares.ts'],
-    ifTwo: 'The limits protect the process, and hold for each.',
-  },
-  'requests and their bodies': {
-    rule: 'own',
-    owners: [
-      'http/body-pool.ts',
-      'http/slow-bodies.ts',
-      'http/upload.ts',
-      'http/turns.ts',
-      'http/inner-calls.ts',
-      'http/door.ts',
-    ],
-    ifTwo: 'The limits protect the memory of the process, and hold for each.',
-  },
-  'connections and threads': {
-    rule: 'own',
-    owners: [
-      'db/connection.ts',
-      'db/background.ts',
-      'db/sqlite.ts',
-      'db/durability.ts',
-      'mail/smtp-conversation.ts',
-      'modules/mcp/protocol.ts',
-    ],
-    ifTwo: 'None: each has its own.',
-  },
-  metrics: {
-    rule: 'own',
-    owners: ['core/metrics.ts', 'http/request-metrics.ts'],
-    ifTwo: 'None: each is scraped by itself.',
-  },
-  'caches of what no commit changes': {
-    rule: 'own',
-    owners: [
-      'app.ts',
-      'http/access-log.ts',
-      'http/compression.ts',
-      'i18n/catalogue.ts',
-      'i18n/texts.ts',
-      'mail/letter-style.ts',
-      'mail/messages/sign-in-code.ts',
-      'modules/i18n/routes.ts',
-      'modules/mcp/service.ts',
-      'modules/provider/directory.ts',
-      'modules/webhooks/attempt.ts',
-    ],
-    ifTwo: 'None: each has its own.',
   },
 };
