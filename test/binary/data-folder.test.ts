@@ -116,7 +116,7 @@ describe('a new data folder', () => {
 
   test('is one database file after a clean stop, its log folded in', async () => {
     await makeFolder();
-    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.lock', 'instance.key']);
+    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.holder', 'gatehouse.lock', 'instance.key']);
   });
 });
 
@@ -223,7 +223,7 @@ describe('a very first start', () => {
     mkdirSync(folder, { mode: 0o700 });
     for (const name of ['instance.key.new', ...files]) writeFileSync(join(folder, name), '', { mode: 0o600 });
     await makeFolder();
-    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.lock', 'instance.key']);
+    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.holder', 'gatehouse.lock', 'instance.key']);
   });
 
   test('that has left the database without the key’s last name is gone on with, by that key alone', async () => {

@@ -163,7 +163,7 @@ describe('a mail that the server does not take', () => {
     await instance.services.mail.runOnce();
     const failed = { status: 'failed', attempts: 1, text: null, html: null, code: null };
     expect(storedMails(instance)[0]).toMatchObject(failed);
-    expect(instance.logLines.join('')).toContain('refused a mail for good');
+    expect(instance.logLines.join('')).toContain('rejected a mail permanently');
 
     server.refuseWith(null);
     instance.clock.advance(HOUR);
