@@ -161,6 +161,18 @@ describe('the mail queue', () => {
     expect([held.offered, statusesOf(instance)]).toEqual([['sent by the first'], ['sent']]);
   });
 
+  test('sends at once, after an upgrade, what was leased before leases had holders', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'notice', ['cut off']);
+    await eventually('it is under way', () => held.underWay().length === 1);
+    instance.services.mail.close();
+    instance.sqlite.run('UPDATE mails SET lease_holder = NULL');
+    const { services } = await instance.restart();
+    held.open();
+    await services.mail.runOnce();
+    expect([held.offered, statusesOf(instance)]).toEqual([['cut off', 'cut off'], ['sent']]);
+  });
+
   test('repeats a mail whose outcome could not be recorded, when its lease has run out, in real time', async () => {
     let now = START;
     const held = heldTransport();
