@@ -27,7 +27,7 @@ export interface Cell {
   count: number;
 }
 
-export interface Counter {
+export interface CounterFamily {
   /** Returns the counter for these label values, in the order of the labels; an unlisted value counts as `other`. */
   cell(...values: string[]): Cell;
   inc(...values: string[]): void;
@@ -50,7 +50,7 @@ export interface Metrics {
     help: string,
     labels?: Readonly<Record<string, readonly string[]>>,
     options?: { readonly isSparse?: boolean },
-  ): Counter;
+  ): CounterFamily;
   /** @param read called at each scrape, so it must be cheap or cached. If it throws, that scrape omits the gauge. */
   gauge(name: string, help: string, read: () => GaugeReading | Promise<GaugeReading>): void;
   histogram(name: string, help: string, values: Histogram): void;
