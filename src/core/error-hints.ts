@@ -72,7 +72,7 @@ export const HINTS = {
   codes_paused_for_client:
     'Too many wrong codes from this network address: codes are locked for it for a while. Other sign-in methods keep working.',
   codes_paused_for_all:
-    'Too many wrong codes on this server, some from this network address: codes are locked for it for a while. Other sign-in methods keep working.',
+    'Too many wrong codes on this server, some from this network: codes are locked for it, other methods keep working.',
   too_many_codes_sent: 'Too many codes were sent recently; wait, then request another.',
 
   passkeys_need_host_name: 'Passkeys need a host name: set GATEHOUSE_BASE_URL to one instead of an IP address.',
@@ -102,7 +102,7 @@ export const HINTS = {
   username_taken: 'This username is already taken; choose another.',
   email_taken: 'This address now belongs to another account.',
   email_change_open:
-    'The address of this account was changed recently; the account can be deleted once that can no longer be undone, at {until}.',
+    'The address was changed recently; the account can be deleted once that can no longer be undone, at {until}.',
   undo_link_spent: 'This link has been used or has expired; nothing was changed.',
   undo_address_taken: 'The previous address now belongs to another account; nothing was changed.',
   language_listed: 'You already have this language; change its level with PATCH.',
@@ -119,7 +119,7 @@ export const HINTS = {
   owners_by_owners: 'Only an owner can make, change or remove an owner.',
   last_owner: 'A workspace needs at least one owner; add another owner first.',
   too_many_workspaces:
-    'An account may create {max} workspaces: use one of yours, or ask the operator to raise GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT.',
+    'An account may create {max} workspaces; the operator can raise GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT.',
   workspaces_of_day_made:
     'This account has created {max} workspaces in the last 24 hours; it can create the next one at {at}.',
   workspace_without_owner: 'The workspace has no owner to send the code to.',
