@@ -33,8 +33,8 @@ async function buildBinary(outfile: string, target?: Bun.Build.CompileTarget): P
     // A thread is found at run time only where its file is an entry point of its own.
     entrypoints: [
       'src/main.ts',
-      'src/db/worker.ts',
-      'src/db/upgrade-thread.ts',
+      'src/db/sqlite/worker.ts',
+      'src/db/sqlite/upgrade-thread.ts',
       'src/backup/backup-thread.ts',
       'src/modules/mcp/mcp-thread.ts',
     ],

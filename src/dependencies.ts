@@ -8,7 +8,7 @@ import type { Deadline } from './core/deadline.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
-import { letServerRelock, requirePresentSchema, takeLeftNote } from './db/beside-server.ts';
+import { letServerRelock, requirePresentSchema, takeLeftNote } from './db/sqlite/beside-server.ts';
 import {
   type DataFolder,
   type FolderLock,
@@ -16,15 +16,15 @@ import {
   noDatabaseIn,
   openDataFolder,
   pathsIn,
-} from './db/data-folder.ts';
+} from './db/sqlite/data-folder.ts';
 import type { Database } from './db/database.ts';
-import { folderTrouble } from './db/folder-trouble.ts';
-import { openInstanceKey } from './db/instance-key-file.ts';
-import { findLogLoss } from './db/log-look.ts';
-import { findInstance, migrate } from './db/migrate.ts';
-import { openEngine, openSqlite } from './db/open.ts';
-import { finishRestore, isRestorePending } from './db/restored-folder.ts';
-import { upgradeData } from './db/upgrade.ts';
+import { folderTrouble } from './db/sqlite/folder-trouble.ts';
+import { openInstanceKey } from './db/sqlite/instance-key-file.ts';
+import { findLogLoss } from './db/sqlite/log-look.ts';
+import { findInstance, migrate } from './db/sqlite/migrate.ts';
+import { openEngine, openSqlite } from './db/sqlite/open.ts';
+import { finishRestore, isRestorePending } from './db/sqlite/restored-folder.ts';
+import { upgradeData } from './db/sqlite/upgrade.ts';
 import type { AccessLog } from './http/access-log.ts';
 import type { CertificateWatch } from './http/certificate-watch.ts';
 import type { PeerAddress } from './http/request-context.ts';

@@ -1,7 +1,7 @@
 /** The note that a running server writes for commands on its own machine. */
 import type { Random } from './core/random.ts';
-import type { ServerNote } from './db/beside-server.ts';
-import { SCHEMA_VERSION } from './db/migrate.ts';
+import type { ServerNote } from './db/sqlite/beside-server.ts';
+import { SCHEMA_VERSION } from './db/sqlite/migrate.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { InstanceIdentity } from './modules/health/facts.ts';
 import { VERSION } from './version.ts';

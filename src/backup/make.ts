@@ -5,10 +5,10 @@
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
-import { type BackupContents, copyForBackup, inspectBackup } from '../db/backup.ts';
-import { pathsIn } from '../db/data-folder.ts';
-import { flush } from '../db/flush.ts';
-import { noteUnfinished, removeUnfinished } from '../db/unfinished-backup.ts';
+import { type BackupContents, copyForBackup, inspectBackup } from '../db/sqlite/backup.ts';
+import { pathsIn } from '../db/sqlite/data-folder.ts';
+import { flush } from '../db/sqlite/flush.ts';
+import { noteUnfinished, removeUnfinished } from '../db/sqlite/unfinished-backup.ts';
 import { encrypt, isEncrypted, type Locks, piecesOf, type Written, writeFlushed } from './encryption.ts';
 import { type Keep, outlived } from './names.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';

@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
-import { type BackupContents, inspectBackup, unpackBackup } from '../db/backup.ts';
-import { lockDataFolder, openDataFolder } from '../db/data-folder.ts';
-import { commitRestore, finishRestore, isFolderEmpty, stagingIn } from '../db/restored-folder.ts';
+import { type BackupContents, inspectBackup, unpackBackup } from '../db/sqlite/backup.ts';
+import { lockDataFolder, openDataFolder } from '../db/sqlite/data-folder.ts';
+import { commitRestore, finishRestore, isFolderEmpty, stagingIn } from '../db/sqlite/restored-folder.ts';
 import { decrypt, isAge, type Keys, piecesOf, SHORTEST_PASSPHRASE, writeFlushed } from './encryption.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
 

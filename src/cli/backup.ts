@@ -8,7 +8,7 @@ import type { BackupRun } from '../backup/run.ts';
 import { loadConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { bytesText, secondsText } from '../core/quantities.ts';
-import { noDatabaseIn, pathsIn } from '../db/data-folder.ts';
+import { noDatabaseIn, pathsIn } from '../db/sqlite/data-folder.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';

@@ -3,9 +3,9 @@
  */
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './sqlite/connection.ts';
 import type { DatabaseFigures } from './figures.ts';
-import type { Loss } from './open-files.ts';
+import type { Loss } from './sqlite/open-files.ts';
 
 /** Key of a `Reader`'s connection, for `db/` only. */
 export const CONNECTION: unique symbol = Symbol('connection');

@@ -1,6 +1,6 @@
 /** Runs one change: what it may do, what it notifies, and how misuse is refused. */
 import type { Actor } from '../core/actor.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './sqlite/connection.ts';
 import { CONNECTION, type Topic, type Unit } from './database.ts';
 
 /** Change as the engine drives it. */

@@ -70,7 +70,7 @@ describe.skipIf(process.getuid?.() !== 0)('a data folder of root that a process 
 
   /** @returns what the start said; empty where it was taken. */
   function startAs(groups: number): string {
-    const open = `import { openDataFolder } from '${join(import.meta.dir, '../../src/db/data-folder.ts')}';
+    const open = `import { openDataFolder } from '${join(import.meta.dir, '../../src/db/sqlite/data-folder.ts')}';
       import { writeFileSync } from 'node:fs';
       try { const { instanceKeyPath } = openDataFolder('${folder}'); writeFileSync(instanceKeyPath, 'x', { flag: 'a' }); }
       catch ({ message }) { console.log(message); }`;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
-import { flush } from '../../src/db/flush.ts';
+import { flush } from '../../src/db/sqlite/flush.ts';
 import { BINARY, cleanEnvironment, freePort, raiseLimits } from '../support/binary.ts';
 
 /** A full key of the workspace, on every folder. */

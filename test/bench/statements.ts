@@ -3,7 +3,7 @@
  * or SQLite that no longer re-plans the first would make the two alike. Usage: bun test/bench/statements.ts
  */
 import { Database } from 'bun:sqlite';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/sqlite/migrate.ts';
 
 const SESSIONS = 10_000;
 const ROUNDS = 50_000;

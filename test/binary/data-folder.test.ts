@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { SCHEMA_VERSION } from '../../src/db/sqlite/migrate.ts';
 import { BINARY, cleanEnvironment, emptyFolder, request, run, signIn, startServer } from '../support/binary.ts';
 
 // Processes start here; a busy machine takes its time.

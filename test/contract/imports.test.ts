@@ -104,7 +104,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** Where the drawn line is crossed, and why that is right. */
 const IMPORT_EXCEPTIONS: Record<string, string> = {
   'client/package.ts → ../package.json': 'at build time alone: the version of the package is the product’s',
-  'db/migrate.ts → ../migrations/*': 'the migrations are embedded into the binary from here',
+  'db/sqlite/migrate.ts → ../migrations/*': 'the migrations are embedded into the binary from here',
 };
 
 function crossings(): string[] {
@@ -188,28 +188,28 @@ describe('imports', () => {
 
   test('of the engine’s parts stay in db/: who opens the data knows it, and nobody else', () => {
     const OPEN = [
-      'db/backup.ts',
-      'db/beside-server.ts',
-      'db/backup-lock.ts',
-      'db/restored-folder.ts',
+      'db/sqlite/backup.ts',
+      'db/sqlite/beside-server.ts',
+      'db/sqlite/backup-lock.ts',
+      'db/sqlite/restored-folder.ts',
       'db/database.ts',
       'db/page.ts',
-      'db/data-folder.ts',
-      'db/ephemeral-folder.ts',
-      'db/file-system.ts',
+      'db/sqlite/data-folder.ts',
+      'db/sqlite/ephemeral-folder.ts',
+      'db/sqlite/file-system.ts',
       'db/engine-error.ts',
-      'db/flush.ts',
-      'db/folder-trouble.ts',
-      'db/instance-key-file.ts',
-      'db/lease-holder.ts',
-      'db/log-look.ts',
-      'db/migrate.ts',
+      'db/sqlite/flush.ts',
+      'db/sqlite/folder-trouble.ts',
+      'db/sqlite/instance-key-file.ts',
+      'db/sqlite/lease-holder.ts',
+      'db/sqlite/log-look.ts',
+      'db/sqlite/migrate.ts',
       'db/nowhere.ts',
-      'db/onlooker.ts',
-      'db/open.ts',
+      'db/sqlite/onlooker.ts',
+      'db/sqlite/open.ts',
       'db/statements.ts',
-      'db/unfinished-backup.ts',
-      'db/upgrade.ts',
+      'db/sqlite/unfinished-backup.ts',
+      'db/sqlite/upgrade.ts',
       'db/violation.ts',
     ];
     const users = sources.flatMap(({ path, imports }) =>
@@ -219,7 +219,9 @@ describe('imports', () => {
     );
     expect(users).toEqual([]);
     const openers = sources
-      .filter(({ path, imports }) => !path.startsWith('db/') && imports.some((s) => target(path, s) === 'db/open.ts'))
+      .filter(
+        ({ path, imports }) => !path.startsWith('db/') && imports.some((s) => target(path, s) === 'db/sqlite/open.ts'),
+      )
       .map(({ path }) => path);
     expect(openers).toEqual(['dependencies.ts']);
   });

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { SCHEMA_VERSION } from '@/db/migrate.ts';
+import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { dumpOf, fixturePath, makeFixture, migrationNames, migrationText } from '../fixtures/schemas.ts';
 import released from '../fixtures/released.json' with { type: 'json' };
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
-import { openEngine, openSqlite } from '@/db/open.ts';
+import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
 import { orm, raw, rawChange } from '@/db/statements.ts';
 import { workspaces } from '@/store/schema/workspaces.ts';
 import { freshDatabaseFile } from '../support/database.ts';

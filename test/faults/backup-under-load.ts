@@ -6,7 +6,7 @@
  */
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspectBackup } from '../../src/db/backup.ts';
+import { inspectBackup } from '../../src/db/sqlite/backup.ts';
 import {
   BINARY,
   cleanEnvironment,

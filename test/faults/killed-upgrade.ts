@@ -7,8 +7,8 @@
 import { Database } from 'bun:sqlite';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspectBackup } from '../../src/db/backup.ts';
-import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { inspectBackup } from '../../src/db/sqlite/backup.ts';
+import { SCHEMA_VERSION } from '../../src/db/sqlite/migrate.ts';
 import { layFixture } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_TIME } from '../fixtures/world.ts';
 import { BINARY, cleanEnvironment, emptyFolder, readDatabase, startServer } from '../support/binary.ts';

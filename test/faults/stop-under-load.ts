@@ -7,7 +7,7 @@
  */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspectBackup } from '../../src/db/backup.ts';
+import { inspectBackup } from '../../src/db/sqlite/backup.ts';
 import {
   emptyFolder,
   eventually,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/core/clock.ts';
 import { CONNECTION, type Database, type Reader } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openEngine, openSqlite } from '../../src/db/open.ts';
+import { migrate } from '../../src/db/sqlite/migrate.ts';
+import { openEngine, openSqlite } from '../../src/db/sqlite/open.ts';
 
 export interface TestDatabase {
   readonly db: Database;

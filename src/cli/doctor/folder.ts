@@ -3,8 +3,8 @@ import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:f
 import { join } from 'node:path';
 import { bytesText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { refuseOpenToOthers } from '../../db/data-folder.ts';
-import { type FileSystem, fileSystemOf } from '../../db/file-system.ts';
+import { refuseOpenToOthers } from '../../db/sqlite/data-folder.ts';
+import { type FileSystem, fileSystemOf } from '../../db/sqlite/file-system.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 

@@ -1,10 +1,10 @@
 /** Checks that the instance key exists, is complete and belongs to its database, by the rules of a server start. */
 import { existsSync } from 'node:fs';
 import { StartupError } from '../../core/startup-error.ts';
-import { type DataFolder, pathsIn, quoted } from '../../db/data-folder.ts';
-import { folderTrouble } from '../../db/folder-trouble.ts';
-import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/instance-key-file.ts';
-import { findInstance, type FoundInstance } from '../../db/migrate.ts';
+import { type DataFolder, pathsIn, quoted } from '../../db/sqlite/data-folder.ts';
+import { folderTrouble } from '../../db/sqlite/folder-trouble.ts';
+import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/sqlite/instance-key-file.ts';
+import { findInstance, type FoundInstance } from '../../db/sqlite/migrate.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 

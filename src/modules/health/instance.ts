@@ -2,7 +2,7 @@
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
-import { SCHEMA_VERSION } from '../../db/migrate.ts';
+import { SCHEMA_VERSION } from '../../db/sqlite/migrate.ts';
 import type { InstanceFacts } from './facts.ts';
 import type { InstanceHealthRecord } from './model.ts';
 import { isOperator } from './operator.ts';

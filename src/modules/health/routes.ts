@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
-import { isSchemaCurrent } from '../../db/migrate.ts';
+import { isSchemaCurrent } from '../../db/sqlite/migrate.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { noteProbe } from '../../store/rate-counters.ts';
 

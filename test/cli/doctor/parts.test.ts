@@ -13,8 +13,8 @@ import { folderFindings, networkTrouble } from '@/cli/doctor/folder.ts';
 import { clockFindings, clockInGreeting } from '@/cli/doctor/machine.ts';
 import { report } from '@/cli/doctor/report.ts';
 import { type Scene, setScene } from '@/cli/doctor/scene.ts';
-import { SCHEMA_VERSION } from '@/db/migrate.ts';
-import { fileSystemOf, kindOfFileSystem } from '@/db/file-system.ts';
+import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
+import { fileSystemOf, kindOfFileSystem } from '@/db/sqlite/file-system.ts';
 import { openData } from '@/dependencies.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 

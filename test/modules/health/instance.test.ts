@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
-import { SCHEMA_VERSION } from '@/db/migrate.ts';
+import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { smtpTransport } from '@/mail/smtp.ts';
 import { ALL_SETTINGS } from '@/settings.ts';
 import { queueMail } from '@/store/mails.ts';

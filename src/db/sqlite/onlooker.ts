@@ -5,7 +5,7 @@ import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { openAsItIs } from './as-it-is.ts';
 import { createConnection } from './connection.ts';
-import { CONNECTION, type Reader } from './database.ts';
+import { CONNECTION, type Reader } from '../database.ts';
 
 export interface Onlooker {
   readonly reader: Reader;

@@ -3,7 +3,7 @@
  * finds none of it: no change is acknowledged once a name leads elsewhere.
  */
 import { statSync } from 'node:fs';
-import { AppError } from '../core/error.ts';
+import { AppError } from '../../core/error.ts';
 
 /** Loss of a server's files, until it is restarted. */
 export type Loss = 'database_gone' | 'database_log_gone' | 'folder_taken';

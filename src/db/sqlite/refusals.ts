@@ -2,7 +2,7 @@
  * Tracks whether the disk takes changes. A refusal ends with a successful probe of ordinary size, since a small change
  * may still fit on a full disk.
  */
-import { AppError } from '../core/error.ts';
+import { AppError } from '../../core/error.ts';
 
 export interface Refusals {
   isRefusing(): boolean;

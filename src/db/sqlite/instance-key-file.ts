@@ -4,9 +4,9 @@
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { INSTANCE_KEY_BYTES, type InstanceKey, instanceKey } from '../core/instance-key.ts';
-import type { Random } from '../core/random.ts';
-import { StartupError } from '../core/startup-error.ts';
+import { INSTANCE_KEY_BYTES, type InstanceKey, instanceKey } from '../../core/instance-key.ts';
+import type { Random } from '../../core/random.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, PRIVATE_FILE } from './data-folder.ts';
 import type { FoundInstance } from './migrate.ts';
 

@@ -2,8 +2,8 @@
 import { existsSync, type Dirent, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SECOND, systemClock } from '../core/clock.ts';
-import { StartupError } from '../core/startup-error.ts';
+import { SECOND, systemClock } from '../../core/clock.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { lockDataFolder, lockPathOf } from './data-folder.ts';
 
 /** Contains the process id: while that process runs, its folder may be new and not locked yet. */

@@ -3,11 +3,11 @@
  * what a change reads is still true when it writes, and an `await` inside lets no other change in.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import { SYSTEM_ACTOR } from '../core/actor.ts';
-import type { Clock } from '../core/clock.ts';
-import { NO_DEADLINE, waitUntil } from '../core/deadline.ts';
-import { AppError } from '../core/error.ts';
-import { nextTurn } from '../core/turn.ts';
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import type { Clock } from '../../core/clock.ts';
+import { NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
+import { AppError } from '../../core/error.ts';
+import { nextTurn } from '../../core/turn.ts';
 import type { Background } from './background.ts';
 import { type Connection, createConnection } from './connection.ts';
 import {
@@ -18,15 +18,15 @@ import {
   type DatabaseStatus,
   type Topic,
   type Unit,
-} from './database.ts';
+} from '../database.ts';
 import type { Durability } from './durability.ts';
-import { type CountedFigures, type SlowStatements, slowStatementWatch } from './figures.ts';
+import { type CountedFigures, type SlowStatements, slowStatementWatch } from '../figures.ts';
 import { logMaintenance } from './log-maintenance.ts';
 import { type Loss, lossRefusal, type OpenFiles } from './open-files.ts';
 import { asRefusal, isDiskRefusal, type RefusalOptions, refusalWatch } from './refusals.ts';
-import type { Changes, Remembered } from './remembered.ts';
+import type { Changes, Remembered } from '../remembered.ts';
 import type { Snapshot } from './snapshot.ts';
-import { openUnit, type UnitState } from './unit.ts';
+import { openUnit, type UnitState } from '../unit.ts';
 
 /** Longest wait for another process that holds the write lock; answers stay well under the server's idle time-out. */
 const LOCK_PATIENCE_MS = 8000;

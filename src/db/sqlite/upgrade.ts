@@ -3,9 +3,9 @@
  * it, so that progress can be reported.
  */
 import { statfsSync, statSync } from 'node:fs';
-import type { Clock } from '../core/clock.ts';
-import { bytesText } from '../core/quantities.ts';
-import { StartupError } from '../core/startup-error.ts';
+import type { Clock } from '../../core/clock.ts';
+import { bytesText } from '../../core/quantities.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { openAsItIs } from './as-it-is.ts';
 import type { DataFolder } from './data-folder.ts';
 import { SCHEMA_VERSION } from './migrate.ts';

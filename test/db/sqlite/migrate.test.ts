@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartupError } from '@/core/startup-error.ts';
-import { migrationNames, migrationText } from '../fixtures/schemas.ts';
-import { migrate, findInstance, SCHEMA_VERSION, schemaVersion } from '@/db/migrate.ts';
+import { migrationNames, migrationText } from '../../fixtures/schemas.ts';
+import { migrate, findInstance, SCHEMA_VERSION, schemaVersion } from '@/db/sqlite/migrate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-migrate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -124,7 +124,7 @@ test('identities at providers from before are the instance’s, and nobody’s w
   const sqlite = new SqliteDatabase(path, { create: true, strict: true });
   const before = ['0001_foundation', '0002_management', '0003_webhooks', '0004_sign_in_methods', '0005_account'];
   for (const name of [...before, '0006_long_work'])
-    sqlite.run(await Bun.file(join(import.meta.dir, `../../migrations/${name}.sql`)).text());
+    sqlite.run(await Bun.file(join(import.meta.dir, `../../../migrations/${name}.sql`)).text());
   sqlite.run(`PRAGMA user_version = ${before.length + 1}`);
   const identity = (id: string, issuer: string, workspaceId: string | null) =>
     sqlite.run('INSERT INTO provider_identities VALUES (?, ?, ?, ?, ?, NULL, 1, 1)', [

@@ -1,7 +1,7 @@
 /** Names the copies that upgrades leave beside the database, and decides which stay and which one leads back. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileTime } from '../core/clock.ts';
+import { fileTime } from '../../core/clock.ts';
 
 /** Number of newest copies that stay. */
 const KEPT = 3;

@@ -4,7 +4,7 @@
  */
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StartupError } from '../core/startup-error.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { openAsItIs } from './as-it-is.ts';
 import { copyThrough, inspectBackup } from './backup.ts';
 import type { DataFolder } from './data-folder.ts';

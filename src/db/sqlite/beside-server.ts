@@ -5,9 +5,9 @@
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { StartupError } from '../core/startup-error.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { lockPathOf, PRIVATE_FILE } from './data-folder.ts';
-import { engineTrouble } from './engine-error.ts';
+import { engineTrouble } from '../engine-error.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from './migrate.ts';
 
 /** Note of a running server, readable by its own user only. */

@@ -6,7 +6,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
-import type { CountedFigures } from './figures.ts';
+import type { CountedFigures } from '../figures.ts';
 import { lossRefusal, type OpenFiles } from './open-files.ts';
 import { diskRefusal } from './refusals.ts';
 

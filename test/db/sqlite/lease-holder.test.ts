@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemRandom } from '@/core/random.ts';
-import { openLeaseHolder } from '@/db/lease-holder.ts';
+import { openLeaseHolder } from '@/db/sqlite/lease-holder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-holder-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

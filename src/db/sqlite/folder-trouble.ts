@@ -1,7 +1,7 @@
 /** Explains errors of the file system or SQLite on opening a data folder, with the remedy for the operator. */
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StartupError } from '../core/startup-error.ts';
+import { StartupError } from '../../core/startup-error.ts';
 
 type Told = (place: string) => string;
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { migrate, SCHEMA_VERSION } from '@/db/migrate.ts';
+import { migrate, SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 
 interface Column {
   readonly name: string;
@@ -37,7 +37,7 @@ function migratedColumns(table: string): Column[] {
 }
 
 async function drizzleTables(): Promise<Map<string, Column[]>> {
-  const folder = join(import.meta.dir, '../../src/store/schema');
+  const folder = join(import.meta.dir, '../../../src/store/schema');
   const found = new Map<string, Column[]>();
   for (const file of new Bun.Glob('*.ts').scanSync(folder))
     for (const exported of Object.values(await import(join(folder, file)))) {
@@ -72,9 +72,9 @@ describe('the schema', () => {
 
 describe('the migrations', () => {
   test('are all those of the folder, each at the place that its number says', () => {
-    const files = [...new Bun.Glob('*.sql').scanSync(join(import.meta.dir, '../../migrations'))].sort();
+    const files = [...new Bun.Glob('*.sql').scanSync(join(import.meta.dir, '../../../migrations'))].sort();
     expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
-    expect(files.length, 'import each in src/db/migrate.ts').toBe(SCHEMA_VERSION);
+    expect(files.length, 'import each in src/db/sqlite/migrate.ts').toBe(SCHEMA_VERSION);
   });
 
   test.each(tables.map(({ name }) => name))('make %s STRICT', (table) => {

@@ -1,8 +1,8 @@
 /** Makes and checks backups: the database as of one moment, with the instance key and origin in an extra table. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
-import { INSTANCE_KEY_BYTES, instanceKey } from '../core/instance-key.ts';
-import { StartupError } from '../core/startup-error.ts';
+import { INSTANCE_KEY_BYTES, instanceKey } from '../../core/instance-key.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, noDatabaseIn, PRIVATE_FILE } from './data-folder.ts';
 import { refuseLostDatabase, requireInstanceKey } from './instance-key-file.ts';
 import { instanceIn, SCHEMA_VERSION } from './migrate.ts';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { adjustableClock } from '@/core/clock.ts';
 import { openData } from '@/dependencies.ts';
-import { SCHEMA_VERSION, schemaVersionOf } from '@/db/migrate.ts';
-import { layFixture, migrationNames } from '../fixtures/schemas.ts';
-import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../fixtures/world.ts';
-import { emptyFolder } from '../support/binary.ts';
-import { createInstanceOn } from '../support/instance.ts';
-import { hasSmallDisks, smallDisk } from '../support/small-disk.ts';
+import { SCHEMA_VERSION, schemaVersionOf } from '@/db/sqlite/migrate.ts';
+import { layFixture, migrationNames } from '../../fixtures/schemas.ts';
+import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../../fixtures/world.ts';
+import { emptyFolder } from '../../support/binary.ts';
+import { createInstanceOn } from '../../support/instance.ts';
+import { hasSmallDisks, smallDisk } from '../../support/small-disk.ts';
 
 setDefaultTimeout(30_000);
 

@@ -4,10 +4,10 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
-import { openEngine, openSqlite } from '@/db/open.ts';
+import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
 import { orm } from '@/db/statements.ts';
 import { workspaces } from '@/store/schema/workspaces.ts';
-import { freshDatabaseFile, openTestDatabase } from '../support/database.ts';
+import { freshDatabaseFile, openTestDatabase } from '../../support/database.ts';
 
 const tablesOf = (sqlite: { query(sql: string): { all(): unknown[] } }) =>
   (sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[]).map(

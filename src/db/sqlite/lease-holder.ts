@@ -1,7 +1,7 @@
 /** Identifies the holder of leases: one id per data folder, kept in a file, so that a restart finds its own leases. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Random } from '../core/random.ts';
+import type { Random } from '../../core/random.ts';
 import { PRIVATE_FILE } from './data-folder.ts';
 
 const ID_BYTES = 9;
