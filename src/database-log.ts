@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { AppError } from './core/error.ts';
 import type { Loss } from './db/database.ts';
-import type { LogLoss } from './db/sqlite/log-look.ts';
+import type { LogLoss } from './db/sqlite/wal-check.ts';
 
 const LOSSES: Record<Loss, string> = {
   database_gone:

@@ -8,7 +8,7 @@ import type { Deadline } from './core/deadline.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
-import { letServerRelock, requirePresentSchema, takeLeftNote } from './db/sqlite/beside-server.ts';
+import { letServerRelock, requirePresentSchema, takeLeftNote } from './db/sqlite/running-server.ts';
 import {
   type DataFolder,
   type FolderLock,
@@ -18,12 +18,12 @@ import {
   pathsIn,
 } from './db/sqlite/data-folder.ts';
 import type { Database } from './db/database.ts';
-import { folderTrouble } from './db/sqlite/folder-trouble.ts';
+import { folderTrouble } from './db/sqlite/folder-error.ts';
 import { openInstanceKey } from './db/sqlite/instance-key-file.ts';
-import { findLogLoss } from './db/sqlite/log-look.ts';
+import { findLogLoss } from './db/sqlite/wal-check.ts';
 import { findInstance, migrate } from './db/sqlite/migrate.ts';
 import { openEngine, openSqlite } from './db/sqlite/open.ts';
-import { finishRestore, isRestorePending } from './db/sqlite/restored-folder.ts';
+import { finishRestore, isRestorePending } from './db/sqlite/atomic-restore.ts';
 import { upgradeData } from './db/sqlite/upgrade.ts';
 import type { AccessLog } from './http/access-log.ts';
 import type { CertificateWatch } from './http/certificate-watch.ts';

@@ -1,6 +1,6 @@
 /** The note that a running server writes for commands on its own machine. */
 import type { Random } from './core/random.ts';
-import type { ServerNote } from './db/sqlite/beside-server.ts';
+import type { ServerNote } from './db/sqlite/running-server.ts';
 import { SCHEMA_VERSION } from './db/sqlite/migrate.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { InstanceIdentity } from './modules/health/facts.ts';

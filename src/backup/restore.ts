@@ -6,7 +6,7 @@ import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, inspectBackup, unpackBackup } from '../db/sqlite/backup.ts';
 import { lockDataFolder, openDataFolder } from '../db/sqlite/data-folder.ts';
-import { commitRestore, finishRestore, isFolderEmpty, stagingIn } from '../db/sqlite/restored-folder.ts';
+import { commitRestore, finishRestore, isFolderEmpty, stagingIn } from '../db/sqlite/atomic-restore.ts';
 import { decrypt, isAge, type Keys, piecesOf, SHORTEST_PASSPHRASE, writeFlushed } from './encryption.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
 

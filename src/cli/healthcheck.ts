@@ -1,7 +1,7 @@
 /** `gatehouse healthcheck`: tells containers and monitors by exit code whether this machine's server is ready. */
 import { loadConfig, localUrlOf, ownUrl } from '../config.ts';
 import { isLoopback } from '../core/ip-address.ts';
-import { findServer } from '../db/sqlite/beside-server.ts';
+import { findServer } from '../db/sqlite/running-server.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
 

@@ -2,11 +2,11 @@
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { isoTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
-import { requirePresentSchema } from '../db/sqlite/beside-server.ts';
+import { requirePresentSchema } from '../db/sqlite/running-server.ts';
 import { noDatabaseIn, pathsIn } from '../db/sqlite/data-folder.ts';
 import type { Reader } from '../db/database.ts';
 import { findInstance } from '../db/sqlite/migrate.ts';
-import { openOnlooker } from '../db/sqlite/onlooker.ts';
+import { openOnlooker } from '../db/sqlite/read-only-database.ts';
 import { openData, requireNoRestore } from '../dependencies.ts';
 import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';

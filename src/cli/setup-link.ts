@@ -11,7 +11,7 @@ export const setupLink: Command = {
   next: ['Beside a running server the link begins with its address, however that was set.'],
   async run(flags) {
     const { systemRandom } = await import('../core/random.ts');
-    const { findServer } = await import('../db/sqlite/beside-server.ts');
+    const { findServer } = await import('../db/sqlite/running-server.ts');
     const { openData } = await import('../dependencies.ts');
     const { createSetupToken } = await import('../modules/setup/service.ts');
     const config = loadConfig(process.env, { flags });

@@ -4,7 +4,7 @@
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
 import type { Connection } from './sqlite/connection.ts';
-import type { DatabaseFigures } from './figures.ts';
+import type { DatabaseFigures } from './metrics.ts';
 import type { Loss } from './sqlite/open-files.ts';
 
 /** Key of a `Reader`'s connection, for `db/` only. */

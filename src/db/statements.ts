@@ -2,7 +2,7 @@
 import type { SQLQueryBindings } from 'bun:sqlite';
 import type { ChangeScope, Connection, Orm } from './sqlite/connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
-import type { LookUp } from './remembered.ts';
+import type { LookUp } from './query-cache.ts';
 
 export type { LookUp, Orm };
 

@@ -1,7 +1,7 @@
 /** Maps thrown errors to responses, with a renderer for each body shape. */
 import type { Logger } from 'pino';
 import { AppError, type ErrorCode } from '../core/error.ts';
-import { engineTrouble } from '../db/engine-error.ts';
+import { engineTrouble } from '../db/errors.ts';
 import { pageHeaders } from './page-response.ts';
 import { announceLimit } from './rate-limit.ts';
 import type { RequestContext } from './request-context.ts';

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../core/error.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
-import { isOutage } from '../db/engine-error.ts';
+import { isOutage } from '../db/errors.ts';
 import {
   advanceLongWork,
   deleteLongWork,

@@ -1,6 +1,6 @@
 /** The only scheduler: runs each job at its interval, never concurrently with itself, and survives a job's failure. */
 import type { Logger } from 'pino';
-import { isOutage } from '../db/engine-error.ts';
+import { isOutage } from '../db/errors.ts';
 
 /** A task that is due at an interval. Its errors are logged, and it runs again. */
 export interface Job {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Database } from '../db/database.ts';
-import { isOutage } from '../db/engine-error.ts';
+import { isOutage } from '../db/errors.ts';
 import { captureDueMails, type Mail } from '../store/mails.ts';
 import { pump } from './pump.ts';
 import type { MailQueue } from './queue.ts';

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { HOUR, MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
-import { isOutage } from '../db/engine-error.ts';
+import { isOutage } from '../db/errors.ts';
 import {
   DUE_MAILS_READ,
   type DuePosition,

@@ -5,7 +5,7 @@ import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
-import { isUniqueViolation } from '../db/violation.ts';
+import { isUniqueViolation } from '../db/errors.ts';
 import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';

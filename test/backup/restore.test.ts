@@ -19,7 +19,7 @@ import { parsePlace } from '@/backup/place.ts';
 import { type RestoreOrder, restoreBackup } from '@/backup/restore.ts';
 import { BackupUnderWay, startBackup } from '@/backup/run.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
-import { finishRestore } from '@/db/sqlite/restored-folder.ts';
+import { finishRestore } from '@/db/sqlite/atomic-restore.ts';
 import { openData } from '@/dependencies.ts';
 import { Database } from 'bun:sqlite';
 import { emptyFolder } from '../support/binary.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, pathsIn, quoted } from '../../db/sqlite/data-folder.ts';
-import { folderTrouble } from '../../db/sqlite/folder-trouble.ts';
+import { folderTrouble } from '../../db/sqlite/folder-error.ts';
 import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/sqlite/instance-key-file.ts';
 import { findInstance, type FoundInstance } from '../../db/sqlite/migrate.ts';
 import { type Finding, findingsOf } from './finding.ts';

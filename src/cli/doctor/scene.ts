@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { type Config, ConfigError, type Environment, type Flags, loadConfig, ownUrl } from '../../config.ts';
 import { doctorPass, DOCTOR_HEADER } from '../../core/doctor-pass.ts';
 import { pathsIn } from '../../db/sqlite/data-folder.ts';
-import { findServer, type ServerNote } from '../../db/sqlite/beside-server.ts';
-import { findLogLoss, type LogLoss } from '../../db/sqlite/log-look.ts';
+import { findServer, type ServerNote } from '../../db/sqlite/running-server.ts';
+import { findLogLoss, type LogLoss } from '../../db/sqlite/wal-check.ts';
 import { DOCTOR_PATH, type DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { SETTINGS } from '../../settings.ts';
 

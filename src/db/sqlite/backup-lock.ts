@@ -3,8 +3,8 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
-import { engineTrouble } from '../engine-error.ts';
-import { giveToOwnerOf } from './folder-owner.ts';
+import { engineTrouble } from '../errors.ts';
+import { giveToOwnerOf } from './file-owner.ts';
 
 /** @returns null where another backup is under way. */
 export function lockBackups(folder: string): { release(): void } | null {

@@ -1,7 +1,7 @@
 /** Connection to SQLite that prepares each statement once. */
 import type { Database as SqliteDatabase, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
-import { type Remembered, tablesChangedBy, type Touched } from '../remembered.ts';
+import { type Remembered, tablesChangedBy, type Touched } from '../query-cache.ts';
 
 export type Orm = BunSQLiteDatabase;
 

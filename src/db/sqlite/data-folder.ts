@@ -3,7 +3,7 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
-import { folderTrouble } from './folder-trouble.ts';
+import { folderTrouble } from './folder-error.ts';
 
 /** Absolute paths of a data folder. */
 export interface DataFolder {

@@ -6,9 +6,9 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
-import type { CountedFigures } from '../figures.ts';
+import type { CountedFigures } from '../metrics.ts';
 import { lossRefusal, type OpenFiles } from './open-files.ts';
-import { diskRefusal } from './refusals.ts';
+import { diskRefusal } from './disk-health.ts';
 
 /** Tracks which commits are on the disk, and refuses changes while none can get there. */
 export interface Durability {

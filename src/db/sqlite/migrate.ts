@@ -16,7 +16,7 @@ import backups from '../../../migrations/0011_backups.sql' with { type: 'text' }
 import whoseAccount from '../../../migrations/0012_whose_account.sql' with { type: 'text' };
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
-import { openAsItIs } from './as-it-is.ts';
+import { openAsItIs } from './read-only.ts';
 import { quoted } from './data-folder.ts';
 import type { Reader } from '../database.ts';
 import { raw } from '../statements.ts';

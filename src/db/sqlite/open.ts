@@ -4,16 +4,16 @@ import { existsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import { background } from './background.ts';
+import { background } from './worker-client.ts';
 import type { Database, DatabaseSize } from '../database.ts';
 import { logDurability, noDurability } from './durability.ts';
-import { databaseFigures, type SlowStatements } from '../figures.ts';
+import { databaseFigures, type SlowStatements } from '../metrics.ts';
 import { flush } from './flush.ts';
 import { openFiles } from './open-files.ts';
-import { remembered as remember } from '../remembered.ts';
+import { remembered as remember } from '../query-cache.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
-import { createDatabase, type SqliteEngine } from './sqlite.ts';
-import { wholeCheck } from './whole-check.ts';
+import { createDatabase, type SqliteEngine } from './engine.ts';
+import { wholeCheck } from './integrity-check.ts';
 
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 

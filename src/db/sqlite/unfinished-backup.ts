@@ -4,7 +4,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
-import { giveToOwnerOf } from './folder-owner.ts';
+import { giveToOwnerOf } from './file-owner.ts';
 
 const NOTE = 'backup.unfinished';
 const SUFFIX = /\.[0-9a-f]{8}\.unfinished$/;

@@ -5,7 +5,7 @@
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
-import { openAsItIs } from './as-it-is.ts';
+import { openAsItIs } from './read-only.ts';
 import { copyThrough, inspectBackup } from './backup.ts';
 import type { DataFolder } from './data-folder.ts';
 import { flush } from './flush.ts';

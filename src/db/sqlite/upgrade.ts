@@ -6,7 +6,7 @@ import { statfsSync, statSync } from 'node:fs';
 import type { Clock } from '../../core/clock.ts';
 import { bytesText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { openAsItIs } from './as-it-is.ts';
+import { openAsItIs } from './read-only.ts';
 import type { DataFolder } from './data-folder.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { clearUnfinishedCopies, unfinishedCopy, upgradeCopyPath } from './upgrade-copies.ts';

@@ -1,6 +1,6 @@
 /** Runs checkpoints and reads as long as a tenant off the event loop, by a connection that never writes a row. */
 import { Database as SqliteDatabase, type SQLQueryBindings } from 'bun:sqlite';
-import { yieldToOthers } from './yield-to-others.ts';
+import { yieldToOthers } from './thread-priority.ts';
 
 declare const self: Worker;
 

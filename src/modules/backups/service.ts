@@ -14,7 +14,7 @@ import { DAY, HOUR, MINUTE, type WorldClock } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import type { Database, Unit } from '../../db/database.ts';
-import { isOutage } from '../../db/engine-error.ts';
+import { isOutage } from '../../db/errors.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   type BackupCause,

@@ -6,7 +6,7 @@ import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
-import { isOutage } from '../../db/engine-error.ts';
+import { isOutage } from '../../db/errors.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
 import { endLeases } from '../../store/deliveries.ts';

@@ -11,7 +11,7 @@ import { type SceneOptions, setScene } from '@/cli/doctor/scene.ts';
 import { loadConfig } from '@/config.ts';
 import { DAY } from '@/core/clock.ts';
 import { DOCTOR_HEADER, doctorPass } from '@/core/doctor-pass.ts';
-import { findServer } from '@/db/sqlite/beside-server.ts';
+import { findServer } from '@/db/sqlite/running-server.ts';
 import { type RunningServer, startServer } from '@/server.ts';
 import { startMailServer, type TestMailServer } from '../../support/smtp.ts';
 

@@ -20,3 +20,8 @@ export function engineTrouble(error: unknown): EngineTrouble | null {
   if (code.startsWith('SQLITE_BUSY')) return 'busy';
   return UNREADABLE.test(code) ? 'unreadable' : null;
 }
+
+/** Returns whether the database refused a row because another one has its unique value. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'SQLITE_CONSTRAINT_UNIQUE';
+}

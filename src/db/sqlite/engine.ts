@@ -8,7 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import { nextTurn } from '../../core/turn.ts';
-import type { Background } from './background.ts';
+import type { Background } from './worker-client.ts';
 import { type Connection, createConnection } from './connection.ts';
 import {
   type Author,
@@ -20,11 +20,11 @@ import {
   type Unit,
 } from '../database.ts';
 import type { Durability } from './durability.ts';
-import { type CountedFigures, type SlowStatements, slowStatementWatch } from '../figures.ts';
-import { logMaintenance } from './log-maintenance.ts';
+import { type CountedFigures, type SlowStatements, slowStatementWatch } from '../metrics.ts';
+import { logMaintenance } from './wal-maintenance.ts';
 import { type Loss, lossRefusal, type OpenFiles } from './open-files.ts';
-import { asRefusal, isDiskRefusal, type RefusalOptions, refusalWatch } from './refusals.ts';
-import type { Changes, Remembered } from '../remembered.ts';
+import { asRefusal, isDiskRefusal, type RefusalOptions, refusalWatch } from './disk-health.ts';
+import type { Changes, Remembered } from '../query-cache.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openUnit, type UnitState } from '../unit.ts';
 

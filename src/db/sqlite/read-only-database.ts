@@ -3,7 +3,7 @@
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statSync } from 'node:fs';
-import { openAsItIs } from './as-it-is.ts';
+import { openAsItIs } from './read-only.ts';
 import { createConnection } from './connection.ts';
 import { CONNECTION, type Reader } from '../database.ts';
 

@@ -1,6 +1,6 @@
 /** Checks a database for damage while the server runs. */
 import { statSync } from 'node:fs';
-import { background } from './background.ts';
+import { background } from './worker-client.ts';
 
 /** Takes some 5 s of one processor per GB. `gatehouse doctor` and backups check larger databases. */
 const LARGEST_BYTES = 2 * 2 ** 30;

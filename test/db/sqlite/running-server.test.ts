@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findServer, takeLeftNote, type ServerNote, writeServerNote } from '@/db/sqlite/beside-server.ts';
+import { findServer, takeLeftNote, type ServerNote, writeServerNote } from '@/db/sqlite/running-server.ts';
 import { lockDataFolder } from '@/db/sqlite/data-folder.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { openData } from '@/dependencies.ts';

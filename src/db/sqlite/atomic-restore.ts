@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flush } from './flush.ts';
-import { giveToOwnerOf } from './folder-owner.ts';
+import { giveToOwnerOf } from './file-owner.ts';
 
 const UNFINISHED = 'restore.unfinished';
 const READY = 'restore.ready';

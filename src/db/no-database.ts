@@ -1,6 +1,6 @@
 /** Stands in for a database where the product is described without one; any use of it is a mistake. */
 import { CONNECTION, type Database } from './database.ts';
-import { databaseFigures } from './figures.ts';
+import { databaseFigures } from './metrics.ts';
 
 function refuse(): never {
   throw new Error('there is no database here');

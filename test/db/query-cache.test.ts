@@ -8,7 +8,7 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
 import type { Database, Reader, Unit } from '@/db/database.ts';
 import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
-import { remembered, tablesChangedBy } from '@/db/remembered.ts';
+import { remembered, tablesChangedBy } from '@/db/query-cache.ts';
 import { type LookUp, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-remembered-'));

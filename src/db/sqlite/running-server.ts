@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 import { lockPathOf, PRIVATE_FILE } from './data-folder.ts';
-import { engineTrouble } from '../engine-error.ts';
+import { engineTrouble } from '../errors.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from './migrate.ts';
 
 /** Note of a running server, readable by its own user only. */

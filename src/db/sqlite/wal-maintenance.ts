@@ -1,6 +1,6 @@
 /** Keeps the write-ahead log short while the database is open, and moves it into the database file at the end. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import type { Background } from './background.ts';
+import type { Background } from './worker-client.ts';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Snapshot } from './snapshot.ts';
