@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { AppError } from './core/error.ts';
 import type { Loss } from './db/database.ts';
-import type { LogLoss } from './db/sqlite/wal-check.ts';
+import type { WalLoss } from './db/sqlite/wal-check.ts';
 
 const LOSSES: Record<Loss, string> = {
   database_gone:
@@ -25,7 +25,7 @@ export function databaseLog(path: string, log: Logger | undefined) {
             'the disk refuses writes: changes are answered 503 until it accepts them again',
           ),
     onLoss: (loss: Loss, isKept: boolean) => log?.fatal({ path, reason: loss }, isKept ? LOSSES[loss] : LOG_NOT_KEPT),
-    onLogLeft: (error: unknown) =>
+    onWalLeft: (error: unknown) =>
       log?.warn(
         { path, reason: error === null ? 'timed out' : reasonOf(error) },
         'the write-ahead log was not checkpointed at the stop; the next start reads it',
@@ -35,7 +35,7 @@ export function databaseLog(path: string, log: Logger | undefined) {
     engine,
     onLockRemade: () => log?.warn('the lock file of the data folder was deleted; this server recreated it'),
     /** @returns one sentence about the damage; null unless damage is certain. */
-    logLoss(loss: LogLoss | null): string | null {
+    logLoss(loss: WalLoss | null): string | null {
       if (loss === null) return null;
       const { committed, readable, isMachineRestarted } = loss;
       const pages = { path, committed, readable };

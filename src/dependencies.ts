@@ -8,7 +8,7 @@ import type { Deadline } from './core/deadline.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
-import { letServerRelock, requirePresentSchema, takeLeftNote } from './db/sqlite/running-server.ts';
+import { waitForRelock, requireCurrentSchema, removeStaleNote } from './db/sqlite/running-server.ts';
 import {
   type DataFolder,
   type FolderLock,
@@ -18,9 +18,9 @@ import {
   pathsIn,
 } from './db/sqlite/data-folder.ts';
 import type { Database } from './db/database.ts';
-import { folderTrouble } from './db/sqlite/folder-error.ts';
+import { folderError } from './db/sqlite/folder-error.ts';
 import { openInstanceKey } from './db/sqlite/instance-key-file.ts';
-import { findLogLoss } from './db/sqlite/wal-check.ts';
+import { findWalLoss } from './db/sqlite/wal-check.ts';
 import { findInstance, migrate } from './db/sqlite/migrate.ts';
 import { openEngine, openSqlite } from './db/sqlite/open.ts';
 import { finishRestore, isRestorePending } from './db/sqlite/atomic-restore.ts';
@@ -107,16 +107,16 @@ export async function openData(
   const told = databaseLog(folder.databasePath, log);
   let lock: FolderLock | null = null;
   try {
-    if (isServer) await letServerRelock(folder.path);
+    if (isServer) await waitForRelock(folder.path);
     lock = isServer ? lockDataFolder(folder, told.onLockRemade) : null;
-    const isAfterCrash = lock !== null && takeLeftNote(folder.path);
+    const isAfterCrash = lock !== null && removeStaleNote(folder.path);
     if (isServer) finishRestore(folder.path);
-    const damage = isServer ? told.logLoss(findLogLoss(folder.databasePath, clock.now())) : null;
+    const damage = isServer ? told.logLoss(findWalLoss(folder.databasePath, clock.now())) : null;
     const instance = findInstance(folder.databasePath);
     if (!isServer && instance === null) throw noDatabaseIn(path);
-    if (!isServer) requirePresentSchema(folder.path, folder.databasePath);
+    if (!isServer) requireCurrentSchema(folder.path, folder.databasePath);
     const { key, bindTo } = openInstanceKey(folder, instance, random);
-    const upgrade = { clock, version: VERSION, isDurable, tell: (line: string) => log?.info(line) };
+    const upgrade = { clock, version: VERSION, isDurable, report: (line: string) => log?.info(line) };
     const copy = instance && (await upgradeData(folder, instance.schema, upgrade));
     const sqlite = openSqlite(folder.databasePath, { isDurable });
     migrate(sqlite, folder.databasePath);
@@ -127,8 +127,8 @@ export async function openData(
       isServer,
       ...(slowStatementMs !== undefined && {
         slow: {
-          fromMs: slowStatementMs,
-          tell: (sql, ms) => log?.warn({ durationMs: Math.round(ms), sql }, 'a statement was slow'),
+          thresholdMs: slowStatementMs,
+          report: (sql, ms) => log?.warn({ durationMs: Math.round(ms), sql }, 'a statement was slow'),
         },
       }),
       probe: writeProbe,
@@ -149,7 +149,7 @@ export async function openData(
   } catch (error) {
     lock?.release();
     if (error instanceof StartupError) throw error;
-    throw folderTrouble(error, folder.databasePath) ?? error;
+    throw folderError(error, folder.databasePath) ?? error;
   }
 }
 

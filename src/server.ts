@@ -9,10 +9,10 @@ import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import { removeServerNote, writeServerNote } from './db/sqlite/running-server.ts';
 import { pathsIn } from './db/sqlite/data-folder.ts';
-import { engineTrouble } from './db/errors.ts';
-import { folderTrouble } from './db/sqlite/folder-error.ts';
+import { engineErrorKind } from './db/errors.ts';
+import { folderError } from './db/sqlite/folder-error.ts';
 import { openLeaseHolder } from './db/sqlite/lease-holder.ts';
-import { makeEphemeralFolder, sweepEphemeralFolders } from './db/sqlite/ephemeral-folder.ts';
+import { makeEphemeralFolder, removeStaleEphemeralFolders } from './db/sqlite/ephemeral-folder.ts';
 import { reasonOf } from './database-log.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
 import { bodyPoolFull, bufferedBytes } from './http/body-pool.ts';
@@ -86,7 +86,7 @@ export async function startServer(
   // Checked before the folder is opened: a failing start must not create or upgrade a database.
   listening(config, () => portAlone(config.host, config.port));
   const isEphemeral = config.mode === 'ephemeral';
-  if (isEphemeral) sweepEphemeralFolders();
+  if (isEphemeral) removeStaleEphemeralFolders();
   const folder = isEphemeral ? makeEphemeralFolder() : config.dataFolder;
   const removeFolder = () => isEphemeral && rmSync(folder, { recursive: true, force: true });
   const testClock = isEphemeral ? adjustableClock() : null;
@@ -169,8 +169,8 @@ export async function startServer(
     await data.close();
     removeFolder();
     // A page of a table that the start reads can be damaged, for example.
-    const isOfEngine = engineTrouble(error) === 'unreadable';
-    throw (isOfEngine ? folderTrouble(error, pathsIn(folder).databasePath) : null) ?? error;
+    const isOfEngine = engineErrorKind(error) === 'unreadable';
+    throw (isOfEngine ? folderError(error, pathsIn(folder).databasePath) : null) ?? error;
   }
   const app = createApp(dependencies, services);
   services.metrics.gauge('gatehouse_http_requests_in_flight', 'Requests that are not answered yet.', door.pending);
@@ -220,7 +220,7 @@ export async function startServer(
   /** Removes the note. Never throws: on a read-only disk it stays, and the next start removes it. */
   function leaveFolder(): void {
     // The note belongs to the other server.
-    if (db.status().trouble === 'folder_taken') return;
+    if (db.status().outage === 'folder_taken') return;
     try {
       removeServerNote(folder);
     } catch (error) {
@@ -246,7 +246,7 @@ export async function startServer(
 /** Checks the database while requests are answered, and logs damage. */
 async function lookThrough(db: Database, log: Logger): Promise<void> {
   try {
-    const problems = await db.check();
+    const problems = await db.checkIntegrity();
     if (problems.length > 0)
       log.error(
         { problems },

@@ -102,7 +102,7 @@ export function wireServices(dependencies: Dependencies) {
   const jobs = scheduler(
     parts.flatMap((part) => part.jobs ?? []),
     log,
-    () => db.status().trouble !== null,
+    () => db.status().outage !== null,
   );
 
   /** Runs everything due, jobs first: their events are then delivered, and the resulting mails sent. */

@@ -6,7 +6,7 @@ import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, inspectBackup, unpackBackup } from '../db/sqlite/backup.ts';
 import { lockDataFolder, openDataFolder } from '../db/sqlite/data-folder.ts';
-import { commitRestore, finishRestore, isFolderEmpty, stagingIn } from '../db/sqlite/atomic-restore.ts';
+import { commitRestore, finishRestore, isFolderEmpty, makeStagingFolder } from '../db/sqlite/atomic-restore.ts';
 import { decrypt, isAge, type Keys, piecesOf, SHORTEST_PASSPHRASE, writeFlushed } from './encryption.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
 
@@ -45,7 +45,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
   try {
     // A restore that was killed midway counts as done: its result is set aside now.
     finishRestore(folder.path);
-    const staging = stagingIn(folder.path);
+    const staging = makeStagingFolder(folder.path);
     try {
       const contents = await unpackInto(order, staging, tell);
       tell('place', 0);

@@ -2,11 +2,11 @@
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { isoTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
-import { requirePresentSchema } from '../db/sqlite/running-server.ts';
+import { requireCurrentSchema } from '../db/sqlite/running-server.ts';
 import { noDatabaseIn, pathsIn } from '../db/sqlite/data-folder.ts';
 import type { Reader } from '../db/database.ts';
 import { findInstance } from '../db/sqlite/migrate.ts';
-import { openOnlooker } from '../db/sqlite/read-only-database.ts';
+import { openReadOnlyDatabase } from '../db/sqlite/read-only-database.ts';
 import { openData, requireNoRestore } from '../dependencies.ts';
 import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';
@@ -63,8 +63,8 @@ async function looked<Result>(dataFolder: string, read: (reader: Reader) => Prom
   const { path: folder, databasePath } = pathsIn(dataFolder);
   requireNoRestore(folder);
   if (!findInstance(databasePath)) throw noDatabaseIn(folder);
-  requirePresentSchema(folder, databasePath);
-  const onlooker = openOnlooker(databasePath);
+  requireCurrentSchema(folder, databasePath);
+  const onlooker = openReadOnlyDatabase(databasePath);
   try {
     return await read(onlooker.reader);
   } finally {

@@ -4,8 +4,8 @@
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
 import type { Connection } from './sqlite/connection.ts';
-import type { DatabaseFigures } from './metrics.ts';
-import type { Loss } from './sqlite/open-files.ts';
+import type { DatabaseMetrics } from './metrics.ts';
+import type { FileLoss } from './sqlite/open-files.ts';
 
 /** Key of a `Reader`'s connection, for `db/` only. */
 export const CONNECTION: unique symbol = Symbol('connection');
@@ -21,7 +21,7 @@ export interface Unit extends Reader {
   readonly now: number;
   readonly actor: Actor;
   /** Notifies listeners of a topic once the change is durable; never when it is rolled back. */
-  tell<Message>(topic: Topic<Message>, message: Message): void;
+  publish<Message>(topic: Topic<Message>, message: Message): void;
 }
 
 export interface Author extends Actor {
@@ -58,14 +58,14 @@ export interface Database {
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
   /** Returns the engine's status, for health checks and metrics. */
   status(): DatabaseStatus;
-  readonly figures: DatabaseFigures;
+  readonly metrics: DatabaseMetrics;
   measure(): Promise<DatabaseSize>;
   /** Checkpoints the log off the event loop, and probes a disk that refuses changes; call it every second or so. */
   maintain(): Promise<void>;
   /** Probes a disk that refuses changes now; `status` shows the outcome afterwards. */
-  tryAgain(): Promise<void>;
+  probeDisk(): Promise<void>;
   /** Checks the whole file in another thread. @returns problems in SQLite's words; `status().damage` keeps them. */
-  check(): Promise<readonly string[]>;
+  checkIntegrity(): Promise<readonly string[]>;
   /** Closes by the deadline, cleanly or not: the next start recovers the rest from the log. */
   close(deadline?: Deadline): Promise<void>;
 }
@@ -84,11 +84,11 @@ export interface DatabaseStatus {
   /** Bytes of log not yet checkpointed. */
   readonly logBytes: number;
   /** Reason why no change is accepted now, as callers see it; null while changes are accepted. */
-  readonly trouble: DatabaseTrouble | null;
+  readonly outage: DatabaseOutage | null;
   /** Damage found in the file or its log since the start, in a sentence. */
   readonly damage: string | null;
 }
 
-export type { Loss };
+export type { FileLoss as Loss };
 
-export type DatabaseTrouble = Loss | 'disk_refuses_writes' | 'database_not_writable';
+export type DatabaseOutage = FileLoss | 'disk_refuses_writes' | 'database_not_writable';

@@ -1,21 +1,21 @@
 /** Classifies engine errors for callers that know no engine. */
 import { AppError } from '../core/error.ts';
 
-const OUTAGES: readonly unknown[] = ['disk_refuses_writes', 'database_gone', 'database_log_gone', 'folder_taken'];
+const OUTAGE_HINTS: readonly unknown[] = ['disk_refuses_writes', 'database_gone', 'database_log_gone', 'folder_taken'];
 
 /** Returns whether the database takes no changes for now. The log says so once; retries need not repeat it. */
 export function isOutage(error: unknown): error is AppError {
-  return error instanceof AppError && OUTAGES.includes(error.hint);
+  return error instanceof AppError && OUTAGE_HINTS.includes(error.hint);
 }
 
 /** `busy`: another process has locked the database. `unreadable`: a disk error, or a damaged file (SQLite confuses them). */
-export type EngineTrouble = 'busy' | 'unreadable';
+export type EngineErrorKind = 'busy' | 'unreadable';
 
 /** https://www.sqlite.org/rescode.html */
 const UNREADABLE = /^SQLITE_(?:IOERR|CANTOPEN|CORRUPT|NOTADB)/;
 
 /** @returns null for any other error. */
-export function engineTrouble(error: unknown): EngineTrouble | null {
+export function engineErrorKind(error: unknown): EngineErrorKind | null {
   const code = String((error as { code?: unknown } | null | undefined)?.code);
   if (code.startsWith('SQLITE_BUSY')) return 'busy';
   return UNREADABLE.test(code) ? 'unreadable' : null;

@@ -4,7 +4,7 @@ import { type Histogram, histogramOf } from '../core/metrics.ts';
 /** In seconds: a commit takes some 50 µs, a flush 0.2 ms on a fast disk and tens of ms on a slow one. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-export interface DatabaseFigures {
+export interface DatabaseMetrics {
   readonly changes: number;
   /** Whole transactions, from waiting for another process to the end; no other change can write meanwhile. */
   readonly transactions: Histogram;
@@ -19,9 +19,9 @@ export interface DatabaseFigures {
 }
 
 /** Writable metrics, for the engine. */
-export type CountedFigures = { -readonly [Name in keyof DatabaseFigures]: DatabaseFigures[Name] };
+export type MutableMetrics = { -readonly [Name in keyof DatabaseMetrics]: DatabaseMetrics[Name] };
 
-export function databaseFigures(): CountedFigures {
+export function databaseMetrics(): MutableMetrics {
   return {
     changes: 0,
     transactions: histogramOf(BOUNDS),
@@ -35,28 +35,28 @@ export function databaseFigures(): CountedFigures {
 
 /** Threshold of a slow statement, and its listener. */
 export interface SlowStatements {
-  readonly fromMs: number;
+  readonly thresholdMs: number;
   /** @param sql without its bound values. */
-  tell(sql: string, durationMs: number): void;
+  report(sql: string, durationMs: number): void;
 }
 
-const MOST_TOLD = 20;
+const MAX_REPORTED = 20;
 const WINDOW_MS = 60_000;
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /** Counts all slow statements but reports only some per minute, since a slow disk makes every statement slow. */
-export function slowStatementWatch(
-  { fromMs, tell }: SlowStatements,
-  figures: CountedFigures,
+export function slowStatementMonitor(
+  { thresholdMs, report }: SlowStatements,
+  metrics: MutableMetrics,
 ): (sql: string, durationMs: number) => void {
-  let windowBegan = -Infinity;
-  let told = 0;
+  let windowStart = -Infinity;
+  let reported = 0;
   return (sql, durationMs) => {
-    if (durationMs < fromMs) return;
-    figures.slowStatements += 1;
+    if (durationMs < thresholdMs) return;
+    metrics.slowStatements += 1;
     const now = performance.now();
-    if (now - windowBegan > WINDOW_MS) [windowBegan, told] = [now, 0];
-    told += 1;
-    if (told <= MOST_TOLD) tell(sql.replace(/\s+/g, ' ').trim().slice(0, MOST_CHARACTERS), durationMs);
+    if (now - windowStart > WINDOW_MS) [windowStart, reported] = [now, 0];
+    reported += 1;
+    if (reported <= MAX_REPORTED) report(sql.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS), durationMs);
   };
 }

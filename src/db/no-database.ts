@@ -1,6 +1,6 @@
 /** Stands in for a database where the product is described without one; any use of it is a mistake. */
 import { CONNECTION, type Database } from './database.ts';
-import { databaseFigures } from './metrics.ts';
+import { databaseMetrics } from './metrics.ts';
 
 function refuse(): never {
   throw new Error('there is no database here');
@@ -15,11 +15,11 @@ export const NO_DATABASE: Database = {
   },
   write: async () => refuse(),
   onCommit() {},
-  status: () => ({ queued: 0, logBytes: 0, trouble: 'database_not_writable', damage: null }),
-  figures: databaseFigures(),
+  status: () => ({ queued: 0, logBytes: 0, outage: 'database_not_writable', damage: null }),
+  metrics: databaseMetrics(),
   measure: async () => refuse(),
   async maintain() {},
-  async tryAgain() {},
-  check: async () => refuse(),
+  async probeDisk() {},
+  checkIntegrity: async () => refuse(),
   async close() {},
 };

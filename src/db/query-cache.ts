@@ -6,7 +6,7 @@ import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { BigMap } from '../core/big-map.ts';
 
 /** Rows that a statement changes: one id's row and dependents, or any in some tables; `+name` means new rows only. */
-export type Touched = { readonly id: string } | { readonly tables: readonly string[] };
+export type ChangedRows = { readonly id: string } | { readonly tables: readonly string[] };
 
 export interface Changes {
   readonly tables: Set<string>;
@@ -16,7 +16,7 @@ export interface Changes {
 type Ids = readonly string[] | null;
 
 /** Lookup by a key, whose answers are cached. */
-export interface LookUp<Row> {
+export interface CachedQuery<Row> {
   readonly sql: string;
   /** Ids of the rows behind an answer that are changed by id; null where others may be behind it too. */
   readonly ids: (row: Row) => Ids;
@@ -26,19 +26,19 @@ export interface LookUp<Row> {
   readonly besides?: readonly { readonly sql: string }[];
 }
 
-export interface Answers {
+export interface CacheEntries {
   /** Returns undefined where none is cached. */
   get(key: string): unknown;
   /** Caches an answer from the key's second request on. Keys must differ in their last eight characters. */
   set(key: string, answer: unknown, ids: Ids): void;
 }
 
-export interface Remembered {
-  answersOf<Row>(lookUp: LookUp<Row>): Answers;
+export interface QueryCache {
+  entriesOf<Row>(lookUp: CachedQuery<Row>): CacheEntries;
   /** Invalidates by committed changes. */
-  forget(changes: Changes): void;
+  invalidate(changes: Changes): void;
   /** Invalidates everything if another process has committed; called with each new snapshot. */
-  lookAround(): void;
+  invalidateIfChangedElsewhere(): void;
 }
 
 /** Cached answers per lookup: some 80 MB if all are sessions. */
@@ -61,11 +61,11 @@ interface Statement {
   readonly tables: ReadonlySet<string>;
   /** Answers from before this change count may be stale. */
   since: number;
-  readonly answers: Answers;
+  readonly answers: CacheEntries;
 }
 
 /** @param writer reads `data_version`, which its own commits leave alone. */
-export function remembered(writer: SqliteDatabase): Remembered {
+export function queryCache(writer: SqliteDatabase): QueryCache {
   const statements = new Map<string, Statement>();
   // https://www.sqlite.org/pragma.html#pragma_data_version
   const counter = writer.prepare<{ data_version: number }, []>('PRAGMA data_version');
@@ -88,7 +88,7 @@ export function remembered(writer: SqliteDatabase): Remembered {
     for (const statement of statements.values()) statement.since = changes;
   }
 
-  function begin<Row>({ sql, foundById, besides = [] }: LookUp<Row>): Statement {
+  function begin<Row>({ sql, foundById, besides = [] }: CachedQuery<Row>): Statement {
     const read = tablesIn(sql);
     const tables = new Set([...read, ...read.filter((table) => !foundById.includes(table)).map(asNew)]);
     for (const other of besides) for (const table of tablesIn(other.sql)) tables.add(table);
@@ -135,8 +135,8 @@ export function remembered(writer: SqliteDatabase): Remembered {
   }
 
   return {
-    answersOf: (lookUp) => (statements.get(lookUp.sql) ?? begin(lookUp)).answers,
-    forget({ tables, ids }) {
+    entriesOf: (lookUp) => (statements.get(lookUp.sql) ?? begin(lookUp)).answers,
+    invalidate({ tables, ids }) {
       if (tables.size === 0 && ids.size === 0) return;
       if (changedIds.size + ids.size > MOST_IDS) return forgetAll();
       changes += 1;
@@ -145,7 +145,7 @@ export function remembered(writer: SqliteDatabase): Remembered {
       for (const statement of statements.values())
         if (!statement.tables.isDisjointFrom(tables)) statement.since = changes;
     },
-    lookAround() {
+    invalidateIfChangedElsewhere() {
       const now = counter.get()?.data_version;
       if (now === seen) return;
       seen = now;
@@ -194,7 +194,7 @@ function tablesIn(sql: string): string[] {
   return [...new Set([...sql.matchAll(TABLE)].flatMap(([, table]) => table?.toLowerCase() ?? []))];
 }
 
-/** Returns the tables that a statement changes, as in {@link Touched}; null for a read. */
+/** Returns the tables that a statement changes, as in {@link ChangedRows}; null for a read. */
 export function tablesChangedBy(sql: string): readonly string[] | null {
   const found = [...sql.matchAll(CHANGE)].flatMap(([, word = '', name = '']): string[] => {
     const table = name.toLowerCase();

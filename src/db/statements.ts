@@ -2,9 +2,9 @@
 import type { SQLQueryBindings } from 'bun:sqlite';
 import type { ChangeScope, Connection, Orm } from './sqlite/connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
-import type { LookUp } from './query-cache.ts';
+import type { CachedQuery } from './query-cache.ts';
 
-export type { LookUp, Orm };
+export type { CachedQuery as LookUp, Orm };
 
 /** Builders for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
 export function orm(reader: Reader): Orm {
@@ -68,7 +68,7 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
 
 /** Dependent lookup of a row that many rows share; returns what `make` returns, undefined where nothing is found. */
 export type LookBeside = <Row, Answer>(
-  lookUp: LookUp<Row>,
+  lookUp: CachedQuery<Row>,
   id: string,
   make: (row: Row) => Answer,
 ) => Answer | undefined;
@@ -79,7 +79,7 @@ export type LookBeside = <Row, Answer>(
  *
  * @returns applies `make`, always the same one, whose result all callers share; its lookups are named in `besides`.
  */
-export function rawByHash<Row>(lookUp: LookUp<Row>) {
+export function rawByHash<Row>(lookUp: CachedQuery<Row>) {
   return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row, look: LookBeside) => Answer) =>
     settle(() => {
       const connection = entered(reader);
@@ -105,7 +105,7 @@ function entered(reader: Reader): Connection {
 }
 
 /** @param named allowed lookups; without it any. */
-function lookOn(connection: Connection, named: LookUp<never>['besides'] | null = null): LookBeside {
+function lookOn(connection: Connection, named: CachedQuery<never>['besides'] | null = null): LookBeside {
   return (lookUp, id, make) => {
     if (named?.includes(lookUp) === false) throw new Error('what an answer rests on must be named in `besides`');
     return lookedUp(connection, lookUp, id, id, make);
@@ -114,12 +114,12 @@ function lookOn(connection: Connection, named: LookUp<never>['besides'] | null =
 
 function lookedUp<Row, Answer>(
   { remembered, statement }: Connection,
-  lookUp: LookUp<Row>,
+  lookUp: CachedQuery<Row>,
   key: string,
   value: Uint8Array | string,
   make: (row: Row) => Answer,
 ): Answer | undefined {
-  const answers = remembered?.answersOf(lookUp);
+  const answers = remembered?.entriesOf(lookUp);
   const known = answers?.get(key);
   if (known !== undefined) return known as Answer;
   const row = statement(lookUp.sql).get(value) as Row | null;

@@ -20,7 +20,7 @@ async function subscribersOf(unit: Unit, applicationId: string): Promise<readonl
 export async function emit(unit: Unit, event: DomainEvent): Promise<void> {
   const eventId = await insertEvent(unit, event);
   await queueDelivery(unit, event.applicationId, { id: eventId, type: event.type });
-  unit.tell(EVENT_EMITTED, event);
+  unit.publish(EVENT_EMITTED, event);
 }
 
 async function queueDelivery(

@@ -1,7 +1,7 @@
 /** Maps thrown errors to responses, with a renderer for each body shape. */
 import type { Logger } from 'pino';
 import { AppError, type ErrorCode } from '../core/error.ts';
-import { engineTrouble } from '../db/errors.ts';
+import { engineErrorKind } from '../db/errors.ts';
 import { pageHeaders } from './page-response.ts';
 import { announceLimit } from './rate-limit.ts';
 import type { RequestContext } from './request-context.ts';
@@ -46,7 +46,7 @@ function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logge
   const { name } = (thrown ?? {}) as { name?: string };
   // The client hung up before the answer.
   if (name === 'AbortError') return new AppError('invalid_request', { cause: thrown });
-  const trouble = engineTrouble(thrown);
+  const trouble = engineErrorKind(thrown);
   if (trouble === 'busy') {
     log.warn({ requestId, err: thrown }, 'another process has locked the database');
     return new AppError('unavailable', { retryAfterSeconds: 1, cause: thrown });

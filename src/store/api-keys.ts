@@ -140,7 +140,7 @@ export const KEYS_CHANGED = topic<string>('keys changed');
 
 /** Updates a key and its `updatedAt`, and notifies. @returns the updated row. */
 export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {
-  unit.tell(KEYS_CHANGED, id);
+  unit.publish(KEYS_CHANGED, id);
   return updateOne(unit, apiKeys, id, { ...columns, updatedAt: unit.now });
 }
 
@@ -294,7 +294,7 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
     .set({ revokedAt: now, updatedAt: now })
     .where(and(isTheirs, IS_PERSONAL, isNull(apiKeys.revokedAt)))
     .returning({ id: apiKeys.id });
-  for (const { id } of ended) unit.tell(KEYS_CHANGED, id);
+  for (const { id } of ended) unit.publish(KEYS_CHANGED, id);
   await endKeysMadeWith(
     unit,
     ended.map(({ id }) => id),
@@ -310,7 +310,7 @@ async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Pro
     .set({ revokedAt: unit.now, updatedAt: unit.now })
     .where(and(inArray(apiKeys.deviceKeyId, [...deviceKeyIds]), isNull(apiKeys.revokedAt)))
     .returning({ id: apiKeys.id });
-  for (const { id } of ended) unit.tell(KEYS_CHANGED, id);
+  for (const { id } of ended) unit.publish(KEYS_CHANGED, id);
 }
 
 /** Ends the personal keys of a deleted person's memberships and erases their names. */

@@ -70,7 +70,7 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
     createdAt: now,
   };
   const { workspaceId } = only(await insertRecord(unit, { ...record, workspaceId: entry.workspaceId ?? null }));
-  unit.tell(AUDIT_RECORDED, { ...record, workspaceId });
+  unit.publish(AUDIT_RECORDED, { ...record, workspaceId });
   return id;
 }
 

@@ -40,7 +40,7 @@ export async function insertDelivery(unit: Unit, { webhookId, eventId, eventType
   const { now } = unit;
   const id = newId('delivery', now);
   await insertRow(unit, id, webhookId, eventId, eventType, now);
-  unit.tell(DELIVERY_QUEUED, webhookId);
+  unit.publish(DELIVERY_QUEUED, webhookId);
   const state = { status: 'pending', attempts: 0, nextAttemptAt: now, leasedUntil: null, leaseHolder: null } as const;
   return { id, webhookId, eventId, eventType, ...state, createdAt: now, finishedAt: null };
 }
@@ -241,7 +241,7 @@ const setFinished = rawChange<['delivered' | 'failed', number, string]>(
 /** Marks a delivery as final: no further attempt follows. */
 export async function finishDelivery(unit: Unit, id: string, status: 'delivered' | 'failed'): Promise<void> {
   await setFinished(unit, status, unit.now, id);
-  unit.tell(DELIVERY_FINISHED, status);
+  unit.publish(DELIVERY_FINISHED, status);
 }
 
 const setNextAttempt = rawChange<[number, string]>(

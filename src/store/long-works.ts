@@ -34,7 +34,7 @@ export async function insertLongWork(unit: Unit, work: NewLongWork): Promise<voi
   await orm(unit)
     .insert(longWorks)
     .values({ id, ...work, actor: unit.actor as Actor, total: null, createdAt: unit.now, updatedAt: unit.now });
-  unit.tell(LONG_WORK_BEGUN, id);
+  unit.publish(LONG_WORK_BEGUN, id);
 }
 
 const allWorks = prepared((db) => db.select().from(longWorks).orderBy(asc(longWorks.id)).prepare());

@@ -89,7 +89,7 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
     lane: MAIL_LANES[lane],
     ...origin,
   });
-  unit.tell(MAIL_QUEUED, lane);
+  unit.publish(MAIL_QUEUED, lane);
   return id;
 }
 
@@ -171,14 +171,14 @@ const setCaptured = raw<Mail, [number, string]>(
 /** Keeps a mail in the outbox instead of sending it. @returns undefined if it was not queued any more. */
 export async function captureMail(unit: Unit, id: string): Promise<Mail | undefined> {
   const [mail] = await setCaptured(unit, unit.now, id);
-  if (mail) unit.tell(MAIL_TRIED, 'captured');
+  if (mail) unit.publish(MAIL_TRIED, 'captured');
   return mail;
 }
 
 /** Keeps due mails in the outbox, where no mail server is configured. @returns the captured mails. */
 export async function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {
   const captured = await setDueCaptured(unit, unit.now, limit);
-  for (const _ of captured) unit.tell(MAIL_TRIED, 'captured');
+  for (const _ of captured) unit.publish(MAIL_TRIED, 'captured');
   return captured;
 }
 
@@ -201,7 +201,7 @@ export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOut
   if (outcome.status === 'sent') await setSent(unit, unit.now, id);
   else if (outcome.status === 'failed') await setFailed(unit, outcome.error, id);
   else await setPostponed(unit, outcome.nextAttemptAt, outcome.error, id);
-  unit.tell(MAIL_TRIED, resultOf(outcome));
+  unit.publish(MAIL_TRIED, resultOf(outcome));
 }
 
 function resultOf(outcome: MailOutcome): MailResult {

@@ -390,5 +390,5 @@ export async function noteMemberSeen(unit: Unit, memberId: string, at: number): 
   const [member] = await seenBefore(unit, memberId);
   if (!member || member.before >= at) return;
   await noteSeen(unit, at, memberId);
-  unit.tell(MEMBER_SEEN, { ...member, at });
+  unit.publish(MEMBER_SEEN, { ...member, at });
 }

@@ -30,10 +30,10 @@ async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
     const [, table] = /^\s*DELETE FROM (\w+)/.exec(sql) ?? [];
     if (table !== undefined) swept.add(table);
   };
-  const watching = ({ now, actor, tell, [CONNECTION]: connection }: Unit): Unit => ({
+  const watching = ({ now, actor, publish, [CONNECTION]: connection }: Unit): Unit => ({
     now,
     actor,
-    tell,
+    publish,
     [CONNECTION]: { ...connection, statement: (sql) => (note(sql), connection.statement(sql)) },
   });
   const watched: Database = { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) };

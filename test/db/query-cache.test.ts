@@ -8,7 +8,7 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
 import type { Database, Reader, Unit } from '@/db/database.ts';
 import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
-import { remembered, tablesChangedBy } from '@/db/query-cache.ts';
+import { queryCache, tablesChangedBy } from '@/db/query-cache.ts';
 import { type LookUp, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-remembered-'));
@@ -195,8 +195,8 @@ describe.each([
 
 test('those who are asked for again stay where a crowd comes once each', async () => {
   const sqlite = openSqlite(join(folder, 'crowd.db'), { isDurable: false });
-  const memory = remembered(sqlite);
-  const answers = memory.answersOf({ sql: 'SELECT 1', ids: () => [], foundById: [] });
+  const memory = queryCache(sqlite);
+  const answers = memory.entriesOf({ sql: 'SELECT 1', ids: () => [], foundById: [] });
   const keyOf = (index: number) => (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
   const ask = (index: number) => {
     const known = answers.get(keyOf(index));

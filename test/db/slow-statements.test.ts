@@ -11,10 +11,10 @@ const insert = rawChange<[string, string]>(`INSERT INTO workspaces (id, name,
   created_at) VALUES (?, ?, 1)`);
 const find = raw<{ id: string }, [string]>('SELECT id FROM workspaces WHERE name = ?');
 
-async function open(fromMs: number) {
+async function open(thresholdMs: number) {
   const path = freshDatabaseFile();
   const told: { sql: string; durationMs: number }[] = [];
-  const slow = { fromMs, tell: (sql: string, durationMs: number) => void told.push({ sql, durationMs }) };
+  const slow = { thresholdMs, report: (sql: string, durationMs: number) => void told.push({ sql, durationMs }) };
   const db = await openEngine(openSqlite(path), path, { clock: systemClock, isDurable: false, isServer: false, slow });
   return { db, told };
 }
@@ -30,18 +30,18 @@ test('changes and reads are told in one line, raw ones and built ones, without t
     'select "id" from "workspaces"',
   ]);
   for (const { durationMs } of told) expect(durationMs).toBeGreaterThanOrEqual(0);
-  expect(db.figures.slowStatements).toBe(3);
+  expect(db.metrics.slowStatements).toBe(3);
   await db.close();
 });
 
 test('those that are quick are not told, and of very many all are counted and twenty told', async () => {
   const quick = await open(10_000);
   await find(quick.db.reader, 'Ada');
-  expect([quick.told.length, quick.db.figures.slowStatements]).toEqual([0, 0]);
+  expect([quick.told.length, quick.db.metrics.slowStatements]).toEqual([0, 0]);
   await quick.db.close();
 
   const { db, told } = await open(0);
   for (let time = 0; time < 50; time += 1) await find(db.reader, 'Ada');
-  expect([told.length, db.figures.slowStatements]).toEqual([20, 50]);
+  expect([told.length, db.metrics.slowStatements]).toEqual([20, 50]);
   await db.close();
 });

@@ -266,10 +266,10 @@ describe('retention of events', () => {
 /** A database that notes the statements of its changes. */
 function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Database } {
   const statements = new Set<string>();
-  const watching = ({ now, actor, tell, [CONNECTION]: connection }: Unit): Unit => ({
+  const watching = ({ now, actor, publish, [CONNECTION]: connection }: Unit): Unit => ({
     now,
     actor,
-    tell,
+    publish,
     [CONNECTION]: { ...connection, statement: (sql) => (statements.add(sql), connection.statement(sql)) },
   });
   return { statements, watched: { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) } };

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { DAY } from '../../core/clock.ts';
 import { bytesText, counted, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { folderTrouble } from '../../db/sqlite/folder-error.ts';
+import { folderError } from '../../db/sqlite/folder-error.ts';
 import { findInstance, SCHEMA_VERSION, schemaVersionOf } from '../../db/sqlite/migrate.ts';
-import { type Onlooker, openOnlooker } from '../../db/sqlite/read-only-database.ts';
+import { type ReadOnlyDatabase, openReadOnlyDatabase } from '../../db/sqlite/read-only-database.ts';
 import type { Reader } from '../../db/database.ts';
 import { countQueues } from '../../modules/health/queue-counts.ts';
 import { type Observed, warningsOf } from '../../modules/health/warnings.ts';
@@ -37,12 +37,12 @@ export async function databaseFindings(
   const { fail } = findingsOf('database');
   if (!existsSync(path))
     return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
-  let onlooker: Onlooker | undefined;
+  let onlooker: ReadOnlyDatabase | undefined;
   try {
     if (!findInstance(path))
       return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
     const { isCurrent, findings } = schemaFindings(scene);
-    onlooker = openOnlooker(path);
+    onlooker = openReadOnlyDatabase(path);
     return [
       ...findings,
       ...logLossFindings(scene),
@@ -51,7 +51,7 @@ export async function databaseFindings(
       ...(isCurrent ? await contentFindings(scene, onlooker.reader, local) : []),
     ];
   } catch (error) {
-    const trouble = error instanceof StartupError ? error : folderTrouble(error, path);
+    const trouble = error instanceof StartupError ? error : folderError(error, path);
     if (trouble === null) throw error;
     return [fail(trouble.message, 'Where it is damaged, bring back a good backup: gatehouse restore FILE.')];
   } finally {
@@ -71,7 +71,7 @@ function schemaFindings({ databasePath, server }: Scene): { isCurrent: boolean; 
   return { isCurrent: false, findings: [warn(message, remedy)] };
 }
 
-function wholeFindings(onlooker: Onlooker, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
+function wholeFindings(onlooker: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
   const { ok, warn, fail } = findingsOf('integrity');
   const withinMs = isFull ? Infinity : checkMs;
   const check = onlooker.check({ withinMs, isThorough: isFull });
@@ -118,7 +118,7 @@ function logLossFindings({ logLoss: loss }: Scene): Finding[] {
   ];
 }
 
-function logFindings({ logBytes }: Onlooker): Finding[] {
+function logFindings({ logBytes }: ReadOnlyDatabase): Finding[] {
   const { ok, warn } = findingsOf('log');
   if (logBytes <= LONG_LOG_BYTES) return [ok(`The write-ahead log has ${bytesText(logBytes)}.`)];
   return [
@@ -151,7 +151,7 @@ const ALL_WELL = {
   database: {
     queued: 0,
     logBytes: 0,
-    trouble: null,
+    outage: null,
     damage: null,
     bytes: 0,
     reusableBytes: 0,

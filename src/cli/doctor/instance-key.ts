@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, pathsIn, quoted } from '../../db/sqlite/data-folder.ts';
-import { folderTrouble } from '../../db/sqlite/folder-error.ts';
+import { folderError } from '../../db/sqlite/folder-error.ts';
 import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/sqlite/instance-key-file.ts';
 import { findInstance, type FoundInstance } from '../../db/sqlite/migrate.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -23,7 +23,7 @@ export function keyFindings({ folder, server }: Scene): Finding[] {
   const next = server === null ? '' : ' The running server has read its key already; its next start fails.';
   const failed = (error: unknown, remedy: string) => {
     if (error instanceof StartupError) return [fail(`${error.message}${next}`, remedy)];
-    const trouble = folderTrouble(error, path);
+    const trouble = folderError(error, path);
     if (trouble === null) throw error;
     const own = `Run: chown --reference=${quoted(folder)} ${quoted(path)} && chmod 600 ${quoted(path)}`;
     return [fail(`${trouble.message}${next}`, own)];

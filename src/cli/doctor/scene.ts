@@ -4,7 +4,7 @@ import { type Config, ConfigError, type Environment, type Flags, loadConfig, own
 import { doctorPass, DOCTOR_HEADER } from '../../core/doctor-pass.ts';
 import { pathsIn } from '../../db/sqlite/data-folder.ts';
 import { findServer, type ServerNote } from '../../db/sqlite/running-server.ts';
-import { findLogLoss, type LogLoss } from '../../db/sqlite/wal-check.ts';
+import { findWalLoss, type WalLoss } from '../../db/sqlite/wal-check.ts';
 import { DOCTOR_PATH, type DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { SETTINGS } from '../../settings.ts';
 
@@ -29,7 +29,7 @@ export interface Scene {
   readonly server: { readonly note: ServerNote | null } | null;
   readonly note: ServerNote | null;
   /** WAL pages lost in a kill; null while a server runs, which checked at its own start. */
-  readonly logLoss: LogLoss | null;
+  readonly logLoss: WalLoss | null;
   /** Base URL of the running server, otherwise from the settings. */
   readonly baseUrl: string;
   /** Value of a setting in the running server, otherwise in this environment; null when not set. */
@@ -56,7 +56,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
   const server = existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
   // Runs before anything reads the database: recovery rebuilds the WAL index.
-  const logLoss = server === null && existsSync(databasePath) ? findLogLoss(databasePath, now()) : null;
+  const logLoss = server === null && existsSync(databasePath) ? findWalLoss(databasePath, now()) : null;
   const here = new Map(config.shown.filter(({ isDefault }) => !isDefault).map(({ name, value }) => [name, value]));
 
   async function reach(url: string, { isAnyCertificate = false } = {}): Promise<ServerAnswer> {

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flush } from './flush.ts';
-import { giveToOwnerOf } from './file-owner.ts';
+import { chownToOwnerOf } from './file-owner.ts';
 
 const UNFINISHED = 'restore.unfinished';
 const READY = 'restore.ready';
@@ -26,7 +26,12 @@ export function isFolderEmpty(folder: string): boolean {
 }
 
 /** Makes an empty folder in which a restore is prepared. */
-export function stagingIn(folder: string): { path: string; databasePath: string; keyPath: string; remove(): void } {
+export function makeStagingFolder(folder: string): {
+  path: string;
+  databasePath: string;
+  keyPath: string;
+  remove(): void;
+} {
   const path = join(folder, UNFINISHED);
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { mode: 0o700 });
@@ -53,7 +58,7 @@ export function commitRestore(folder: string, aside: string): string | null {
   flush(folder);
   finishRestore(folder);
   const path = join(folder, aside);
-  giveToOwnerOf(folder, [path, ...[DATABASE, KEY, 'gatehouse.lock'].map((name) => join(folder, name))]);
+  chownToOwnerOf(folder, [path, ...[DATABASE, KEY, 'gatehouse.lock'].map((name) => join(folder, name))]);
   return existsSync(path) ? path : null;
 }
 

@@ -3,8 +3,8 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
-import { engineTrouble } from '../errors.ts';
-import { giveToOwnerOf } from './file-owner.ts';
+import { engineErrorKind } from '../errors.ts';
+import { chownToOwnerOf } from './file-owner.ts';
 
 /** @returns null where another backup is under way. */
 export function lockBackups(folder: string): { release(): void } | null {
@@ -14,10 +14,10 @@ export function lockBackups(folder: string): { release(): void } | null {
     lock.run('PRAGMA journal_mode = MEMORY');
     lock.run('BEGIN EXCLUSIVE');
     chmodSync(path, PRIVATE_FILE);
-    giveToOwnerOf(folder, [path]);
+    chownToOwnerOf(folder, [path]);
   } catch (error) {
     lock.close();
-    if (engineTrouble(error) === 'busy') return null;
+    if (engineErrorKind(error) === 'busy') return null;
     throw error;
   }
   return { release: () => lock.close() };

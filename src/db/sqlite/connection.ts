@@ -1,7 +1,7 @@
 /** Connection to SQLite that prepares each statement once. */
 import type { Database as SqliteDatabase, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
-import { type Remembered, tablesChangedBy, type Touched } from '../query-cache.ts';
+import { type QueryCache, tablesChangedBy, type ChangedRows } from '../query-cache.ts';
 
 export type Orm = BunSQLiteDatabase;
 
@@ -24,7 +24,7 @@ export interface Connection {
   /** Returns the best connection for a lookup of one row now. */
   readonly lookUps: () => Connection;
   /** Cache of answers; null inside a change, which must see its own writes. */
-  readonly remembered: Remembered | null;
+  readonly remembered: QueryCache | null;
   /** Runs a read in another thread; null inside a change or without such a thread. */
   readonly far: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
 }
@@ -33,10 +33,10 @@ export interface Watch {
   /** Called before each statement. */
   enter(): void;
   /** Counts built and executed changes, to detect a missing `await`. */
-  readonly changes?: { begun(): void; ran(): void; touched(what: Touched): void };
+  readonly changes?: { begun(): void; ran(): void; touched(what: ChangedRows): void };
   /** Notified of each statement's duration; cached lookups run none. */
   readonly ran?: (sql: string, durationMs: number) => void;
-  readonly remembered?: Remembered;
+  readonly remembered?: QueryCache;
   readonly lookUps?: Connection['lookUps'];
 }
 
@@ -90,7 +90,7 @@ export function createConnection(
     const statement = timed(sql, sqlite.prepare<unknown, SQLQueryBindings[]>(sql));
     const tables = changes && scope !== 'nothing remembered' ? tablesChangedBy(sql) : null;
     if (!changes || !tables) return statement;
-    const whole: Touched = { tables };
+    const whole: ChangedRows = { tables };
     const told = <Result>(values: readonly SQLQueryBindings[], result: Result): Result => {
       changes.touched(typeof scope === 'object' ? { id: values[scope.idAt] as string } : whole);
       return result;

@@ -3,7 +3,7 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
-import { folderTrouble } from './folder-error.ts';
+import { folderError } from './folder-error.ts';
 
 /** Absolute paths of a data folder. */
 export interface DataFolder {
@@ -36,7 +36,7 @@ export function openDataFolder(folder: string): DataFolder {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     if (existsSync(paths.databasePath)) accessSync(paths.databasePath, constants.R_OK | constants.W_OK);
   } catch (cause) {
-    throw folderTrouble(cause, path) ?? cause;
+    throw folderError(cause, path) ?? cause;
   }
   refuseOpenToOthers(path);
   return paths;
@@ -151,7 +151,7 @@ function takeLock(path: string, lockPath: string): { readonly lock: SqliteDataba
         `${lockPath} is not the lock that Gatehouse made. Remove it while no server runs on this folder, then start again.`,
         { cause },
       );
-    if (code !== 'SQLITE_BUSY') throw folderTrouble(cause, lockPath) ?? cause;
+    if (code !== 'SQLITE_BUSY') throw folderError(cause, lockPath) ?? cause;
     throw new StartupError(
       `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
       { cause },

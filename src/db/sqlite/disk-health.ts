@@ -4,15 +4,15 @@
  */
 import { AppError } from '../../core/error.ts';
 
-export interface Refusals {
+export interface DiskHealth {
   isRefusing(): boolean;
   /** Begins a refusal where the disk caused the failure. @returns the failure as callers are told it. */
-  noted(failure: unknown): unknown;
+  record(failure: unknown): unknown;
   /** Probes the disk while it refuses changes. Calls share the next probe, which begins after them. */
-  tryAgain(): Promise<void>;
+  probeWhileRefusing(): Promise<void>;
 }
 
-export interface RefusalOptions {
+export interface DiskHealthOptions {
   /** Writes and flushes this many KiB. @throws where the disk refuses. */
   readonly probe: (kibibytes: number) => Promise<void>;
   /** Called with the error when a refusal begins, and with null when it ends. */
@@ -30,7 +30,7 @@ const LARGEST_PROBE_KIB = 4096;
 const RELAPSE_MS = 60_000;
 const PROBE_EVERY_MS = 250;
 
-export function refusalWatch({ probe, onChange }: RefusalOptions): Refusals {
+export function diskHealth({ probe, onChange }: DiskHealthOptions): DiskHealth {
   let isRefusing = false;
   let endedAt = -Infinity;
   let probedAt = -Infinity;
@@ -62,26 +62,26 @@ export function refusalWatch({ probe, onChange }: RefusalOptions): Refusals {
 
   return {
     isRefusing: () => isRefusing,
-    noted(failure) {
-      const refusal = asRefusal(failure);
-      if (isDiskRefusal(refusal)) begin(refusal.cause ?? refusal);
+    record(failure) {
+      const refusal = asDiskError(failure);
+      if (isDiskError(refusal)) begin(refusal.cause ?? refusal);
       return refusal;
     },
-    async tryAgain() {
+    async probeWhileRefusing() {
       if (isRefusing) await (next ??= probeSoon());
     },
   };
 }
 
-export function asRefusal(error: unknown): unknown {
+export function asDiskError(error: unknown): unknown {
   const code = String((error as { code?: unknown } | null)?.code);
-  return DISK_CODES.test(code) ? diskRefusal(error) : error;
+  return DISK_CODES.test(code) ? diskError(error) : error;
 }
 
-export function diskRefusal(cause?: unknown): AppError {
+export function diskError(cause?: unknown): AppError {
   return new AppError('unavailable', { hint: 'disk_refuses_writes', retryAfterSeconds: RETRY_SECONDS, cause });
 }
 
-export function isDiskRefusal(error: unknown): error is AppError {
+export function isDiskError(error: unknown): error is AppError {
   return error instanceof AppError && error.hint === 'disk_refuses_writes';
 }

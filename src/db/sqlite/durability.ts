@@ -6,9 +6,9 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
-import type { CountedFigures } from '../metrics.ts';
+import type { MutableMetrics } from '../metrics.ts';
 import { lossRefusal, type OpenFiles } from './open-files.ts';
-import { diskRefusal } from './disk-health.ts';
+import { diskError } from './disk-health.ts';
 
 /** Tracks which commits are on the disk, and refuses changes while none can get there. */
 export interface Durability {
@@ -24,7 +24,7 @@ export interface Durability {
 /** Waits for no flush, for an ephemeral folder. */
 export function noDurability(files: OpenFiles): Durability {
   return {
-    settled: async () => files.require(),
+    settled: async () => files.requireInPlace(),
     refuseWhenBroken() {},
     isBroken: () => false,
     logBytes: () => 0,
@@ -41,21 +41,26 @@ interface Waiter {
 
 const RECOVERY_INTERVAL_MS = 1000;
 
-export interface LogDurabilityOptions {
+export interface WalDurabilityOptions {
   /** Write-ahead log; it exists while a connection is open. */
   readonly logPath: string;
   /**
    * Checkpoints and flushes by a connection of its own. Flushing the log again would prove nothing: after a failed
    * flush the kernel may mark unwritten pages clean.
    */
-  readonly secure: () => Promise<void>;
+  readonly checkpointAndFlush: () => Promise<void>;
   /** Checked after each flush: a deleted log can be flushed too, though its changes are lost. */
   readonly files: OpenFiles;
-  readonly figures: CountedFigures;
+  readonly metrics: MutableMetrics;
 }
 
 /** Call it while a connection is open, which keeps the log in place. */
-export async function logDurability({ logPath, secure, files, figures }: LogDurabilityOptions): Promise<Durability> {
+export async function walDurability({
+  logPath,
+  checkpointAndFlush,
+  files,
+  metrics,
+}: WalDurabilityOptions): Promise<Durability> {
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
   let begun = 0;
@@ -71,14 +76,14 @@ export async function logDurability({ logPath, secure, files, figures }: LogDura
       const since = performance.now();
       try {
         await log.datasync();
-        figures.flushes.observe((performance.now() - since) / 1000);
+        metrics.flushes.observe((performance.now() - since) / 1000);
       } catch (error) {
         breakDown(error);
         break;
       }
       // Waiters stand in the order of their commits.
       const later = waiters.findIndex(({ flush }) => flush > served);
-      const loss = files.look();
+      const loss = files.check();
       for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later))
         if (loss === null) waiter.resolve();
         else waiter.reject(lossRefusal(loss));
@@ -88,8 +93,8 @@ export async function logDurability({ logPath, secure, files, figures }: LogDura
 
   function breakDown(error: unknown): void {
     isBroken = true;
-    figures.flushFailures += 1;
-    for (const waiter of waiters.splice(0)) waiter.reject(diskRefusal(error));
+    metrics.flushFailures += 1;
+    for (const waiter of waiters.splice(0)) waiter.reject(diskError(error));
     void recover();
   }
 
@@ -97,8 +102,8 @@ export async function logDurability({ logPath, secure, files, figures }: LogDura
     while (!isClosed) {
       await Bun.sleep(RECOVERY_INTERVAL_MS);
       try {
-        files.require();
-        await secure();
+        files.requireInPlace();
+        await checkpointAndFlush();
         await log.datasync();
         isBroken = false;
         return;
@@ -110,14 +115,14 @@ export async function logDurability({ logPath, secure, files, figures }: LogDura
 
   return {
     settled() {
-      if (isBroken) return Promise.reject(diskRefusal());
+      if (isBroken) return Promise.reject(diskError());
       return new Promise((resolve, reject) => {
         waiters.push({ flush: begun + 1, resolve, reject });
         if (!isFlushing) void flushAll();
       });
     },
     refuseWhenBroken() {
-      if (isBroken) throw diskRefusal();
+      if (isBroken) throw diskError();
     },
     isBroken: () => isBroken,
     logBytes: () => statSync(logPath, { throwIfNoEntry: false })?.size ?? 0,

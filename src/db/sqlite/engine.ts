@@ -8,7 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import { nextTurn } from '../../core/turn.ts';
-import type { Background } from './worker-client.ts';
+import type { DatabaseWorker } from './worker-client.ts';
 import { type Connection, createConnection } from './connection.ts';
 import {
   type Author,
@@ -20,11 +20,11 @@ import {
   type Unit,
 } from '../database.ts';
 import type { Durability } from './durability.ts';
-import { type CountedFigures, type SlowStatements, slowStatementWatch } from '../metrics.ts';
-import { logMaintenance } from './wal-maintenance.ts';
-import { type Loss, lossRefusal, type OpenFiles } from './open-files.ts';
-import { asRefusal, isDiskRefusal, type RefusalOptions, refusalWatch } from './disk-health.ts';
-import type { Changes, Remembered } from '../query-cache.ts';
+import { type MutableMetrics, type SlowStatements, slowStatementMonitor } from '../metrics.ts';
+import { walMaintenance } from './wal-maintenance.ts';
+import { type FileLoss, lossRefusal, type OpenFiles } from './open-files.ts';
+import { asDiskError, isDiskError, type DiskHealthOptions, diskHealth } from './disk-health.ts';
+import type { Changes, QueryCache } from '../query-cache.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openUnit, type UnitState } from '../unit.ts';
 
@@ -38,19 +38,19 @@ export interface SqliteEngine {
   readonly writer: SqliteDatabase;
   readonly reader: SqliteDatabase;
   readonly snapshotOn: (connection: SqliteDatabase, begins?: () => void) => Snapshot;
-  readonly remembered: Remembered;
+  readonly remembered: QueryCache;
   readonly clock: Clock;
   readonly durability: Durability;
-  readonly figures: CountedFigures;
+  readonly metrics: MutableMetrics;
   readonly slow?: SlowStatements;
   /** For checkpoints and long reads; null where this thread does them. */
-  readonly thread: Background | null;
+  readonly thread: DatabaseWorker | null;
   readonly files: OpenFiles;
   /** Whether another process must checkpoint the log, which it copies before. */
-  readonly isFoldedByOthers?: () => boolean;
+  readonly isCheckpointedByOthers?: () => boolean;
   readonly measure?: () => Promise<DatabaseSize>;
   /** Called with the error when the disk begins to refuse changes, and with null when it takes them again. */
-  readonly onRefusal?: RefusalOptions['onChange'];
+  readonly onRefusal?: DiskHealthOptions['onChange'];
   /** Writes this many KiB in a change and leaves no row. */
   readonly probe?: (unit: Unit, kibibytes: number) => Promise<void>;
   /** Damage found before the file was opened, in a sentence. */
@@ -61,9 +61,9 @@ export interface SqliteEngine {
    * Called when an open file's name leads elsewhere. @param isKept whether all acknowledged data is in the database
    * file.
    */
-  readonly onLoss?: (loss: Loss, isKept: boolean) => void;
+  readonly onLoss?: (loss: FileLoss, isKept: boolean) => void;
   /** Called where closing leaves frames in the log, with the failure, or with null where the time was over. */
-  readonly onLogLeft?: (error: unknown) => void;
+  readonly onWalLeft?: (error: unknown) => void;
 }
 
 /** Longest time for which changes are grouped into one transaction, in milliseconds. */
@@ -78,9 +78,9 @@ interface Change {
 type Queued = Change | { run(): Promise<void> };
 
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, remembered, figures, files } = engine;
-  const { isFoldedByOthers = () => false, probe = async () => {} } = engine;
-  const { onRefusal = () => {}, onLoss = () => {}, onLogLeft = () => {} } = engine;
+  const { writer, clock, durability, remembered, metrics, files } = engine;
+  const { isCheckpointedByOthers = () => false, probe = async () => {} } = engine;
+  const { onRefusal = () => {}, onLoss = () => {}, onWalLeft = () => {} } = engine;
   const { measure = async () => ({ bytes: 0, reusableBytes: 0, freeBytes: null }) } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
@@ -99,12 +99,12 @@ export function createDatabase(engine: SqliteEngine): Database {
   /** Changes of the open transaction. */
   const changed: Changes = { tables: new Set(), ids: new Set() };
 
-  const refusals = refusalWatch({
+  const refusals = diskHealth({
     probe: (kibibytes) => commitDurably(SYSTEM_ACTOR, (unit) => probe(unit, kibibytes)).then(() => {}),
     onChange: onRefusal,
   });
 
-  const ran = engine.slow && slowStatementWatch(engine.slow, figures);
+  const ran = engine.slow && slowStatementMonitor(engine.slow, metrics);
 
   const connection: Connection = createConnection(writer, {
     ...(ran && { ran }),
@@ -113,8 +113,8 @@ export function createDatabase(engine: SqliteEngine): Database {
       current.enter();
     },
     changes: {
-      begun: () => current?.begun(),
-      ran: () => current?.ran(),
+      begun: () => current?.built(),
+      ran: () => current?.executed(),
       touched(what) {
         if ('id' in what) changed.ids.add(what.id);
         else for (const table of what.tables) changed.tables.add(table);
@@ -123,7 +123,7 @@ export function createDatabase(engine: SqliteEngine): Database {
   });
   const { thread } = engine;
   const snapshot = engine.snapshotOn(engine.reader);
-  const lookUpSnapshot = engine.snapshotOn(writer, remembered.lookAround);
+  const lookUpSnapshot = engine.snapshotOn(writer, remembered.invalidateIfChangedElsewhere);
   const snapshots = [snapshot, lookUpSnapshot];
   // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
   // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a
@@ -207,7 +207,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     let failure: unknown = null;
     try {
       durability.refuseWhenBroken();
-      const loss = files.known();
+      const loss = files.loss();
       if (loss !== null) throw lossRefusal(loss);
       await beginWhenFree();
       do {
@@ -217,11 +217,11 @@ export function createDatabase(engine: SqliteEngine): Database {
       const ending = performance.now();
       commit.run();
       const ended = performance.now();
-      figures.commits.observe((ended - ending) / 1000);
-      figures.transactions.observe((ended - since) / 1000);
-      figures.changes += settle.length;
+      metrics.commits.observe((ended - ending) / 1000);
+      metrics.transactions.observe((ended - since) / 1000);
+      metrics.changes += settle.length;
       snapshot.end();
-      remembered.forget(changed);
+      remembered.invalidate(changed);
     } catch (error) {
       failure = error;
       undoAll();
@@ -266,13 +266,13 @@ export function createDatabase(engine: SqliteEngine): Database {
 
   /** Counts refusals of the disk. @returns the failure as callers see it. */
   function refused(error: unknown): unknown {
-    const refusal = refusals.noted(error);
-    if (isDiskRefusal(refusal)) figures.refusals += 1;
+    const refusal = refusals.record(error);
+    if (isDiskError(refusal)) metrics.refusals += 1;
     return refusal;
   }
 
-  function trouble(): DatabaseStatus['trouble'] {
-    const loss = files.look();
+  function trouble(): DatabaseStatus['outage'] {
+    const loss = files.check();
     if (loss !== null) return loss;
     if (isClosed) return 'database_not_writable';
     return durability.isBroken() || refusals.isRefusing() ? 'disk_refuses_writes' : null;
@@ -285,15 +285,15 @@ export function createDatabase(engine: SqliteEngine): Database {
     return turn.promise;
   }
 
-  const log = logMaintenance({
+  const log = walMaintenance({
     writer,
     thread,
     snapshots,
     files,
     alone,
     logBytes: durability.logBytes,
-    isFoldedByOthers,
-    onLogLeft,
+    isCheckpointedByOthers,
+    onWalLeft,
   });
   const lossHandled = files.lost.then(async (loss) =>
     onLoss(loss, loss !== 'database_log_gone' || (await log.rescue())),
@@ -302,13 +302,13 @@ export function createDatabase(engine: SqliteEngine): Database {
   return {
     engine: 'sqlite',
     reader: { [CONNECTION]: reading },
-    figures,
+    metrics,
     async write(author, work) {
       const { result, state } = await commitDurably(author, work).catch((error: unknown) => {
         throw refused(error);
       });
-      void refusals.tryAgain();
-      for (const [topic, messages] of state.news)
+      void refusals.probeWhileRefusing();
+      for (const [topic, messages] of state.messages)
         for (const listener of listeners.get(topic as Topic<never>) ?? []) listener(messages as never[]);
       return result;
     },
@@ -319,21 +319,21 @@ export function createDatabase(engine: SqliteEngine): Database {
     status: (): DatabaseStatus => ({
       queued: queue.length,
       logBytes: durability.logBytes(),
-      trouble: trouble(),
+      outage: trouble(),
       damage,
     }),
-    tryAgain: refusals.tryAgain,
+    probeDisk: refusals.probeWhileRefusing,
     measure,
-    async check() {
+    async checkIntegrity() {
       const problems = (await engine.check?.()) ?? [];
       if (problems.length > 0) damage = `The database is damaged: ${problems.join('; ')}.`;
       return problems;
     },
     async maintain() {
-      await refusals.tryAgain();
+      await refusals.probeWhileRefusing();
       if (isClosed) return;
-      await log.maintain(figures.changes).catch((error: unknown) => {
-        throw asRefusal(error);
+      await log.maintain(metrics.changes).catch((error: unknown) => {
+        throw asDiskError(error);
       });
     },
     async close(deadline = NO_DEADLINE) {
@@ -344,7 +344,7 @@ export function createDatabase(engine: SqliteEngine): Database {
         deadline,
         durability.settled().catch(() => {}),
       );
-      const isLost = files.look() !== null;
+      const isLost = files.check() !== null;
       await (isLost ? waitUntil(deadline, lossHandled) : log.finish(deadline));
       files.close();
       await durability.close();

@@ -24,7 +24,7 @@ export function makeEphemeralFolder(): string {
 }
 
 /** Removes the folders of this user's killed instances. Failures are ignored: no start fails for them. */
-export function sweepEphemeralFolders(): void {
+export function removeStaleEphemeralFolders(): void {
   for (const entry of entriesOf(tmpdir())) {
     const owner = NAME.exec(entry.name)?.[1];
     if (owner === undefined || !entry.isDirectory()) continue;

@@ -1,7 +1,7 @@
 /** Gives files that root makes in another user's data folder to its owner, whose server must open them. */
 import { chownSync, existsSync, statSync } from 'node:fs';
 
-export function giveToOwnerOf(folder: string, paths: readonly string[]): void {
+export function chownToOwnerOf(folder: string, paths: readonly string[]): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);
   if (uid === 0) return;

@@ -3,23 +3,23 @@ import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 
-type Told = (place: string) => string;
+type Message = (place: string) => string;
 
 const ELSEWHERE = 'or name another folder with --data.';
-const NO_RIGHT: Told = (place) =>
+const NO_RIGHT: Message = (place) =>
   `${place} cannot be read and written by this user. Run Gatehouse as the user that it belongs to, give this one access to it, ${ELSEWHERE}`;
-const READ_ONLY: Told = (place) => `${place} is on a disk that takes no changes. Mount it for writing, ${ELSEWHERE}`;
-const FULL: Told = (place) => `There is no room left on the disk for ${place}. Make room, ${ELSEWHERE}`;
-const DAMAGED: Told = (place) =>
+const READ_ONLY: Message = (place) => `${place} is on a disk that takes no changes. Mount it for writing, ${ELSEWHERE}`;
+const FULL: Message = (place) => `There is no room left on the disk for ${place}. Make room, ${ELSEWHERE}`;
+const DAMAGED: Message = (place) =>
   `${place} is damaged. Keep a copy of it, and bring back a good backup: gatehouse restore FILE --force.`;
-const NO_FOLDER: Told = (place) => {
+const NO_FOLDER: Message = (place) => {
   const obstacle = obstacleOn(place) ?? { path: place, kind: 'no folder' };
   return obstacle.path === place
     ? `The data folder ${place} is ${obstacle.kind}; name a folder with --data.`
     : `The data folder ${place} cannot be made: ${obstacle.path} is ${obstacle.kind}. Name another folder with --data.`;
 };
 
-const TROUBLES: Readonly<Record<string, Told>> = {
+const MESSAGES: Readonly<Record<string, Message>> = {
   EACCES: NO_RIGHT,
   EPERM: NO_RIGHT,
   SQLITE_PERM: NO_RIGHT,
@@ -38,10 +38,10 @@ const TROUBLES: Readonly<Record<string, Told>> = {
 };
 
 /** @param place of the error, unless it names a path. @returns null for an error without a code, a fault of ours. */
-export function folderTrouble(error: unknown, place: string): StartupError | null {
+export function folderError(error: unknown, place: string): StartupError | null {
   const { code, path = place, message } = error as NodeJS.ErrnoException;
   if (code === undefined) return null;
-  const told = TROUBLES[code] ?? TROUBLES[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? ''];
+  const told = MESSAGES[code] ?? MESSAGES[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? ''];
   const text = told?.(path) ?? `${path} cannot be used (${message}). Mend that, ${ELSEWHERE}`;
   return new StartupError(text, { cause: error });
 }

@@ -1,6 +1,6 @@
 /** Checks a database for damage while the server runs. */
 import { statSync } from 'node:fs';
-import { background } from './worker-client.ts';
+import { databaseWorker } from './worker-client.ts';
 
 /** Takes some 5 s of one processor per GB. `gatehouse doctor` and backups check larger databases. */
 const LARGEST_BYTES = 2 * 2 ** 30;
@@ -11,12 +11,12 @@ const MOST_PROBLEMS = 5;
  *
  * @returns problems in SQLite's words; none where the database is sound or too large.
  */
-export async function wholeCheck(path: string): Promise<readonly string[]> {
+export async function checkIntegrity(path: string): Promise<readonly string[]> {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LARGEST_BYTES) return [];
-  const thread = background(path);
+  const thread = databaseWorker(path);
   try {
-    await thread.begin();
+    await thread.start();
     const rows = (await thread.read(`PRAGMA quick_check(${MOST_PROBLEMS})`, [])) as Record<string, string>[];
     return rows.flatMap((row) => Object.values(row)).filter((text) => text !== 'ok');
   } catch (error) {

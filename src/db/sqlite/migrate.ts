@@ -16,7 +16,7 @@ import backups from '../../../migrations/0011_backups.sql' with { type: 'text' }
 import whoseAccount from '../../../migrations/0012_whose_account.sql' with { type: 'text' };
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
-import { openAsItIs } from './read-only.ts';
+import { openReadOnly } from './read-only.ts';
 import { quoted } from './data-folder.ts';
 import type { Reader } from '../database.ts';
 import { raw } from '../statements.ts';
@@ -94,7 +94,7 @@ export function schemaVersionOf(path: string): number {
 }
 
 function readAsItIs<Result>(path: string, read: (sqlite: SqliteDatabase) => Result): Result {
-  const { sqlite, close } = openAsItIs(path);
+  const { sqlite, close } = openReadOnly(path);
   try {
     return read(sqlite);
   } finally {

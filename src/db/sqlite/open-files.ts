@@ -6,25 +6,25 @@ import { statSync } from 'node:fs';
 import { AppError } from '../../core/error.ts';
 
 /** Loss of a server's files, until it is restarted. */
-export type Loss = 'database_gone' | 'database_log_gone' | 'folder_taken';
+export type FileLoss = 'database_gone' | 'database_log_gone' | 'folder_taken';
 
 export interface OpenFiles {
   /** Checks the names now. @returns null where all is in place. */
-  look(): Loss | null;
-  known(): Loss | null;
+  check(): FileLoss | null;
+  loss(): FileLoss | null;
   /** Checks the names now. @throws {AppError} unavailable after a loss. */
-  require(): void;
-  readonly lost: Promise<Loss>;
+  requireInPlace(): void;
+  readonly lost: Promise<FileLoss>;
   close(): void;
   /** Whether no other process has created a new log: only then the shared index still describes the deleted one. */
-  isLogOurs(): boolean;
+  isWalOurs(): boolean;
 }
 
 /**
  * Interval of the periodic checks, three `stat` calls of 2 µs. Shorter than a command takes to start: a command that opens the
  * database creates a new log, and the deleted one cannot be saved any more.
  */
-const LOOK_EVERY_MS = 25;
+const CHECK_EVERY_MS = 25;
 
 /**
  * @param path of a database whose log and shared memory exist.
@@ -36,17 +36,17 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null): O
     { path: `${path}-wal`, loss: 'database_log_gone' as const },
     { path: `${path}-shm`, loss: 'database_log_gone' as const },
   ].map((file) => ({ ...file, inode: inodeOf(file.path) }));
-  const { promise: lost, resolve } = Promise.withResolvers<Loss>();
+  const { promise: lost, resolve } = Promise.withResolvers<FileLoss>();
   const isMoved = ({ inode }: { inode: number | null | undefined }, found: number | null | undefined) =>
     found !== undefined && found !== inode;
-  let known: Loss | null = null;
+  let known: FileLoss | null = null;
 
-  function lose(loss: Loss): void {
+  function lose(loss: FileLoss): void {
     known ??= loss;
     resolve(known);
   }
 
-  function look(): Loss | null {
+  function look(): FileLoss | null {
     if (known === null) {
       const moved = watched.find((file) => isMoved(file, inodeOf(file.path)));
       if (moved) lose(moved.loss);
@@ -54,20 +54,20 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null): O
     return known;
   }
 
-  const timer = isFolderHeld && setInterval(() => look() ?? (isFolderHeld() || lose('folder_taken')), LOOK_EVERY_MS);
+  const timer = isFolderHeld && setInterval(() => look() ?? (isFolderHeld() || lose('folder_taken')), CHECK_EVERY_MS);
   // An open database alone must not keep a process alive.
   timer?.unref();
 
   return {
     lost,
-    look,
-    known: () => known,
-    require() {
+    check: look,
+    loss: () => known,
+    requireInPlace() {
       const loss = look();
       if (loss !== null) throw lossRefusal(loss);
     },
     close: () => void (timer && clearInterval(timer)),
-    isLogOurs: () =>
+    isWalOurs: () =>
       watched.slice(1).every(({ path: name, inode }) => {
         const found = inodeOf(name);
         return found === null || found === inode;
@@ -75,7 +75,7 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null): O
   };
 }
 
-export function lossRefusal(loss: Loss): AppError {
+export function lossRefusal(loss: FileLoss): AppError {
   return new AppError('unavailable', { hint: loss, retryAfterSeconds: 5 });
 }
 

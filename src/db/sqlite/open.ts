@@ -4,16 +4,16 @@ import { existsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import { background } from './worker-client.ts';
+import { databaseWorker } from './worker-client.ts';
 import type { Database, DatabaseSize } from '../database.ts';
-import { logDurability, noDurability } from './durability.ts';
-import { databaseFigures, type SlowStatements } from '../metrics.ts';
+import { walDurability, noDurability } from './durability.ts';
+import { databaseMetrics, type SlowStatements } from '../metrics.ts';
 import { flush } from './flush.ts';
 import { openFiles } from './open-files.ts';
-import { remembered as remember } from '../query-cache.ts';
-import { noSnapshot, shortSnapshot } from './snapshot.ts';
+import { queryCache as remember } from '../query-cache.ts';
+import { snapshotPerRead, sharedSnapshot } from './snapshot.ts';
 import { createDatabase, type SqliteEngine } from './engine.ts';
-import { wholeCheck } from './integrity-check.ts';
+import { checkIntegrity } from './integrity-check.ts';
 
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
@@ -57,7 +57,7 @@ function tune(sqlite: SqliteDatabase): void {
   sqlite.run('PRAGMA temp_store = MEMORY');
 }
 
-export interface EngineOptions extends Pick<SqliteEngine, 'probe' | 'damage' | 'onRefusal' | 'onLoss' | 'onLogLeft'> {
+export interface EngineOptions extends Pick<SqliteEngine, 'probe' | 'damage' | 'onRefusal' | 'onLoss' | 'onWalLeft'> {
   readonly clock: Clock;
   /** False only for a folder deleted on exit: nothing is flushed then. */
   readonly isDurable: boolean;
@@ -75,7 +75,7 @@ export async function openEngine(
   path: string,
   { clock, isDurable, isServer, slow, isFolderHeld = () => true, ...told }: EngineOptions,
 ): Promise<Database> {
-  forgetStatistics(writer);
+  dropStatistics(writer);
   // The queue retries itself: waiting here would block the event loop.
   writer.run('PRAGMA busy_timeout = 0');
   // `durability.ts` flushes; NORMAL keeps the order of log and database.
@@ -92,29 +92,29 @@ export async function openEngine(
   reader.query('SELECT count(*) FROM sqlite_schema').get();
   if (isDurable) flush(dirname(path));
   const remembered = remember(writer);
-  const figures = databaseFigures();
-  const thread = isServer ? background(path) : null;
-  await thread?.begin();
+  const metrics = databaseMetrics();
+  const thread = isServer ? databaseWorker(path) : null;
+  await thread?.start();
   const files = openFiles(path, isServer ? isFolderHeld : null);
   const durability = isDurable
-    ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), files, figures })
+    ? await walDurability({ logPath: `${path}-wal`, checkpointAndFlush: () => secure(path), files, metrics })
     : noDurability(files);
   return createDatabase({
     writer,
     reader,
     clock,
     durability,
-    figures,
+    metrics,
     ...(slow && { slow }),
     thread,
     remembered,
     files,
-    isFoldedByOthers: () => isCopiedByLitestream(path),
-    check: () => wholeCheck(path),
+    isCheckpointedByOthers: () => isCopiedByLitestream(path),
+    check: () => checkIntegrity(path),
     ...told,
     measure: () => measure(path, reader),
     // Tests change rows behind the product's back and read them in the same turn.
-    snapshotOn: isServer ? shortSnapshot : noSnapshot,
+    snapshotOn: isServer ? sharedSnapshot : snapshotPerRead,
   });
 }
 
@@ -125,7 +125,7 @@ export async function openEngine(
  * With them, on 60,000 rows a table, 17 of 726 statements changed plan: some scanned all counters of a limit, or all
  * keys.
  */
-function forgetStatistics(writer: SqliteDatabase): void {
+function dropStatistics(writer: SqliteDatabase): void {
   for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);
 }
 

@@ -3,11 +3,11 @@
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statSync } from 'node:fs';
-import { openAsItIs } from './read-only.ts';
+import { openReadOnly } from './read-only.ts';
 import { createConnection } from './connection.ts';
 import { CONNECTION, type Reader } from '../database.ts';
 
-export interface Onlooker {
+export interface ReadOnlyDatabase {
   readonly reader: Reader;
   readonly bytes: number;
   readonly logBytes: number;
@@ -43,8 +43,8 @@ const MOST_PROBLEMS = 5;
 const FIRST_MS_PER_ROW = 0.005;
 const TELLING_ROWS = 10_000;
 
-export function openOnlooker(path: string): Onlooker {
-  const { sqlite, close } = openAsItIs(path);
+export function openReadOnlyDatabase(path: string): ReadOnlyDatabase {
+  const { sqlite, close } = openReadOnly(path);
   sqlite.run('PRAGMA busy_timeout = 5000');
 
   function* check({ withinMs, isThorough }: CheckOptions): Generator<CheckStep, CheckResult> {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 const READ_ONLY_URI = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
 
 /** Reads the log too, which may hold more than the file; the index that needs is removed on close. */
-export function openAsItIs(path: string): { readonly sqlite: SqliteDatabase; close(): void } {
+export function openReadOnly(path: string): { readonly sqlite: SqliteDatabase; close(): void } {
   const index = `${path}-shm`;
   const hadIndex = existsSync(index);
   // Without a log, `immutable` keeps SQLite from creating a file beside it.

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 import { lockPathOf, PRIVATE_FILE } from './data-folder.ts';
-import { engineTrouble } from '../errors.ts';
+import { engineErrorKind } from '../errors.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from './migrate.ts';
 
 /** Note of a running server, readable by its own user only. */
@@ -48,12 +48,12 @@ export function removeServerNote(folder: string): void {
 const RELOCK_MS = 1000;
 
 /** Waits 1 s where a note exists without its lock file, which a server that still runs recreates meanwhile. */
-export async function letServerRelock(folder: string): Promise<void> {
+export async function waitForRelock(folder: string): Promise<void> {
   if (existsSync(notePathOf(folder)) && !existsSync(lockPathOf(folder))) await Bun.sleep(RELOCK_MS);
 }
 
 /** Removes the note of a server that has crashed; the caller must hold the lock. @returns whether there was one. */
-export function takeLeftNote(folder: string): boolean {
+export function removeStaleNote(folder: string): boolean {
   const isLeft = existsSync(notePathOf(folder));
   if (isLeft) removeServerNote(folder);
   return isLeft;
@@ -78,7 +78,7 @@ function isLocked(path: string): boolean {
     lock.query('SELECT count(*) FROM sqlite_schema').get();
     return false;
   } catch (error) {
-    return engineTrouble(error) === 'busy';
+    return engineErrorKind(error) === 'busy';
   } finally {
     lock?.close();
   }
@@ -87,7 +87,7 @@ function isLocked(path: string): boolean {
 /**
  * @throws {StartupError} on an older schema: commands never upgrade, as an earlier server may be using the database.
  */
-export function requirePresentSchema(folder: string, databasePath: string): void {
+export function requireCurrentSchema(folder: string, databasePath: string): void {
   const version = schemaVersionOf(databasePath);
   if (version >= SCHEMA_VERSION) return;
   const server = findServer(folder);

@@ -15,7 +15,7 @@ export interface Snapshot {
 }
 
 /** Lets each read see its own moment. @param begins called before each read. */
-export function noSnapshot(_connection: SqliteDatabase, begins = () => {}): Snapshot {
+export function snapshotPerRead(_connection: SqliteDatabase, begins = () => {}): Snapshot {
   return { enter: begins, end() {}, suspend() {}, resume() {} };
 }
 
@@ -23,7 +23,7 @@ export function noSnapshot(_connection: SqliteDatabase, begins = () => {}): Snap
 const LONGEST_MS = 5;
 
 /** @param connection on which `end` is called before another transaction. @param begins called before each snapshot. */
-export function shortSnapshot(connection: SqliteDatabase, begins = () => {}): Snapshot {
+export function sharedSnapshot(connection: SqliteDatabase, begins = () => {}): Snapshot {
   const begin = connection.prepare('BEGIN');
   const commit = connection.prepare('COMMIT');
   const rollback = connection.prepare('ROLLBACK');

@@ -6,7 +6,7 @@ import { setPriority } from 'node:os';
 const STEPS = 6;
 
 /** Lowers the calling thread's priority, on Linux only: elsewhere priorities belong to processes. */
-export function yieldToOthers(): void {
+export function lowerThreadPriority(): void {
   try {
     // proc(5): `<process>/task/<thread>`.
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
-import { giveToOwnerOf } from './file-owner.ts';
+import { chownToOwnerOf } from './file-owner.ts';
 
 const NOTE = 'backup.unfinished';
 const SUFFIX = /\.[0-9a-f]{8}\.unfinished$/;
@@ -19,7 +19,7 @@ export function noteUnfinished(dataFolder: string, path: string): void {
   const note = join(dataFolder, NOTE);
   try {
     writeFileSync(note, path, { mode: PRIVATE_FILE, flush: true });
-    giveToOwnerOf(dataFolder, [note]);
+    chownToOwnerOf(dataFolder, [note]);
   } catch {
     // A full data disk must not keep a backup to another disk from being made.
   }

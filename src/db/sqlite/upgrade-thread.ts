@@ -5,7 +5,7 @@
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
-import { openAsItIs } from './read-only.ts';
+import { openReadOnly } from './read-only.ts';
 import { copyThrough, inspectBackup } from './backup.ts';
 import type { DataFolder } from './data-folder.ts';
 import { flush } from './flush.ts';
@@ -30,9 +30,9 @@ export type UpgradeStep =
   | { readonly kind: 'copy' }
   | { readonly kind: 'check' }
   | { readonly kind: 'change'; readonly step: number; readonly steps: number }
-  | { readonly kind: 'fold' };
+  | { readonly kind: 'checkpoint' };
 
-export type UpgradeNews =
+export type UpgradeMessage =
   | { readonly kind: 'step'; readonly step: UpgradeStep }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string; readonly code: string | undefined };
@@ -40,8 +40,8 @@ export type UpgradeNews =
 /** Page cache for the changes: indexes of large tables are written in row order, not in their own. */
 const CACHE_KIB = 65_536;
 
-const tell = (news: UpgradeNews) => self.postMessage(news);
-const tellStep = (step: UpgradeStep) => tell({ kind: 'step', step });
+const send = (message: UpgradeMessage) => self.postMessage(message);
+const reportStep = (step: UpgradeStep) => send({ kind: 'step', step });
 
 /**
  * Copies by a read-only connection: closing a writable one would move a crash's log into the file.
@@ -51,14 +51,14 @@ const tellStep = (step: UpgradeStep) => tell({ kind: 'step', step });
 function copy({ folder, copyPath, from, now, version }: UpgradeOrder): void {
   const unfinished = unfinishedCopy(copyPath);
   try {
-    tellStep({ kind: 'copy' });
-    const { sqlite, close } = openAsItIs(folder.databasePath);
+    reportStep({ kind: 'copy' });
+    const { sqlite, close } = openReadOnly(folder.databasePath);
     try {
       copyThrough(sqlite, folder, unfinished, { madeAt: now, version });
     } finally {
       close();
     }
-    tellStep({ kind: 'check' });
+    reportStep({ kind: 'check' });
     flush(unfinished);
     const { schemaVersion } = inspectBackup(unfinished, 'the copy');
     if (schemaVersion !== from) throw new Error('the copy has another schema');
@@ -87,9 +87,9 @@ function change({ folder: { databasePath }, from, isDurable }: UpgradeOrder): vo
     sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
     migrate(sqlite, databasePath, (step, steps) => {
       at = step;
-      tellStep({ kind: 'change', step, steps });
+      reportStep({ kind: 'change', step, steps });
     });
-    tellStep({ kind: 'fold' });
+    reportStep({ kind: 'checkpoint' });
     if (!isCopiedByLitestream(databasePath)) sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
@@ -112,9 +112,9 @@ self.onmessage = ({ data: order }: MessageEvent<UpgradeOrder>) => {
     copy(order);
     removeOldCopies(order.folder.databasePath);
     change(order);
-    tell({ kind: 'done' });
+    send({ kind: 'done' });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    tell({ kind: 'failed', message, code: error instanceof StartupError ? undefined : (code ?? 'unknown') });
+    send({ kind: 'failed', message, code: error instanceof StartupError ? undefined : (code ?? 'unknown') });
   }
 };

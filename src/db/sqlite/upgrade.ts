@@ -6,11 +6,11 @@ import { statfsSync, statSync } from 'node:fs';
 import type { Clock } from '../../core/clock.ts';
 import { bytesText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { openAsItIs } from './read-only.ts';
+import { openReadOnly } from './read-only.ts';
 import type { DataFolder } from './data-folder.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { clearUnfinishedCopies, unfinishedCopy, upgradeCopyPath } from './upgrade-copies.ts';
-import type { UpgradeNews, UpgradeOrder, UpgradeStep } from './upgrade-thread.ts';
+import type { UpgradeMessage, UpgradeOrder, UpgradeStep } from './upgrade-thread.ts';
 
 export interface UpgradeOptions {
   readonly clock: Clock;
@@ -18,10 +18,10 @@ export interface UpgradeOptions {
   readonly version: string;
   readonly isDurable: boolean;
   /** Notified at the start, and every few seconds of a long upgrade. */
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
-const TELL_EVERY_MS = 3000;
+const REPORT_EVERY_MS = 3000;
 
 /** One for the copy, one for the log of the changes, one for growth and sorting. */
 const ROOM = 3;
@@ -36,7 +36,7 @@ const LEAST_ROOM_BYTES = 16 * 2 ** 20;
 export async function upgradeData(
   folder: DataFolder,
   from: number,
-  { clock, version, isDurable, tell }: UpgradeOptions,
+  { clock, version, isDurable, report }: UpgradeOptions,
 ): Promise<string | null> {
   if (from >= SCHEMA_VERSION) return null;
   const { path, databasePath } = folder;
@@ -46,28 +46,31 @@ export async function upgradeData(
   const now = clock.now();
   const copyPath = upgradeCopyPath(databasePath, from, SCHEMA_VERSION, now);
   const change = `the database from schema ${from} to ${SCHEMA_VERSION}`;
-  tell(`Upgrading ${change}; a copy of its ${bytesText(bytes)} is made first. The port opens when it is done.`);
+  report(`Upgrading ${change}; a copy of its ${bytesText(bytes)} is made first. The port opens when it is done.`);
   const order = { folder, from, copyPath, now, version, isDurable };
-  await carryOut(order, bytes, (text) => tell(`Upgrading ${change}: ${text}`));
+  await carryOut(order, bytes, (text) => report(`Upgrading ${change}: ${text}`));
   return copyPath;
 }
 
-function carryOut(order: UpgradeOrder, bytes: number, tell: UpgradeOptions['tell']): Promise<void> {
+function carryOut(order: UpgradeOrder, bytes: number, report: UpgradeOptions['report']): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const thread = new Worker(new URL('./upgrade-thread.ts', import.meta.url).href);
   const began = performance.now();
   let at: UpgradeStep = { kind: 'copy' };
-  const telling = setInterval(() => tell(`${stepText(at, order, bytes)}, ${secondsSince(began)} s`), TELL_EVERY_MS);
-  thread.onmessage = ({ data: news }: MessageEvent<UpgradeNews>) => {
-    if (news.kind === 'step') at = news.step;
-    else if (news.kind === 'done') ended.resolve();
-    else if (news.code === undefined) ended.reject(new StartupError(news.message));
-    else ended.reject(Object.assign(new Error(news.message), { code: news.code }));
+  const reporting = setInterval(
+    () => report(`${stepText(at, order, bytes)}, ${secondsSince(began)} s`),
+    REPORT_EVERY_MS,
+  );
+  thread.onmessage = ({ data: message }: MessageEvent<UpgradeMessage>) => {
+    if (message.kind === 'step') at = message.step;
+    else if (message.kind === 'done') ended.resolve();
+    else if (message.code === undefined) ended.reject(new StartupError(message.message));
+    else ended.reject(Object.assign(new Error(message.message), { code: message.code }));
   };
   thread.onerror = (event) => ended.reject(new Error(`the thread of the upgrade failed: ${event.message}`));
   thread.postMessage(order);
   return ended.promise.finally(() => {
-    clearInterval(telling);
+    clearInterval(reporting);
     thread.terminate();
     clearUnfinishedCopies(order.folder.databasePath);
   });
@@ -87,7 +90,7 @@ function stepText(at: UpgradeStep, { copyPath, folder: { databasePath } }: Upgra
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000);
 
 function bytesOf(databasePath: string): number {
-  const { sqlite, close } = openAsItIs(databasePath);
+  const { sqlite, close } = openReadOnly(databasePath);
   try {
     const row = sqlite
       .query(

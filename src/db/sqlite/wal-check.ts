@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 
 /** Committed frames that cannot be read any more. */
-export interface LogLoss {
+export interface WalLoss {
   readonly committed: number;
   readonly readable: number;
   /** After a power cut the index may count frames that were never flushed, and so never acknowledged. */
@@ -38,7 +38,7 @@ const BOOT_SLACK_MS = 5000;
  * @param now in epoch milliseconds.
  * @returns null where no frame is missing or that is unknown: without an index, or with one of another log.
  */
-export function findLogLoss(databasePath: string, now: number): LogLoss | null {
+export function findWalLoss(databasePath: string, now: number): WalLoss | null {
   const indexPath = `${databasePath}-shm`;
   const index = readIndex(indexPath);
   if (index === null || index.frames === 0) return null;

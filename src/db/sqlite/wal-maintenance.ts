@@ -1,11 +1,11 @@
 /** Keeps the write-ahead log short while the database is open, and moves it into the database file at the end. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import type { Background } from './worker-client.ts';
+import type { DatabaseWorker } from './worker-client.ts';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface LogMaintenance {
+export interface WalMaintenance {
   /** Makes a checkpoint where changes were made since the last one, and restarts a long log. */
   maintain(changes: number): Promise<void>;
   /**
@@ -16,19 +16,19 @@ export interface LogMaintenance {
   finish(deadline: Deadline): Promise<void>;
 }
 
-export interface LogMaintenanceOptions {
+export interface WalMaintenanceOptions {
   readonly writer: SqliteDatabase;
   /** For checkpoints off the loop; null where SQLite makes them as it commits. */
-  readonly thread: Background | null;
+  readonly thread: DatabaseWorker | null;
   readonly snapshots: readonly Snapshot[];
   readonly files: OpenFiles;
   /** Runs something while no change is under way. */
   readonly alone: (run: () => Promise<unknown>) => Promise<void>;
   readonly logBytes: () => number;
   /** Whether another process checkpoints the log, after copying it. */
-  readonly isFoldedByOthers: () => boolean;
+  readonly isCheckpointedByOthers: () => boolean;
   /** Called where frames stay in the log, with the failure, or with null where the time was over. */
-  readonly onLogLeft: (error: unknown) => void;
+  readonly onWalLeft: (error: unknown) => void;
 }
 
 /** Pages (64 MiB) from which the log is restarted, for which changes wait a moment. */
@@ -44,7 +44,7 @@ const LARGE_LOG_BYTES = 128 * 2 ** 20;
  * Bytes truncated at a time, in 1 to 2 ms of a commit: all at once stalls the event loop for 50 ms. Only the writer may
  * do it: SQLite drops the mapping after a TRUNCATE on another connection.
  */
-const CUT_BYTES = 8 * 2 ** 20;
+const TRUNCATE_BYTES = 8 * 2 ** 20;
 
 const NO_LIMIT = -1;
 
@@ -55,16 +55,16 @@ const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
 const RESCUE_TRIES = 20;
 const RESCUE_AGAIN_MS = 50;
 
-export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
-  const { writer, thread, snapshots, files, alone, logBytes, isFoldedByOthers, onLogLeft } = options;
-  let changesFolded = 0;
+export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
+  const { writer, thread, snapshots, files, alone, logBytes, isCheckpointedByOthers, onWalLeft } = options;
+  let changesAtCheckpoint = 0;
   let restartFrom = 0;
   let logLimit = NO_LIMIT;
 
   /** Sets the size to which SQLite truncates the file at the next restart of the log. */
-  function cutLog(isLong: boolean): void {
+  function setTruncation(isLong: boolean): void {
     const bytes = logBytes();
-    const limit = isLong || bytes <= LARGE_LOG_BYTES || isFoldedByOthers() ? NO_LIMIT : bytes - CUT_BYTES;
+    const limit = isLong || bytes <= LARGE_LOG_BYTES || isCheckpointedByOthers() ? NO_LIMIT : bytes - TRUNCATE_BYTES;
     if (limit === logLimit) return;
     writer.run(`PRAGMA journal_size_limit = ${limit}`);
     logLimit = limit;
@@ -82,12 +82,12 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
 
   return {
     async maintain(changes) {
-      if (!thread || files.known() !== null || changes === changesFolded) return;
-      if (isFoldedByOthers() && logBytes() < ABANDONED_LOG_BYTES) return;
-      changesFolded = changes;
+      if (!thread || files.loss() !== null || changes === changesAtCheckpoint) return;
+      if (isCheckpointedByOthers() && logBytes() < ABANDONED_LOG_BYTES) return;
+      changesAtCheckpoint = changes;
       const { log } = await thread.checkpoint('PASSIVE');
       const isLong = log > LONG_LOG_PAGES;
-      cutLog(isLong);
+      setTruncation(isLong);
       if (!isLong || performance.now() < restartFrom) return;
       await undisturbed(async () => {
         const { busy } = await thread.checkpoint('RESTART');
@@ -96,9 +96,9 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
     },
     async rescue() {
       let isWhole = false;
-      for (let left = RESCUE_TRIES; left > 0 && !isWhole && files.isLogOurs(); left -= 1) {
+      for (let left = RESCUE_TRIES; left > 0 && !isWhole && files.isWalOurs(); left -= 1) {
         await undisturbed(async () => {
-          if (!files.isLogOurs()) return;
+          if (!files.isWalOurs()) return;
           // On the writer, which has the deleted log open: the thread might create a new one by its name.
           const { log, checkpointed } = writer.query('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
           isWhole = log === checkpointed;
@@ -112,15 +112,15 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
     async finish(deadline) {
       for (const each of snapshots) each.suspend();
       try {
-        if (isFoldedByOthers()) return await thread?.close();
+        if (isCheckpointedByOthers()) return await thread?.close();
         // In the thread, so that the deadline holds; the writer has little left to do.
         const isInTime = !thread || (await waitUntil(deadline, thread.checkpoint('PASSIVE')));
-        if (!isInTime) return onLogLeft(null);
+        if (!isInTime) return onWalLeft(null);
         await thread?.close();
         writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
       } catch (error) {
         await thread?.close();
-        onLogLeft(error);
+        onWalLeft(error);
       }
     },
   };

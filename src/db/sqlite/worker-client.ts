@@ -10,9 +10,9 @@ export interface Checkpoint {
 }
 
 /** Background thread, which rejects every call once it is closed. */
-export interface Background {
+export interface DatabaseWorker {
   /** Starts the thread early: without a free file descriptor it would end the process. */
-  begin(): Promise<void>;
+  start(): Promise<void>;
   /** Returns the rows of a long read, as of one moment after the call. */
   read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
   checkpoint(mode: 'PASSIVE' | 'RESTART'): Promise<Checkpoint>;
@@ -28,7 +28,7 @@ const CLOSE_MS = 500;
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
 
 /** @param path of a database file that exists: each thread has a connection of its own to it. */
-export function background(path: string): Background {
+export function databaseWorker(path: string): DatabaseWorker {
   const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
   let worker: Worker | undefined;
   let opened = Promise.resolve();
@@ -69,7 +69,7 @@ export function background(path: string): Background {
   }
 
   return {
-    async begin() {
+    async start() {
       worker ??= start();
       // An unreferenced thread alone keeps no process alive, and a start may have nothing else yet.
       const hold = setInterval(() => {}, HOLD_MS);

@@ -1,6 +1,6 @@
 /** Runs checkpoints and reads as long as a tenant off the event loop, by a connection that never writes a row. */
 import { Database as SqliteDatabase, type SQLQueryBindings } from 'bun:sqlite';
-import { yieldToOthers } from './thread-priority.ts';
+import { lowerThreadPriority } from './thread-priority.ts';
 
 declare const self: Worker;
 
@@ -17,7 +17,7 @@ export type WorkerAnswer =
 /** Longest wait of changes for other readers to finish; a backup's read takes minutes. */
 const CHECKPOINT_PATIENCE_MS = 50;
 
-yieldToOthers();
+lowerThreadPriority();
 
 let sqlite: SqliteDatabase | undefined;
 

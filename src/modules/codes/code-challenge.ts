@@ -265,7 +265,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
 
 /** Counts the refusal in the application's metrics, if the caller commits. */
 function refuse<Why extends TooSoon>(unit: Unit, { applicationId }: CodeSubject, limit: ReportedLimit, why: Why) {
-  unit.tell(LIMIT_REACHED, { applicationId, limit });
+  unit.publish(LIMIT_REACHED, { applicationId, limit });
   return { ok: false, ...why } as const;
 }
 

@@ -65,7 +65,7 @@ export function doctorRoute({ db, clock, metrics, peerAddress, instance }: Docto
       return {
         instanceId: identity.instanceId,
         version,
-        isWritable: db.status().trouble === null,
+        isWritable: db.status().outage === null,
         seen: {
           peer: peerAddress(context.request),
           client: context.ip,

@@ -73,9 +73,9 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
 /** @throws {AppError} unavailable with the reason. */
 async function requireDatabase(db: Database): Promise<void> {
   // The disk may accept writes again by now.
-  await db.tryAgain();
-  const { trouble } = db.status();
-  if (trouble !== null) throw new AppError('unavailable', { hint: trouble, retryAfterSeconds: RETRY_SECONDS });
+  await db.probeDisk();
+  const { outage } = db.status();
+  if (outage !== null) throw new AppError('unavailable', { hint: outage, retryAfterSeconds: RETRY_SECONDS });
   const isCurrent = await isSchemaCurrent(db.reader).catch((cause: unknown) => {
     throw new AppError('unavailable', { hint: 'database_not_readable', cause });
   });

@@ -81,9 +81,9 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
   const expiresAt = facts.certificateExpiresAt();
   const { deliveries, longWork, mails } = queues;
   const found: (Warning | false)[] = [
-    database.trouble !== null && {
+    database.outage !== null && {
       code: 'database_not_writable',
-      message: `The database takes no changes. ${HINTS[database.trouble]}`,
+      message: `The database takes no changes. ${HINTS[database.outage]}`,
       remedy: 'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
     },
     database.damage !== null && {

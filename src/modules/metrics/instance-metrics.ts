@@ -27,7 +27,7 @@ export function instanceMetrics(dependencies: InstanceMetricsDependencies): void
 }
 
 function databaseMetrics({ metrics, db }: InstanceMetricsDependencies): void {
-  const { figures } = db;
+  const { metrics: figures } = db;
   const status = (name: string, help: string, read: (status: DatabaseStatus) => number) =>
     metrics.gauge(name, help, () => read(db.status()));
   const counter = (name: string, help: string, read: () => number) =>
@@ -44,7 +44,7 @@ function databaseMetrics({ metrics, db }: InstanceMetricsDependencies): void {
     async () => (await db.measure()).freeBytes,
   );
   status('gatehouse_database_wal_bytes', 'Size of its write-ahead log.', ({ logBytes }) => logBytes);
-  status('gatehouse_database_writable', '1 while changes are taken.', ({ trouble }) => (trouble === null ? 1 : 0));
+  status('gatehouse_database_writable', '1 while changes are taken.', ({ outage }) => (outage === null ? 1 : 0));
   status('gatehouse_database_changes_waiting', 'Changes that wait for their turn.', ({ queued }) => queued);
   counter('gatehouse_database_changes_total', 'Changes that were committed.', () => figures.changes);
   metrics.histogram(

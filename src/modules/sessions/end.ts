@@ -59,7 +59,7 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
   if ('userId' in whose) return endOfPerson(unit, whose, reason);
   const { applicationId } = whose;
   await bumpApplicationEpoch(unit, applicationId);
-  unit.tell(SESSIONS_ENDED, { applicationId, userId: null, reason });
+  unit.publish(SESSIONS_ENDED, { applicationId, userId: null, reason });
   return beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds: null } });
 }
 
@@ -136,7 +136,7 @@ async function endOfMembers(
   const memberIds = members.map(({ id }) => id);
   for (const { id, applicationId, userId } of members) {
     await bumpMemberEpoch(unit, id);
-    unit.tell(SESSIONS_ENDED, { applicationId, userId, reason });
+    unit.publish(SESSIONS_ENDED, { applicationId, userId, reason });
   }
   if (spared) await spareSession(unit, spared.sessionId);
   const applicationId = members.length === 1 ? (members[0]?.applicationId ?? null) : null;

@@ -155,7 +155,7 @@ async function admit(
   }
   const admitted = await admitUnproved(unit, application, { user: person, member });
   if (member) await noteMemberSeen(unit, member.id, unit.now);
-  else unit.tell(MEMBER_SEEN, { applicationId: application.id, at: unit.now, before: NEVER });
+  else unit.publish(MEMBER_SEEN, { applicationId: application.id, at: unit.now, before: NEVER });
   return { member: admitted.member, isFirst: admitted.isNewProfile };
 }
 
@@ -255,7 +255,7 @@ async function come(
     await noteMemberSeen(unit, member.id, unit.now);
     return member;
   }
-  unit.tell(MEMBER_SEEN, { applicationId, at: unit.now, before: NEVER });
+  unit.publish(MEMBER_SEEN, { applicationId, at: unit.now, before: NEVER });
   return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
 }
 

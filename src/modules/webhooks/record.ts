@@ -22,7 +22,7 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
   const { deliveryId, applicationId, attempts: number, endpoint } = claimed;
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
   await insertAttempt(unit, deliveryId, attempt);
-  unit.tell(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered: errorClass === null });
+  unit.publish(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered: errorClass === null });
   if (claimed.isInOrder) await noteTriedInOrder(unit, endpoint.id, deliveryId);
   if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
   if (errorClass === 'gone') return fail(unit, claimed, null, mails);

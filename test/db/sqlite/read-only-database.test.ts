@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openOnlooker } from '@/db/sqlite/read-only-database.ts';
+import { openReadOnlyDatabase } from '@/db/sqlite/read-only-database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-onlooker-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
 sqlite.close();
 
 function checked(withinMs: number) {
-  const onlooker = openOnlooker(path);
+  const onlooker = openReadOnlyDatabase(path);
   const check = onlooker.check({ withinMs, isThorough: false });
   let next = check.next();
   while (!next.done) next = check.next();
@@ -33,7 +33,7 @@ test('a table that would take longer than there is time for is left out and name
 });
 
 test('no file is left beside the database', () => {
-  const onlooker = openOnlooker(path);
+  const onlooker = openReadOnlyDatabase(path);
   onlooker.close();
   expect(readdirSync(folder)).toEqual(['gatehouse.db']);
 });

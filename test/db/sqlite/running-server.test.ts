@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findServer, takeLeftNote, type ServerNote, writeServerNote } from '@/db/sqlite/running-server.ts';
+import { findServer, removeStaleNote, type ServerNote, writeServerNote } from '@/db/sqlite/running-server.ts';
 import { lockDataFolder } from '@/db/sqlite/data-folder.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { openData } from '@/dependencies.ts';
@@ -43,7 +43,7 @@ describe('a server on a folder', () => {
     expect(statSync(join(folder, 'gatehouse.server.json')).mode & 0o777).toBe(0o600);
     lock.release();
     expect(findServer(folder)).toBeNull();
-    expect([takeLeftNote(folder), takeLeftNote(folder)]).toEqual([true, false]);
+    expect([removeStaleNote(folder), removeStaleNote(folder)]).toEqual([true, false]);
   });
 
   test('whose note is broken still runs', async () => {

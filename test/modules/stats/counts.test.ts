@@ -76,7 +76,7 @@ test('a member is noted in one statement, but for the first time on a day', asyn
   const statements = (at: number) =>
     instance.db.write(SYSTEM_ACTOR, async (unit) => {
       const { reader, count } = countingReader(unit);
-      await noteMemberSeen({ ...reader, now: unit.now, actor: unit.actor, tell: unit.tell } as Unit, id, at);
+      await noteMemberSeen({ ...reader, now: unit.now, actor: unit.actor, publish: unit.publish } as Unit, id, at);
       return count();
     });
   expect(await statements(START + MINUTE)).toBe(1);

@@ -87,9 +87,9 @@ describe('when someone was last seen', () => {
     const minted = await given.sessions(instance, application, person.userId, 5000);
     instance.clock.advance(MINUTE);
     for (const { token } of minted) await session(instance, token);
-    const before = instance.db.figures.changes;
+    const before = instance.db.metrics.changes;
     await instance.services.flushAll();
-    expect(instance.db.figures.changes - before).toBeLessThan(20);
+    expect(instance.db.metrics.changes - before).toBeLessThan(20);
     const written = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE last_seen_at = ?');
     expect(written.get(START + MINUTE)).toEqual({ n: 5000 });
     expect(instance.logLines.join('')).not.toContain('could not write');
