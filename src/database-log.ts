@@ -1,10 +1,10 @@
 /** Logs problems of the database: one line when a problem begins, and one when it ends. */
 import type { Logger } from 'pino';
 import { AppError } from './core/error.ts';
-import type { Loss } from './db/database.ts';
+import type { FileLoss } from './db/database.ts';
 import type { WalLoss } from './db/sqlite/wal-check.ts';
 
-const LOSSES: Record<Loss, string> = {
+const LOSSES: Record<FileLoss, string> = {
   database_gone:
     'the database was deleted or replaced while open: changes are refused; stop the server, put the database back, start again',
   database_log_gone:
@@ -16,7 +16,7 @@ const LOG_NOT_KEPT =
   'the write-ahead log was deleted or replaced while open: changes are refused; the last changes before that may be lost; restart the server';
 
 export function databaseLog(path: string, log: Logger | undefined) {
-  const engine = {
+  return {
     onRefusal: (error: unknown) =>
       error === null
         ? log?.warn('the disk accepts writes again')
@@ -24,19 +24,19 @@ export function databaseLog(path: string, log: Logger | undefined) {
             { path, reason: reasonOf(error) },
             'the disk refuses writes: changes are answered 503 until it accepts them again',
           ),
-    onLoss: (loss: Loss, isKept: boolean) => log?.fatal({ path, reason: loss }, isKept ? LOSSES[loss] : LOG_NOT_KEPT),
+    onLoss: (loss: FileLoss, isKept: boolean) =>
+      log?.fatal({ path, reason: loss }, isKept ? LOSSES[loss] : LOG_NOT_KEPT),
     onWalLeft: (error: unknown) =>
       log?.warn(
         { path, reason: error === null ? 'timed out' : reasonOf(error) },
         'the write-ahead log was not checkpointed at the stop; the next start reads it',
       ),
-  };
-  return {
-    engine,
-    onLockRemade: () => log?.warn('the lock file of the data folder was deleted; this server recreated it'),
+    onSlowStatement: (sql: string, durationMs: number) =>
+      log?.warn({ durationMs: Math.round(durationMs), sql }, 'a statement was slow'),
+    onUpgrade: (progress: string) => log?.info(progress),
+    onLockRecreated: () => log?.warn('the lock file of the data folder was deleted; this server recreated it'),
     /** @returns one sentence about the damage; null unless damage is certain. */
-    logLoss(loss: WalLoss | null): string | null {
-      if (loss === null) return null;
+    onWalLoss(loss: WalLoss): string | null {
       const { committed, readable, isMachineRestarted } = loss;
       const pages = { path, committed, readable };
       if (isMachineRestarted) {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, inspectBackup, unpackBackup } from '../db/sqlite/backup.ts';
-import { lockDataFolder, openDataFolder } from '../db/sqlite/data-folder.ts';
+import { openDataFolder } from '../db/sqlite/data-folder.ts';
+import { lockDataFolder } from '../db/sqlite/folder-lock.ts';
 import { commitRestore, finishRestore, isFolderEmpty, makeStagingFolder } from '../db/sqlite/atomic-restore.ts';
 import { decrypt, isAge, type Keys, piecesOf, SHORTEST_PASSPHRASE, writeFlushed } from './encryption.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
@@ -40,7 +41,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
     );
   const isNew = !existsSync(dataFolder);
   const folder = openDataFolder(dataFolder);
-  const lock = lockDataFolder(folder);
+  const lock = lockDataFolder(folder.path);
   let isRestored = false;
   try {
     // A restore that was killed midway counts as done: its result is set aside now.

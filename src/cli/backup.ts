@@ -1,5 +1,5 @@
 /** `gatehouse backup`: writes a complete, verified copy of the instance to one file while its server runs. */
-import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { MadeBackup } from '../backup/make.ts';
@@ -8,7 +8,7 @@ import type { BackupRun } from '../backup/run.ts';
 import { loadConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { bytesText, secondsText } from '../core/quantities.ts';
-import { noDatabaseIn, pathsIn } from '../db/sqlite/data-folder.ts';
+import { pathsIn, requireDatabase } from '../db/sqlite/data-folder.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';
@@ -38,13 +38,13 @@ export const backup: Command = {
     const { PIPED_NAME } = await import('../backup/make.ts');
     const { accessOf, locksOf } = await import('../backup/plan.ts');
     const { startBackup } = await import('../backup/run.ts');
-    const { requireNoRestore } = await import('../dependencies.ts');
+    const { requireNoRestore } = await import('../db/sqlite/atomic-restore.ts');
     const pipedPath = file === '-' ? join(dataFolder, PIPED_NAME) : null;
     const target: BackupPlace = pipedPath === null ? placeOperand(file) : { kind: 'disk', path: pipedPath };
     const locks = locksOf(config);
     requireNoRestore(dataFolder);
-    const { databasePath } = pathsIn(dataFolder);
-    if (!existsSync(databasePath)) throw noDatabaseIn(dataFolder);
+    const folder = pathsIn(dataFolder);
+    requireDatabase(folder);
     process.umask(0o077);
     // A closed pipe ends the process, so the temporary file is removed on exit.
     if (pipedPath !== null) process.once('exit', () => rmSync(pipedPath, { force: true }));
@@ -58,7 +58,7 @@ export const backup: Command = {
       version: VERSION,
       keep: null,
     });
-    const made = await watched(run, databasePath);
+    const made = await watched(run, folder.databasePath);
     if (pipedPath !== null) await toStdout(pipedPath);
     tell(made, pipedPath === null ? made.place : 'standard output', isEncrypted(locks));
     return 0;

@@ -2,12 +2,12 @@
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { isoTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
-import { requireCurrentSchema } from '../db/sqlite/running-server.ts';
-import { noDatabaseIn, pathsIn } from '../db/sqlite/data-folder.ts';
 import type { Reader } from '../db/database.ts';
-import { findInstance } from '../db/sqlite/migrate.ts';
+import { requireNoRestore } from '../db/sqlite/atomic-restore.ts';
+import { pathsIn } from '../db/sqlite/data-folder.ts';
+import { requireInstance } from '../db/sqlite/find-instance.ts';
 import { openReadOnlyDatabase } from '../db/sqlite/read-only-database.ts';
-import { openData, requireNoRestore } from '../dependencies.ts';
+import { openData } from '../dependencies.ts';
 import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';
 import { findMail, listMails, type Mail } from '../store/mails.ts';
@@ -60,15 +60,14 @@ export async function mailText(
 }
 
 async function looked<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
-  const { path: folder, databasePath } = pathsIn(dataFolder);
-  requireNoRestore(folder);
-  if (!findInstance(databasePath)) throw noDatabaseIn(folder);
-  requireCurrentSchema(folder, databasePath);
-  const onlooker = openReadOnlyDatabase(databasePath);
+  const folder = pathsIn(dataFolder);
+  requireNoRestore(folder.path);
+  requireInstance(folder);
+  const database = openReadOnlyDatabase(folder.databasePath);
   try {
-    return await read(onlooker.reader);
+    return await read(database.reader);
   } finally {
-    onlooker.close();
+    database.close();
   }
 }
 

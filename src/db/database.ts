@@ -3,9 +3,8 @@
  */
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
-import type { Connection } from './sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import type { DatabaseMetrics } from './metrics.ts';
-import type { FileLoss } from './sqlite/open-files.ts';
 
 /** Key of a `Reader`'s connection, for `db/` only. */
 export const CONNECTION: unique symbol = Symbol('connection');
@@ -89,6 +88,7 @@ export interface DatabaseStatus {
   readonly damage: string | null;
 }
 
-export type { FileLoss as Loss };
+/** Loss of a server's files, until it is restarted. */
+export type FileLoss = 'database_gone' | 'database_log_gone' | 'folder_taken';
 
 export type DatabaseOutage = FileLoss | 'disk_refuses_writes' | 'database_not_writable';

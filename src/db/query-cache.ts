@@ -2,7 +2,6 @@
  * Query cache of a few lookups, invalidated by commits to what they were read from: by the statements of this process,
  * and by SQLite's own counter for others.
  */
-import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { BigMap } from '../core/big-map.ts';
 
 /** Rows that a statement changes: one id's row and dependents, or any in some tables; `+name` means new rows only. */
@@ -64,12 +63,10 @@ interface Statement {
   readonly answers: CacheEntries;
 }
 
-/** @param writer reads `data_version`, which its own commits leave alone. */
-export function queryCache(writer: SqliteDatabase): QueryCache {
+/** @param version changes with each commit of another process. */
+export function queryCache(version: () => number | undefined): QueryCache {
   const statements = new Map<string, Statement>();
-  // https://www.sqlite.org/pragma.html#pragma_data_version
-  const counter = writer.prepare<{ data_version: number }, []>('PRAGMA data_version');
-  let seen = counter.get()?.data_version;
+  let seen = version();
   let changes = 0;
   const changedIds = new Map<string, number>();
   /** Change count when an id was last changed. */
@@ -146,7 +143,7 @@ export function queryCache(writer: SqliteDatabase): QueryCache {
         if (!statement.tables.isDisjointFrom(tables)) statement.since = changes;
     },
     invalidateIfChangedElsewhere() {
-      const now = counter.get()?.data_version;
+      const now = version();
       if (now === seen) return;
       seen = now;
       forgetAll();

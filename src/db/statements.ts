@@ -1,6 +1,6 @@
 /** Runs the store's statements: builders, prepared statements, and raw SQL where speed needs it. For `store/` alone. */
 import type { SQLQueryBindings } from 'bun:sqlite';
-import type { ChangeScope, Connection, Orm } from './sqlite/connection.ts';
+import type { ChangeScope, Connection, Orm } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
 import type { CachedQuery } from './query-cache.ts';
 

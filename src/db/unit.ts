@@ -1,6 +1,6 @@
 /** Runs the work of one change, collects the messages it publishes, and refuses misuse. */
 import type { Actor } from '../core/actor.ts';
-import type { Connection } from './sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import { CONNECTION, type Topic, type Unit } from './database.ts';
 
 /** Change as the engine drives it. */

@@ -8,7 +8,8 @@ import { restoreBackup } from '@/backup/restore.ts';
 import { startBackup } from '@/backup/run.ts';
 import { openData } from '@/dependencies.ts';
 import { inspectBackup } from '@/db/sqlite/backup.ts';
-import { SCHEMA_VERSION, schemaVersionOf } from '@/db/sqlite/migrate.ts';
+import { findInstance } from '@/db/sqlite/find-instance.ts';
+import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { layFixture } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_MARK } from '../fixtures/world.ts';
 import { emptyFolder } from '../support/binary.ts';
@@ -61,7 +62,7 @@ test('a folder from before keys were bound is backed up as it is, beside its ser
   const order = { access: ACCESS, keys: { identities: [], passphrase: null }, isForced: false, now: 1_700_000_001_000 };
   await restoreBackup({ source, dataFolder: restored, ...order }, () => {});
   await (await openData(restored, { isDurable: false })).close();
-  expect(schemaVersionOf(join(restored, 'gatehouse.db'))).toBe(SCHEMA_VERSION);
+  expect(findInstance(join(restored, 'gatehouse.db'))?.schema).toBe(SCHEMA_VERSION);
   const sqlite = new Database(join(restored, 'gatehouse.db'), { readonly: true });
   expect(sqlite.query('SELECT name FROM workspaces').get()).toEqual({ name: 'Still served' });
   sqlite.close();

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
 import type { Database, Reader, Unit } from '@/db/database.ts';
-import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
+import { openEngine } from '@/db/sqlite/engine.ts';
+import { openWriter } from '@/db/sqlite/pragmas.ts';
 import { queryCache, tablesChangedBy } from '@/db/query-cache.ts';
 import { type LookUp, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
 
@@ -74,7 +75,7 @@ describe.each([
 
   beforeEach(async () => {
     path = join(folder, `${isServer}-${(count += 1)}.db`);
-    const sqlite = openSqlite(path, { isDurable: false });
+    const sqlite = openWriter(path, { isDurable: false });
     sqlite.run('CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT)');
     sqlite.run('CREATE TABLE keys (id TEXT PRIMARY KEY, hash BLOB UNIQUE, person TEXT, seen INTEGER)');
     sqlite.run('CREATE TABLE badges (person TEXT)');
@@ -194,9 +195,7 @@ describe.each([
 });
 
 test('those who are asked for again stay where a crowd comes once each', async () => {
-  const sqlite = openSqlite(join(folder, 'crowd.db'), { isDurable: false });
-  const memory = queryCache(sqlite);
-  const answers = memory.entriesOf({ sql: 'SELECT 1', ids: () => [], foundById: [] });
+  const answers = queryCache(() => 1).entriesOf({ sql: 'SELECT 1', ids: () => [], foundById: [] });
   const keyOf = (index: number) => (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
   const ask = (index: number) => {
     const known = answers.get(keyOf(index));
@@ -210,7 +209,6 @@ test('those who are asked for again stay where a crowd comes once each', async (
     ask(turn % regulars.length);
   }
   expect(regulars.filter((index) => ask(index) === undefined).length).toBeLessThan(6000);
-  sqlite.close();
 });
 
 test.each([

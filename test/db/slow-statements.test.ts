@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
-import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
+import { openEngine } from '@/db/sqlite/engine.ts';
+import { openWriter } from '@/db/sqlite/pragmas.ts';
 import { orm, raw, rawChange } from '@/db/statements.ts';
 import { workspaces } from '@/store/schema/workspaces.ts';
 import { freshDatabaseFile } from '../support/database.ts';
@@ -15,7 +16,7 @@ async function open(thresholdMs: number) {
   const path = freshDatabaseFile();
   const told: { sql: string; durationMs: number }[] = [];
   const slow = { thresholdMs, report: (sql: string, durationMs: number) => void told.push({ sql, durationMs }) };
-  const db = await openEngine(openSqlite(path), path, { clock: systemClock, isDurable: false, isServer: false, slow });
+  const db = await openEngine(openWriter(path), path, { clock: systemClock, isDurable: false, isServer: false, slow });
   return { db, told };
 }
 

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../src/core/clock.ts';
 import { CONNECTION, type Database, type Reader } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/sqlite/migrate.ts';
-import { openEngine, openSqlite } from '../../src/db/sqlite/open.ts';
+import { openEngine } from '../../src/db/sqlite/engine.ts';
+import { openWriter } from '../../src/db/sqlite/pragmas.ts';
 
 export interface TestDatabase {
   readonly db: Database;
@@ -61,7 +62,7 @@ export function freshDatabaseFile(): string {
 
 export async function openTestDatabase(clock: Clock): Promise<TestDatabase> {
   const path = freshDatabaseFile();
-  const db = await openEngine(openSqlite(path), path, { clock, isDurable: false, isServer: false });
+  const db = await openEngine(openWriter(path), path, { clock, isDurable: false, isServer: false });
   const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
   sqlite.run('PRAGMA busy_timeout = 1000');
   sqlite.run('PRAGMA synchronous = OFF');

@@ -4,7 +4,8 @@ import { DAY } from '../../core/clock.ts';
 import { bytesText, counted, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderError } from '../../db/sqlite/folder-error.ts';
-import { findInstance, SCHEMA_VERSION, schemaVersionOf } from '../../db/sqlite/migrate.ts';
+import { findInstance } from '../../db/sqlite/find-instance.ts';
+import { SCHEMA_VERSION } from '../../db/sqlite/migrate.ts';
 import { type ReadOnlyDatabase, openReadOnlyDatabase } from '../../db/sqlite/read-only-database.ts';
 import type { Reader } from '../../db/database.ts';
 import { countQueues } from '../../modules/health/queue-counts.ts';
@@ -37,31 +38,31 @@ export async function databaseFindings(
   const { fail } = findingsOf('database');
   if (!existsSync(path))
     return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
-  let onlooker: ReadOnlyDatabase | undefined;
+  let database: ReadOnlyDatabase | undefined;
   try {
-    if (!findInstance(path))
+    const instance = findInstance(path);
+    if (instance === null)
       return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
-    const { isCurrent, findings } = schemaFindings(scene);
-    onlooker = openReadOnlyDatabase(path);
+    const { isCurrent, findings } = schemaFindings(scene, instance.schema);
+    database = openReadOnlyDatabase(path);
     return [
       ...findings,
       ...logLossFindings(scene),
-      ...wholeFindings(onlooker, options),
-      ...logFindings(onlooker),
-      ...(isCurrent ? await contentFindings(scene, onlooker.reader, local) : []),
+      ...wholeFindings(database, options),
+      ...logFindings(database),
+      ...(isCurrent ? await contentFindings(scene, database.reader, local) : []),
     ];
   } catch (error) {
     const trouble = error instanceof StartupError ? error : folderError(error, path);
     if (trouble === null) throw error;
     return [fail(trouble.message, 'Where it is damaged, bring back a good backup: gatehouse restore FILE.')];
   } finally {
-    onlooker?.close();
+    database?.close();
   }
 }
 
-function schemaFindings({ databasePath, server }: Scene): { isCurrent: boolean; findings: Finding[] } {
+function schemaFindings({ server }: Scene, version: number): { isCurrent: boolean; findings: Finding[] } {
   const { ok, warn } = findingsOf('schema');
-  const version = schemaVersionOf(databasePath);
   if (version === SCHEMA_VERSION) return { isCurrent: true, findings: [ok(`${version}, this binary’s own.`)] };
   const remedy =
     server === null
@@ -71,10 +72,10 @@ function schemaFindings({ databasePath, server }: Scene): { isCurrent: boolean; 
   return { isCurrent: false, findings: [warn(message, remedy)] };
 }
 
-function wholeFindings(onlooker: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
+function wholeFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
   const { ok, warn, fail } = findingsOf('integrity');
   const withinMs = isFull ? Infinity : checkMs;
-  const check = onlooker.check({ withinMs, isThorough: isFull });
+  const check = database.check({ withinMs, isThorough: isFull });
   let next = check.next();
   while (!next.done) {
     step(`checking ${next.value.table} (${next.value.done + 1} of ${next.value.all})`);
@@ -95,7 +96,7 @@ function wholeFindings(onlooker: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS,
         'To look through all of it, however long it takes: gatehouse doctor --full',
       ),
     ];
-  return [ok(`${checked} tables (${bytesText(onlooker.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
+  return [ok(`${checked} tables (${bytesText(database.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
 }
 
 function logLossFindings({ logLoss: loss }: Scene): Finding[] {

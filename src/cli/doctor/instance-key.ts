@@ -4,7 +4,7 @@ import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, pathsIn, quoted } from '../../db/sqlite/data-folder.ts';
 import { folderError } from '../../db/sqlite/folder-error.ts';
 import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/sqlite/instance-key-file.ts';
-import { findInstance, type FoundInstance } from '../../db/sqlite/migrate.ts';
+import { findInstance, type FoundInstance } from '../../db/sqlite/find-instance.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 

@@ -3,7 +3,8 @@
  * has its final name, the next process to open the data folder finishes the restore.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { StartupError } from '../../core/startup-error.ts';
 import { flush } from './flush.ts';
 import { chownToOwnerOf } from './file-owner.ts';
 
@@ -62,9 +63,12 @@ export function commitRestore(folder: string, aside: string): string | null {
   return existsSync(path) ? path : null;
 }
 
-/** Returns whether a restore has happened but is not finished. */
-export function isRestorePending(folder: string): boolean {
-  return existsSync(join(folder, READY));
+/** @throws {StartupError} during an unfinished restore, when the folder may hold files of two instances. */
+export function requireNoRestore(folder: string): void {
+  if (existsSync(join(folder, READY)))
+    throw new StartupError(
+      `A restore into ${resolve(folder)} is under way, or was stopped in the middle. Wait for it, or start the server: it finishes it.`,
+    );
 }
 
 /** Finishes a restore that has happened, or removes one that has not. Call it under the folder's lock. */

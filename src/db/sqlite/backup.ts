@@ -5,7 +5,8 @@ import { INSTANCE_KEY_BYTES, instanceKey } from '../../core/instance-key.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, noDatabaseIn, PRIVATE_FILE } from './data-folder.ts';
 import { refuseLostDatabase, requireInstanceKey } from './instance-key-file.ts';
-import { instanceIn, SCHEMA_VERSION } from './migrate.ts';
+import { instanceIn } from './find-instance.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 
 export interface BackupOrigin {
   /** In epoch milliseconds. */

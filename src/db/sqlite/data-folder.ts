@@ -1,6 +1,5 @@
-/** Manages the data folder: private permissions, one server at a time, paths of the database and instance key. */
-import { Database as SqliteDatabase } from 'bun:sqlite';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
+/** Makes the data folder, keeps it private, and names its files. */
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderError } from './folder-error.ts';
@@ -48,6 +47,11 @@ export function pathsIn(folder: string): DataFolder {
   return { path, databasePath: join(path, 'gatehouse.db'), instanceKeyPath: join(path, 'instance.key') };
 }
 
+/** @throws {StartupError} for a folder without a database: a wrong --data. */
+export function requireDatabase({ path, databasePath }: DataFolder): void {
+  if (!existsSync(databasePath)) throw noDatabaseIn(path);
+}
+
 /** Returns the error for a folder that no server has used: a wrong --data. */
 export function noDatabaseIn(folder: string): StartupError {
   return new StartupError(`There is no Gatehouse database in ${resolve(folder)}; name its folder with --data.`);
@@ -92,71 +96,3 @@ function isOursByGroup({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>):
 export function quoted(path: string): string {
   return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
-
-const LOOK_MS = 100;
-
-/** Returns the path of the file that a server keeps locked. */
-export function lockPathOf(path: string): string {
-  return join(path, 'gatehouse.lock');
-}
-
-export interface FolderLock {
-  /** Recreates a deleted lock file. @returns false once another server holds the folder. */
-  isHeld(): boolean;
-  release(): void;
-}
-
-/**
- * Locks the folder for one server, by an operating-system lock that no kill leaves behind.
- *
- * @param onRemade called after a deleted lock file was recreated.
- * @throws {StartupError} when another server holds it.
- */
-export function lockDataFolder({ path }: Pick<DataFolder, 'path'>, onRemade: () => void = () => {}): FolderLock {
-  const lockPath = lockPathOf(path);
-  let held = takeLock(path, lockPath);
-  return {
-    isHeld() {
-      try {
-        if (statSync(lockPath, { throwIfNoEntry: false })?.ino === held.inode) return true;
-        const again = takeLock(path, lockPath);
-        held.lock.close();
-        held = again;
-      } catch (error) {
-        // A disk that refuses a new lock file refuses it to every other server too.
-        return codeOf((error as Error).cause) !== 'SQLITE_BUSY';
-      }
-      onRemade();
-      return true;
-    },
-    release: () => held.lock.close(),
-  };
-}
-
-function takeLock(path: string, lockPath: string): { readonly lock: SqliteDatabase; readonly inode: number } {
-  let lock: SqliteDatabase | undefined;
-  try {
-    lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
-    // A command that checks for a server holds it for a moment.
-    lock.run(`PRAGMA busy_timeout = ${LOOK_MS}`);
-    lock.run('PRAGMA journal_mode = MEMORY');
-    lock.run('BEGIN EXCLUSIVE');
-    chmodSync(lockPath, PRIVATE_FILE);
-    return { lock, inode: statSync(lockPath).ino };
-  } catch (cause) {
-    lock?.close();
-    const code = codeOf(cause);
-    if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
-      throw new StartupError(
-        `${lockPath} is not the lock that Gatehouse made. Remove it while no server runs on this folder, then start again.`,
-        { cause },
-      );
-    if (code !== 'SQLITE_BUSY') throw folderError(cause, lockPath) ?? cause;
-    throw new StartupError(
-      `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
-      { cause },
-    );
-  }
-}
-
-const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code;

@@ -3,10 +3,11 @@
  * may still fit on a full disk.
  */
 import { AppError } from '../../core/error.ts';
+import type { MutableMetrics } from '../metrics.ts';
 
 export interface DiskHealth {
   isRefusing(): boolean;
-  /** Begins a refusal where the disk caused the failure. @returns the failure as callers are told it. */
+  /** Counts a failure that the disk caused, and begins a refusal. @returns the failure as callers see it. */
   record(failure: unknown): unknown;
   /** Probes the disk while it refuses changes. Calls share the next probe, which begins after them. */
   probeWhileRefusing(): Promise<void>;
@@ -17,6 +18,7 @@ export interface DiskHealthOptions {
   readonly probe: (kibibytes: number) => Promise<void>;
   /** Called with the error when a refusal begins, and with null when it ends. */
   readonly onChange: (error: unknown) => void;
+  readonly metrics: MutableMetrics;
 }
 
 /** SQLite's codes for a disk that is full, gone or read-only (https://www.sqlite.org/rescode.html). */
@@ -30,7 +32,7 @@ const LARGEST_PROBE_KIB = 4096;
 const RELAPSE_MS = 60_000;
 const PROBE_EVERY_MS = 250;
 
-export function diskHealth({ probe, onChange }: DiskHealthOptions): DiskHealth {
+export function diskHealth({ probe, onChange, metrics }: DiskHealthOptions): DiskHealth {
   let isRefusing = false;
   let endedAt = -Infinity;
   let probedAt = -Infinity;
@@ -63,9 +65,11 @@ export function diskHealth({ probe, onChange }: DiskHealthOptions): DiskHealth {
   return {
     isRefusing: () => isRefusing,
     record(failure) {
-      const refusal = asDiskError(failure);
-      if (isDiskError(refusal)) begin(refusal.cause ?? refusal);
-      return refusal;
+      const error = asDiskError(failure);
+      if (!isDiskError(error)) return error;
+      metrics.refusals += 1;
+      begin(error.cause ?? error);
+      return error;
     },
     async probeWhileRefusing() {
       if (isRefusing) await (next ??= probeSoon());

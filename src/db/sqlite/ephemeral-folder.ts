@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SECOND, systemClock } from '../../core/clock.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { lockDataFolder, lockPathOf } from './data-folder.ts';
+import { lockDataFolder, lockPathOf } from './folder-lock.ts';
 
 /** Contains the process id: while that process runs, its folder may be new and not locked yet. */
 const NAME = /^gatehouse-ephemeral-(\d{1,10})-\w+$/;
@@ -66,7 +66,7 @@ function isRunning(id: number): boolean {
 
 function isLocked(path: string): boolean {
   try {
-    lockDataFolder({ path }).release();
+    lockDataFolder(path).release();
     return false;
   } catch {
     return true;

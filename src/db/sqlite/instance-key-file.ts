@@ -8,7 +8,7 @@ import { INSTANCE_KEY_BYTES, type InstanceKey, instanceKey } from '../../core/in
 import type { Random } from '../../core/random.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, PRIVATE_FILE } from './data-folder.ts';
-import type { FoundInstance } from './migrate.ts';
+import type { FoundInstance } from './find-instance.ts';
 
 /** Key as read from its file. */
 export interface StoredKey {

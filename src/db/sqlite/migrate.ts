@@ -1,6 +1,5 @@
-/** Migrates the database to this binary's schema in one transaction, and refuses databases that are not its own. */
+/** Migrates a database to this binary's schema in one transaction. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import foundation from '../../../migrations/0001_foundation.sql' with { type: 'text' };
 import management from '../../../migrations/0002_management.sql' with { type: 'text' };
@@ -16,7 +15,6 @@ import backups from '../../../migrations/0011_backups.sql' with { type: 'text' }
 import whoseAccount from '../../../migrations/0012_whose_account.sql' with { type: 'text' };
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
-import { openReadOnly } from './read-only.ts';
 import { quoted } from './data-folder.ts';
 import type { Reader } from '../database.ts';
 import { raw } from '../statements.ts';
@@ -41,68 +39,8 @@ const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Tables of every Gatehouse since its first schema. */
-const OWN_TABLES = ['workspaces', 'applications', 'application_users'];
-
-/** An instance in a database file, its log included. */
-export interface FoundInstance {
-  /** Number of migrations applied. */
-  readonly schema: number;
-  /** The mark of its instance key; 0 until a start has bound the two. */
-  readonly mark: number;
-}
-
-/**
- * Finds the instance by a read-only connection. @returns null where there is no file, or nothing was made in it yet.
- *
- * @throws {StartupError} where it is not Gatehouse's, or was written by a newer binary.
- */
-export function findInstance(path: string): FoundInstance | null {
-  if (!existsSync(path)) return null;
-  const header = Buffer.alloc(100);
-  const file = openSync(path, 'r');
-  const length = readSync(file, header, 0, header.length, 0);
-  closeSync(file);
-  if (length === 0) return null;
-  if (length < header.length || header.toString('latin1', 0, 15) !== 'SQLite format 3')
-    throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
-  return readAsItIs(path, (sqlite) => instanceIn(sqlite, path));
-}
-
-/**
- * Finds the instance through an open connection, as a server must: closing a second descriptor of its database drops
- * SQLite's locks on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). @throws {StartupError}
- */
-export function instanceIn(sqlite: SqliteDatabase, path: string): FoundInstance | null {
-  const names = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-  const tables = names.map(({ name }) => name);
-  const isOwn = OWN_TABLES.every((table) => tables.includes(table));
-  if (!isOwn && tables.length > 0)
-    throw new StartupError(
-      `${path} is the database of something else than Gatehouse; point --data at a Gatehouse folder or an empty one. ` +
-        'Nothing was changed.',
-    );
-  const schema = schemaVersion(sqlite);
-  refuseNewer(schema, path);
-  const { application_id: mark } = sqlite.query('PRAGMA application_id').get() as { application_id: number };
-  return isOwn ? { schema, mark } : null;
-}
-
-/** Returns the number of migrations a Gatehouse file has had, its log included. Changes nothing. */
-export function schemaVersionOf(path: string): number {
-  return readAsItIs(path, schemaVersion);
-}
-
-function readAsItIs<Result>(path: string, read: (sqlite: SqliteDatabase) => Result): Result {
-  const { sqlite, close } = openReadOnly(path);
-  try {
-    return read(sqlite);
-  } finally {
-    close();
-  }
-}
-
-function refuseNewer(version: number, path: string): void {
+/** @throws {StartupError} where a newer binary wrote the database, naming the copy that leads back. */
+export function refuseNewer(version: number, path: string): void {
   if (version <= SCHEMA_VERSION) return;
   const copy = copyToGoBackTo(path, SCHEMA_VERSION);
   throw new StartupError(

@@ -4,9 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../../core/error.ts';
-
-/** Loss of a server's files, until it is restarted. */
-export type FileLoss = 'database_gone' | 'database_log_gone' | 'folder_taken';
+import type { FileLoss } from '../database.ts';
 
 export interface OpenFiles {
   /** Checks the names now. @returns null where all is in place. */

@@ -1,150 +1,144 @@
-/** Opens the SQLite file with the pragmas that the product relies on, each with its reason. */
-import { Database as SqliteDatabase } from 'bun:sqlite';
-import { existsSync } from 'node:fs';
-import { stat, statfs } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+/**
+ * Opens a data folder for a server or for a command: the steps in their order, each with what it refuses. Everything
+ * that can refuse does so before anything is changed.
+ */
 import type { Clock } from '../../core/clock.ts';
-import { databaseWorker } from './worker-client.ts';
-import type { Database, DatabaseSize } from '../database.ts';
-import { walDurability, noDurability } from './durability.ts';
-import { databaseMetrics, type SlowStatements } from '../metrics.ts';
-import { flush } from './flush.ts';
-import { openFiles } from './open-files.ts';
-import { queryCache as remember } from '../query-cache.ts';
-import { snapshotPerRead, sharedSnapshot } from './snapshot.ts';
-import { createDatabase, type SqliteEngine } from './engine.ts';
-import { checkIntegrity } from './integrity-check.ts';
+import type { Deadline } from '../../core/deadline.ts';
+import type { InstanceKey } from '../../core/instance-key.ts';
+import type { Random } from '../../core/random.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import type { Database } from '../database.ts';
+import { finishRestore, requireNoRestore } from './atomic-restore.ts';
+import { type DataFolder, openDataFolder, pathsIn, requireDatabase } from './data-folder.ts';
+import { type EngineEvents, type EngineOptions, openEngine } from './engine.ts';
+import { findInstance, type FoundInstance, requireInstance } from './find-instance.ts';
+import { folderError } from './folder-error.ts';
+import { type FolderLock, lockDataFolder } from './folder-lock.ts';
+import { openInstanceKey } from './instance-key-file.ts';
+import { migrate } from './migrate.ts';
+import { openWriter } from './pragmas.ts';
+import { removeStaleNote, waitForRelock } from './running-server.ts';
+import { upgradeData } from './upgrade.ts';
+import { findWalLoss, type WalLoss } from './wal-check.ts';
 
-const LOG_LIMIT_BYTES = 64 * 2 ** 20;
+/** A data folder opened by one process, with its key loaded. A server also migrates it. */
+export interface OpenedData {
+  readonly db: Database;
+  readonly instanceKey: InstanceKey;
+  /** The copy made before an upgrade, if there was one. */
+  readonly upgradeCopy: string | null;
+  /** True if the previous server did not stop cleanly. */
+  readonly isAfterCrash: boolean;
+  close(deadline?: Deadline): Promise<void>;
+}
+
+/** Events for the operator's log. */
+export interface DataEvents extends EngineEvents {
+  onLockRecreated(): void;
+  /** @returns one sentence about the damage; null unless damage is certain. */
+  onWalLoss(loss: WalLoss): string | null;
+  /** Called at the start of an upgrade, and every few seconds of a long one. */
+  onUpgrade(progress: string): void;
+}
+
+export interface OpenOptions extends Pick<EngineOptions, 'isDurable' | 'slow' | 'probe'> {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Version of this binary. */
+  readonly version: string;
+  readonly events: DataEvents;
+}
+
+/** State of a folder before its database is opened. */
+interface Found {
+  readonly folder: DataFolder;
+  readonly instance: FoundInstance | null;
+  /** Null for a command, which runs beside a server. */
+  readonly lock: FolderLock | null;
+  readonly isAfterCrash: boolean;
+  readonly damage: string | null;
+}
 
 /**
- * Whether Litestream copies the database, by its folder, which stays after it has stopped. It checkpoints the log and
- * then reads on from the old end: truncating or checkpointing the log ourselves corrupts its replica silently (seen,
- * with the limit above).
+ * Opens a folder for a command, which changes no schema and makes no folder.
+ *
+ * @throws {StartupError} during a restore, without a current database, or where the folder or its key is refused.
  */
-export function isCopiedByLitestream(path: string): boolean {
-  return existsSync(join(dirname(path), `.${basename(path)}-litestream`));
-}
-
-/** Opens a connection, for migrations first. @param isDurable false for a temporary folder. */
-export function openSqlite(path: string, { isDurable = true } = {}): SqliteDatabase {
-  const sqlite = new SqliteDatabase(path, { create: true, readwrite: true, strict: true });
-  // Another process (setup-link, backup) may hold the write lock for a moment.
-  sqlite.run('PRAGMA busy_timeout = 5000');
-  // Readers never wait for the writer.
-  sqlite.run('PRAGMA journal_mode = WAL');
-  // SQLite itself flushes writes made before the server runs, such as a migration.
-  sqlite.run(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
-  // Off by default in SQLite.
-  sqlite.run('PRAGMA foreign_keys = ON');
-  // Erases deleted bytes from the file, and from the log once it is checkpointed. Costs 40 µs per freed page; not
-  // measurable for a mail that is sent.
-  sqlite.run('PRAGMA secure_delete = ON');
-  tune(sqlite);
-  if (isCopiedByLitestream(path)) {
-    sqlite.run('PRAGMA wal_autocheckpoint = 0');
-    sqlite.run('PRAGMA journal_size_limit = -1');
-  }
-  return sqlite;
-}
-
-function tune(sqlite: SqliteDatabase): void {
-  // A lookup among a million sessions (1.4 GB) takes 83 µs through the 2 MB page cache, 7 µs mapped; SQLite maps 2 GB
-  // at most.
-  sqlite.run('PRAGMA mmap_size = 2147483648');
-  // Truncates the log after a burst; else it keeps its largest size for ever.
-  sqlite.run(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`);
-  sqlite.run('PRAGMA temp_store = MEMORY');
-}
-
-export interface EngineOptions extends Pick<SqliteEngine, 'probe' | 'damage' | 'onRefusal' | 'onLoss' | 'onWalLeft'> {
-  readonly clock: Clock;
-  /** False only for a folder deleted on exit: nothing is flushed then. */
-  readonly isDurable: boolean;
-  /** Adds a thread for checkpoints and long reads, and shared snapshots. Without it SQLite checkpoints on commit. */
-  readonly isServer: boolean;
-  /** Notified of slow statements; without it none is timed. */
-  readonly slow?: SlowStatements;
-  /** Whether this server still holds its folder; called several times a second. */
-  readonly isFolderHeld?: () => boolean;
-}
-
-/** Makes a migrated connection the writer of a database, and opens the rest. */
-export async function openEngine(
-  writer: SqliteDatabase,
-  path: string,
-  { clock, isDurable, isServer, slow, isFolderHeld = () => true, ...told }: EngineOptions,
-): Promise<Database> {
-  dropStatistics(writer);
-  // The queue retries itself: waiting here would block the event loop.
-  writer.run('PRAGMA busy_timeout = 0');
-  // `durability.ts` flushes; NORMAL keeps the order of log and database.
-  writer.run(`PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}`);
-  if (isServer) {
-    // The background thread checkpoints the log, and the writer truncates it bit by bit.
-    writer.run('PRAGMA wal_autocheckpoint = 0');
-    writer.run('PRAGMA journal_size_limit = -1');
-  }
-  const reader = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
-  reader.run('PRAGMA query_only = ON');
-  tune(reader);
-  // Creates the log, whose name in the folder must survive a power cut too.
-  reader.query('SELECT count(*) FROM sqlite_schema').get();
-  if (isDurable) flush(dirname(path));
-  const remembered = remember(writer);
-  const metrics = databaseMetrics();
-  const thread = isServer ? databaseWorker(path) : null;
-  await thread?.start();
-  const files = openFiles(path, isServer ? isFolderHeld : null);
-  const durability = isDurable
-    ? await walDurability({ logPath: `${path}-wal`, checkpointAndFlush: () => secure(path), files, metrics })
-    : noDurability(files);
-  return createDatabase({
-    writer,
-    reader,
-    clock,
-    durability,
-    metrics,
-    ...(slow && { slow }),
-    thread,
-    remembered,
-    files,
-    isCheckpointedByOthers: () => isCopiedByLitestream(path),
-    check: () => checkIntegrity(path),
-    ...told,
-    measure: () => measure(path, reader),
-    // Tests change rows behind the product's back and read them in the same turn.
-    snapshotOn: isServer ? sharedSnapshot : snapshotPerRead,
+export async function openForCommand(path: string, options: OpenOptions): Promise<OpenedData> {
+  requireNoRestore(path);
+  requireDatabase(pathsIn(path));
+  const folder = openDataFolder(path);
+  return explained(folder, async () => {
+    const instance = requireInstance(folder);
+    return openFound({ folder, instance, lock: null, isAfterCrash: false, damage: null }, options);
   });
 }
 
 /**
- * Drops the planner's statistics; nothing here runs ANALYZE or PRAGMA optimize. Without them the planner takes every
- * table for a large one, as the statements expect, and keeps its plans
- * (https://www.sqlite.org/queryplanner-ng.html#qpstab).
- * With them, on 60,000 rows a table, 17 of 726 statements changed plan: some scanned all counters of a limit, or all
- * keys.
+ * Opens a folder for the one server on it: makes it if missing, finishes a restore, upgrades the database.
+ *
+ * @throws {StartupError} where another server holds the folder, the database is a newer or a foreign one, or the folder
+ *   or its key is refused.
  */
-function dropStatistics(writer: SqliteDatabase): void {
-  for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);
+export async function openForServer(path: string, options: OpenOptions): Promise<OpenedData> {
+  const { clock, events } = options;
+  const folder = openDataFolder(path);
+  return explained(folder, async () => {
+    await waitForRelock(folder.path);
+    const lock = lockDataFolder(folder.path, events.onLockRecreated);
+    try {
+      const isAfterCrash = removeStaleNote(folder.path);
+      finishRestore(folder.path);
+      const loss = findWalLoss(folder.databasePath, clock.now());
+      const damage = loss && events.onWalLoss(loss);
+      const instance = findInstance(folder.databasePath);
+      return await openFound({ folder, instance, lock, isAfterCrash, damage }, options);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  });
 }
 
-async function measure(path: string, reader: SqliteDatabase): Promise<DatabaseSize> {
-  const [file, disk] = await Promise.all([stat(path).catch(() => null), statfs(dirname(path)).catch(() => null)]);
-  const { free } = reader
-    .query('SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size')
-    .get() as { free: number };
-  return { bytes: file?.size ?? 0, reusableBytes: free, freeBytes: disk && disk.bavail * disk.bsize };
+/** Opens key and database, after an upgrade where the schema is older. */
+async function openFound(
+  { folder, instance, lock, isAfterCrash, damage }: Found,
+  { clock, random, isDurable, version, slow, probe, events }: OpenOptions,
+): Promise<OpenedData> {
+  const { key, bindTo } = openInstanceKey(folder, instance, random);
+  const upgrade = { clock, version, isDurable, report: events.onUpgrade };
+  const upgradeCopy = instance && (await upgradeData(folder, instance.schema, upgrade));
+  const writer = openWriter(folder.databasePath, { isDurable });
+  if (instance === null) migrate(writer, folder.databasePath);
+  bindTo(writer);
+  const db = await openEngine(writer, folder.databasePath, {
+    clock,
+    isDurable,
+    isServer: lock !== null,
+    slow,
+    probe,
+    damage,
+    events,
+    ...(lock && { isFolderHeld: lock.isHeld }),
+  });
+  return {
+    db,
+    instanceKey: key,
+    upgradeCopy,
+    isAfterCrash,
+    async close(deadline) {
+      await db.close(deadline);
+      lock?.release();
+    },
+  };
 }
 
-/** Checkpoints the whole log and flushes the database file. @throws where anything of it was refused. */
-async function secure(path: string): Promise<void> {
-  const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
+/** Explains errors of the file system and of SQLite to the operator. @throws {StartupError} */
+async function explained<Result>({ databasePath }: DataFolder, open: () => Promise<Result>): Promise<Result> {
   try {
-    sqlite.run('PRAGMA synchronous = FULL');
-    const result = sqlite.query('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
-    if (result.busy !== 0) throw new Error('the log could not be folded into the database yet');
-  } finally {
-    sqlite.close();
+    return await open();
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    throw folderError(error, databasePath) ?? error;
   }
 }

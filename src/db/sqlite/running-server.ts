@@ -4,11 +4,10 @@
  */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { StartupError } from '../../core/startup-error.ts';
-import { lockPathOf, PRIVATE_FILE } from './data-folder.ts';
+import { join } from 'node:path';
+import { PRIVATE_FILE } from './data-folder.ts';
+import { lockPathOf } from './folder-lock.ts';
 import { engineErrorKind } from '../errors.ts';
-import { SCHEMA_VERSION, schemaVersionOf } from './migrate.ts';
 
 /** Note of a running server, readable by its own user only. */
 export interface ServerNote {
@@ -82,28 +81,4 @@ function isLocked(path: string): boolean {
   } finally {
     lock?.close();
   }
-}
-
-/**
- * @throws {StartupError} on an older schema: commands never upgrade, as an earlier server may be using the database.
- */
-export function requireCurrentSchema(folder: string, databasePath: string): void {
-  const version = schemaVersionOf(databasePath);
-  if (version >= SCHEMA_VERSION) return;
-  const server = findServer(folder);
-  const which = `The database in ${resolve(folder)} has schema ${version}, this binary knows ${SCHEMA_VERSION}`;
-  if (server === null)
-    throw new StartupError(
-      `${which}. Start the server once with this binary, which upgrades the database and keeps a copy. Nothing was changed.`,
-    );
-  const { note } = server;
-  if (note === null)
-    throw new StartupError(
-      `${which}: a server that says nothing of itself holds it, of an earlier version or upgrading it just now. Wait, or restart it ` +
-        'with this binary, which upgrades the database and keeps a copy. Nothing was changed.',
-    );
-  throw new StartupError(
-    `${which}: the server that runs on it is of version ${note.version}, process ${note.pid}. Restart it with this binary, which ` +
-      'upgrades the database and keeps a copy; or use the binary that it was started with. Nothing was changed.',
-  );
 }

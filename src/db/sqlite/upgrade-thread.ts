@@ -10,7 +10,7 @@ import { copyThrough, inspectBackup } from './backup.ts';
 import type { DataFolder } from './data-folder.ts';
 import { flush } from './flush.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
-import { isCopiedByLitestream, openSqlite } from './open.ts';
+import { isCopiedByLitestream, openWriter } from './pragmas.ts';
 import { removeOldCopies, unfinishedCopy } from './upgrade-copies.ts';
 
 declare const self: Worker;
@@ -79,7 +79,7 @@ function copy({ folder, copyPath, from, now, version }: UpgradeOrder): void {
 
 function change({ folder: { databasePath }, from, isDurable }: UpgradeOrder): void {
   let at = 0;
-  const sqlite = openSqlite(databasePath, { isDurable });
+  const sqlite = openWriter(databasePath, { isDurable });
   try {
     // Sorts the indexes of millions of rows on the disk that was checked for room, not in memory.
     sqlite.run('PRAGMA temp_store = FILE');

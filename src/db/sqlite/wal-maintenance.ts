@@ -1,9 +1,12 @@
 /** Keeps the write-ahead log short while the database is open, and moves it into the database file at the end. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import type { DatabaseWorker } from './worker-client.ts';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
+import type { Durability } from './durability.ts';
 import type { OpenFiles } from './open-files.ts';
+import { isCopiedByLitestream } from './pragmas.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { DatabaseWorker } from './worker-client.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 export interface WalMaintenance {
   /** Makes a checkpoint where changes were made since the last one, and restarts a long log. */
@@ -12,21 +15,20 @@ export interface WalMaintenance {
    * Checkpoints a deleted log while it is still open. Never throws. @returns whether the database file has all of it.
    */
   rescue(): Promise<boolean>;
-  /** Checkpoints everything and closes the thread. Never throws: the next start recovers the rest from the log. */
+  /** Checkpoints everything and closes the worker. Never throws: the next start recovers the rest from the log. */
   finish(deadline: Deadline): Promise<void>;
 }
 
 export interface WalMaintenanceOptions {
+  /** Path of the database. */
+  readonly path: string;
   readonly writer: SqliteDatabase;
   /** For checkpoints off the loop; null where SQLite makes them as it commits. */
-  readonly thread: DatabaseWorker | null;
+  readonly worker: DatabaseWorker | null;
   readonly snapshots: readonly Snapshot[];
   readonly files: OpenFiles;
-  /** Runs something while no change is under way. */
-  readonly alone: (run: () => Promise<unknown>) => Promise<void>;
-  readonly logBytes: () => number;
-  /** Whether another process checkpoints the log, after copying it. */
-  readonly isCheckpointedByOthers: () => boolean;
+  readonly queue: WriteQueue;
+  readonly durability: Durability;
   /** Called where frames stay in the log, with the failure, or with null where the time was over. */
   readonly onWalLeft: (error: unknown) => void;
 }
@@ -56,7 +58,8 @@ const RESCUE_TRIES = 20;
 const RESCUE_AGAIN_MS = 50;
 
 export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
-  const { writer, thread, snapshots, files, alone, logBytes, isCheckpointedByOthers, onWalLeft } = options;
+  const { path, writer, worker, snapshots, files, queue, onWalLeft } = options;
+  const { logBytes } = options.durability;
   let changesAtCheckpoint = 0;
   let restartFrom = 0;
   let logLimit = NO_LIMIT;
@@ -64,7 +67,7 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
   /** Sets the size to which SQLite truncates the file at the next restart of the log. */
   function setTruncation(isLong: boolean): void {
     const bytes = logBytes();
-    const limit = isLong || bytes <= LARGE_LOG_BYTES || isCheckpointedByOthers() ? NO_LIMIT : bytes - TRUNCATE_BYTES;
+    const limit = isLong || bytes <= LARGE_LOG_BYTES || isCopiedByLitestream(path) ? NO_LIMIT : bytes - TRUNCATE_BYTES;
     if (limit === logLimit) return;
     writer.run(`PRAGMA journal_size_limit = ${limit}`);
     logLimit = limit;
@@ -74,7 +77,7 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
   async function undisturbed(run: () => Promise<unknown>): Promise<void> {
     for (const each of snapshots) each.suspend();
     try {
-      await alone(run);
+      await queue.alone(run);
     } finally {
       for (const each of snapshots) each.resume();
     }
@@ -82,15 +85,15 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
 
   return {
     async maintain(changes) {
-      if (!thread || files.loss() !== null || changes === changesAtCheckpoint) return;
-      if (isCheckpointedByOthers() && logBytes() < ABANDONED_LOG_BYTES) return;
+      if (!worker || files.loss() !== null || changes === changesAtCheckpoint) return;
+      if (isCopiedByLitestream(path) && logBytes() < ABANDONED_LOG_BYTES) return;
       changesAtCheckpoint = changes;
-      const { log } = await thread.checkpoint('PASSIVE');
+      const { log } = await worker.checkpoint('PASSIVE');
       const isLong = log > LONG_LOG_PAGES;
       setTruncation(isLong);
       if (!isLong || performance.now() < restartFrom) return;
       await undisturbed(async () => {
-        const { busy } = await thread.checkpoint('RESTART');
+        const { busy } = await worker.checkpoint('RESTART');
         if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
       });
     },
@@ -99,7 +102,7 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
       for (let left = RESCUE_TRIES; left > 0 && !isWhole && files.isWalOurs(); left -= 1) {
         await undisturbed(async () => {
           if (!files.isWalOurs()) return;
-          // On the writer, which has the deleted log open: the thread might create a new one by its name.
+          // On the writer, which has the deleted log open: the worker might create a new one by its name.
           const { log, checkpointed } = writer.query('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
           isWhole = log === checkpointed;
         }).catch(() => {
@@ -112,14 +115,14 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
     async finish(deadline) {
       for (const each of snapshots) each.suspend();
       try {
-        if (isCheckpointedByOthers()) return await thread?.close();
-        // In the thread, so that the deadline holds; the writer has little left to do.
-        const isInTime = !thread || (await waitUntil(deadline, thread.checkpoint('PASSIVE')));
+        if (isCopiedByLitestream(path)) return await worker?.close();
+        // In the worker, so that the deadline holds; the writer has little left to do.
+        const isInTime = !worker || (await waitUntil(deadline, worker.checkpoint('PASSIVE')));
         if (!isInTime) return onWalLeft(null);
-        await thread?.close();
+        await worker?.close();
         writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
       } catch (error) {
-        await thread?.close();
+        await worker?.close();
         onWalLeft(error);
       }
     },

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartupError } from '@/core/startup-error.ts';
 import { migrationNames, migrationText } from '../../fixtures/schemas.ts';
-import { migrate, findInstance, SCHEMA_VERSION, schemaVersion } from '@/db/sqlite/migrate.ts';
+import { findInstance } from '@/db/sqlite/find-instance.ts';
+import { migrate, SCHEMA_VERSION, schemaVersion } from '@/db/sqlite/migrate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-migrate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

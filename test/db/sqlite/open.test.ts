@@ -4,7 +4,8 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
-import { openEngine, openSqlite } from '@/db/sqlite/open.ts';
+import { openEngine } from '@/db/sqlite/engine.ts';
+import { openWriter } from '@/db/sqlite/pragmas.ts';
 import { orm } from '@/db/statements.ts';
 import { workspaces } from '@/store/schema/workspaces.ts';
 import { freshDatabaseFile, openTestDatabase } from '../../support/database.ts';
@@ -15,7 +16,7 @@ const tablesOf = (sqlite: { query(sql: string): { all(): unknown[] } }) =>
   );
 
 const open = (path: string) =>
-  openEngine(openSqlite(path, { isDurable: false }), path, { clock: systemClock, isDurable: false, isServer: false });
+  openEngine(openWriter(path, { isDurable: false }), path, { clock: systemClock, isDurable: false, isServer: false });
 
 describe('a database that is opened', () => {
   test('loses the statistics that another program has made: a statement’s plan stays the same for ever', async () => {
@@ -50,7 +51,7 @@ describe('a database that is opened', () => {
     async (isCopied) => {
       const path = freshDatabaseFile();
       const copier = join(dirname(path), `.${basename(path)}-litestream`);
-      const writer = openSqlite(path, { isDurable: false });
+      const writer = openWriter(path, { isDurable: false });
       const limit = () => writer.query('PRAGMA journal_size_limit').values()[0]?.[0];
       const db = await openEngine(writer, path, { clock: systemClock, isDurable: false, isServer: true });
       // It comes beside a server that runs already.
@@ -65,7 +66,7 @@ describe('a database that is opened', () => {
       expect([frames.log > 0, frames.checkpointed]).toEqual([true, isCopied ? 0 : frames.log]);
       await db.close();
       if (isCopied) {
-        const next = openSqlite(path, { isDurable: false });
+        const next = openWriter(path, { isDurable: false });
         expect(next.query('PRAGMA journal_size_limit').values()).toEqual([[-1]]);
         expect(next.query('PRAGMA wal_autocheckpoint').values()).toEqual([[0]]);
         next.close();
@@ -76,7 +77,7 @@ describe('a database that is opened', () => {
 
   test('cuts what a burst has left of its log bit by bit, once there is little in it', async () => {
     const path = freshDatabaseFile();
-    const writer = openSqlite(path, { isDurable: false });
+    const writer = openWriter(path, { isDurable: false });
     const db = await openEngine(writer, path, { clock: systemClock, isDurable: true, isServer: true });
     const log = () => statSync(`${path}-wal`).size;
     const add = (id: string, name: string) =>

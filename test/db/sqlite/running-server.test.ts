@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findServer, removeStaleNote, type ServerNote, writeServerNote } from '@/db/sqlite/running-server.ts';
-import { lockDataFolder } from '@/db/sqlite/data-folder.ts';
+import { lockDataFolder } from '@/db/sqlite/folder-lock.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { openData } from '@/dependencies.ts';
 
@@ -36,7 +36,7 @@ describe('a server on a folder', () => {
   test('is found with its note while it holds the lock, and not after, whatever was left', async () => {
     const folder = await madeFolder();
     expect(findServer(folder)).toBeNull();
-    const lock = lockDataFolder({ path: folder });
+    const lock = lockDataFolder(folder);
     expect(findServer(folder)).toEqual({ note: null });
     writeServerNote(folder, NOTE);
     expect(findServer(folder)).toEqual({ note: NOTE });
@@ -48,7 +48,7 @@ describe('a server on a folder', () => {
 
   test('whose note is broken still runs', async () => {
     const folder = await madeFolder();
-    const lock = lockDataFolder({ path: folder });
+    const lock = lockDataFolder(folder);
     writeFileSync(join(folder, 'gatehouse.server.json'), '{"pid":');
     expect(findServer(folder)).toEqual({ note: null });
     lock.release();
@@ -69,7 +69,7 @@ describe('a command of a newer binary', () => {
   test('upgrades nothing beside a running server, and names its version', async () => {
     const { folder, bytes } = await older();
     const before = bytes();
-    const lock = lockDataFolder({ path: folder });
+    const lock = lockDataFolder(folder);
     const open = () => openData(folder, { isServer: false });
     await expect(open()).rejects.toThrow(
       /a server that says nothing of itself holds it, .* Wait, or restart it with this binary/,

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { adjustableClock } from '@/core/clock.ts';
 import { openData } from '@/dependencies.ts';
-import { SCHEMA_VERSION, schemaVersionOf } from '@/db/sqlite/migrate.ts';
+import { findInstance } from '@/db/sqlite/find-instance.ts';
+import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { layFixture, migrationNames } from '../../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../../fixtures/world.ts';
 import { emptyFolder } from '../../support/binary.ts';
@@ -80,7 +81,7 @@ describe('a database of schema', () => {
     });
     try {
       expect(faultsOf(join(folder, 'gatehouse.db'))).toEqual([]);
-      expect(schemaVersionOf(join(folder, 'gatehouse.db'))).toBe(SCHEMA_VERSION);
+      expect(findInstance(join(folder, 'gatehouse.db'))?.schema).toBe(SCHEMA_VERSION);
       const session = await instance.call('POST', '/api/v1/session', { token: HELD.session });
       expect([session.status, session.json.email]).toEqual([200, HELD.email]);
       const users = await instance.call('GET', `/api/applications/${session.json.applicationId}/users`, {
@@ -122,7 +123,7 @@ describe('the copy before an upgrade', () => {
     const copy = await upgrade(folder, lines);
     expect(copy).toBe(join(folder, `gatehouse.db.schema-1-to-${SCHEMA_VERSION}.20260301T120000Z`));
     expect(statSync(copy!).mode & 0o777).toBe(0o600);
-    expect(schemaVersionOf(copy!)).toBe(1);
+    expect(findInstance(copy!)?.schema).toBe(1);
     expect(faultsOf(copy!)).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([]);
     expect(lines).toHaveLength(1);
@@ -157,7 +158,7 @@ describe('the copy before an upgrade', () => {
     const opening = upgrade(folder);
     expect(opening).rejects.toThrow(/nothing was upgraded: .*gatehouse doctor/);
     await opening.catch(() => {});
-    expect(schemaVersionOf(path)).toBe(OLD);
+    expect(findInstance(path)?.schema).toBe(OLD);
     expect(copiesIn(folder)).toEqual([]);
   });
 

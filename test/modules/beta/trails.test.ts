@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
+import { openWriter } from '../../../src/db/sqlite/pragmas.ts';
 import { migrate } from '../../../src/db/sqlite/migrate.ts';
 import { START } from '../../support/instance.ts';
 import { type Beta, betaOf, setUpBeta, signIn } from './beta.ts';
@@ -259,7 +259,7 @@ describe('opening to the public before many', () => {
 test('a launch that an older version had under way is gone on with, for those it was for', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'));
   const path = join(folder, 'old.db');
-  const sqlite = openSqlite(path);
+  const sqlite = openWriter(path);
   try {
     const versions = ['0001_foundation', '0002_management', '0003_webhooks', '0004_sign_in_methods', '0005_account'];
     for (const version of versions)

@@ -1,0 +1,37 @@
+/** Interface of a connection, through which the statements of the store run. */
+import type { SQLQueryBindings } from 'bun:sqlite';
+import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
+import type { QueryCache } from './query-cache.ts';
+
+export type Orm = BaseSQLiteDatabase<'sync', void>;
+
+/** Prepared statement. */
+export interface Running {
+  run(...values: SQLQueryBindings[]): { readonly changes: number };
+  all(...values: SQLQueryBindings[]): unknown[];
+  values(...values: SQLQueryBindings[]): unknown[][];
+  get(...values: SQLQueryBindings[]): unknown;
+  finalize(): void;
+}
+
+/** Scope of a change: nothing cached, or the row whose id is the value at index `idAt`, and its dependents. */
+export type ChangeScope = 'nothing remembered' | { readonly idAt: number };
+
+export interface Connection {
+  /** For statements built at each use. */
+  readonly orm: Orm;
+  /** Statements built once for this connection, by their declaration. */
+  readonly kept: Map<object, unknown>;
+  /** For building kept statements. */
+  readonly plainOrm: Orm;
+  /** Prepares an SQL text once. @param scope of a change to less than the named tables; fixed for one text. */
+  statement(sql: string, scope?: ChangeScope): Running;
+  /** Called before each statement. @throws where the connection must not be used now. */
+  enter(): void;
+  /** Returns the best connection for a lookup of one row now. */
+  readonly lookUps: () => Connection;
+  /** Cache of answers; null inside a change, which must see its own writes. */
+  readonly remembered: QueryCache | null;
+  /** Runs a read in another thread; null inside a change or without such a thread. */
+  readonly far: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
+}

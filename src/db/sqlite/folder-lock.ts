@@ -1,0 +1,64 @@
+/** Locks a data folder for one server. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartupError } from '../../core/startup-error.ts';
+import { engineErrorKind } from '../errors.ts';
+import { type FileLock, lockFile } from './file-lock.ts';
+import { folderError } from './folder-error.ts';
+
+/** A command that checks for a server holds the lock for a moment. */
+const CHECK_MS = 100;
+
+/** Returns the path of the file that a server keeps locked. */
+export function lockPathOf(path: string): string {
+  return join(path, 'gatehouse.lock');
+}
+
+export interface FolderLock extends Pick<FileLock, 'release'> {
+  /** Recreates a deleted lock file. @returns false once another server holds the folder. */
+  isHeld(): boolean;
+}
+
+/**
+ * @param path of the folder.
+ * @param onRecreated called after a deleted lock file was recreated.
+ * @throws {StartupError} when another server holds it.
+ */
+export function lockDataFolder(path: string, onRecreated: () => void = () => {}): FolderLock {
+  const lockPath = lockPathOf(path);
+  let held = takeLock(path, lockPath);
+  return {
+    isHeld() {
+      try {
+        if (statSync(lockPath, { throwIfNoEntry: false })?.ino === held.inode) return true;
+        const again = takeLock(path, lockPath);
+        held.release();
+        held = again;
+      } catch (error) {
+        // A disk that refuses a new lock file refuses it to every other server too.
+        return engineErrorKind((error as Error).cause) !== 'busy';
+      }
+      onRecreated();
+      return true;
+    },
+    release: () => held.release(),
+  };
+}
+
+function takeLock(path: string, lockPath: string): FileLock {
+  try {
+    return lockFile(lockPath, CHECK_MS);
+  } catch (cause) {
+    const { code } = cause as { code?: string };
+    if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
+      throw new StartupError(
+        `${lockPath} is not the lock that Gatehouse made. Remove it while no server runs on this folder, then start again.`,
+        { cause },
+      );
+    if (engineErrorKind(cause) !== 'busy') throw folderError(cause, lockPath) ?? cause;
+    throw new StartupError(
+      `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Queue of changes: runs them one at a time in the order of the calls, and commits those of a few milliseconds in one
+ * transaction, whose pages, commit and flush they share.
+ */
+import type { Database as SqliteDatabase } from 'bun:sqlite';
+import type { Clock } from '../../core/clock.ts';
+import type { Deadline } from '../../core/deadline.ts';
+import { AppError } from '../../core/error.ts';
+import { nextTurn } from '../../core/turn.ts';
+import type { Connection } from '../connection.ts';
+import type { Author, Unit } from '../database.ts';
+import type { MutableMetrics } from '../metrics.ts';
+import type { Changes } from '../query-cache.ts';
+import { openUnit, type UnitState } from '../unit.ts';
+import { type ConnectionHooks, createConnection } from './connection.ts';
+import type { WriteTransaction } from './transaction.ts';
+
+export interface WriteQueue {
+  /** Runs a change in its turn. Resolves once it is committed, which may be before it is durable. */
+  commit<Result>(author: Author, work: (unit: Unit) => Promise<Result>): Promise<Committed<Result>>;
+  /** Runs something in its turn, with no change under way. */
+  alone(run: () => Promise<unknown>): Promise<void>;
+  length(): number;
+  /** Waits by the deadline until nothing is queued or running. */
+  idle(deadline: Deadline): Promise<void>;
+}
+
+export interface Committed<Result> {
+  readonly result: Result;
+  readonly messages: UnitState['messages'];
+}
+
+export interface WriteQueueOptions {
+  readonly writer: SqliteDatabase;
+  readonly transaction: WriteTransaction;
+  readonly clock: Clock;
+  readonly metrics: MutableMetrics;
+  readonly onStatement?: ConnectionHooks['onStatement'];
+  /** @throws {AppError} where no change is accepted now. */
+  readonly requireWritable: () => void;
+  /** Called after each commit, before its callers are answered. */
+  readonly onCommit: (changes: Changes) => void;
+}
+
+/** Longest time for which changes are grouped into one transaction, in milliseconds. */
+const GROUP_MS = 3;
+
+interface Change {
+  readonly author: Author;
+  readonly work: (unit: Unit) => Promise<unknown>;
+  readonly done: PromiseWithResolvers<Committed<unknown>>;
+}
+
+type Queued = Change | { run(): Promise<void> };
+
+export function writeQueue(options: WriteQueueOptions): WriteQueue {
+  const { writer, transaction, clock, metrics, onStatement, requireWritable, onCommit } = options;
+  const queue: Queued[] = [];
+  /** Changes of the open transaction. */
+  const changes: Changes = { tables: new Set(), ids: new Set() };
+  let isRunning = false;
+  let current: UnitState | null = null;
+
+  const connection: Connection = createConnection(writer, {
+    ...(onStatement && { onStatement }),
+    enter() {
+      if (current === null) throw new Error('a unit of work was used after its end');
+      current.enter();
+    },
+    changes: {
+      built: () => current?.built(),
+      executed: () => current?.executed(),
+      changed(rows) {
+        if ('id' in rows) changes.ids.add(rows.id);
+        else for (const table of rows.tables) changes.tables.add(table);
+      },
+    },
+  });
+
+  /**
+   * Runs one change behind a savepoint, so that its failure does not affect the others in the transaction.
+   *
+   * @returns settles the caller's promise, once the transaction is committed or lost.
+   */
+  async function carryOut({ author, work, done }: Change): Promise<(failure: unknown) => void> {
+    const state = openUnit(connection, author, clock.now());
+    current = state;
+    try {
+      transaction.savepoint();
+      const result = await state.finish(async (unit) => {
+        await author.confirm?.(unit);
+        return work(unit);
+      });
+      transaction.release();
+      const { messages } = state;
+      return (failure) => (failure === null ? done.resolve({ result, messages }) : done.reject(failure));
+    } catch (error) {
+      transaction.rollbackToSavepoint();
+      return () => done.reject(error);
+    } finally {
+      current = null;
+      state.end();
+    }
+  }
+
+  async function commitGroup(): Promise<void> {
+    const since = performance.now();
+    const settle: ((failure: unknown) => void)[] = [];
+    changes.tables.clear();
+    changes.ids.clear();
+    let failure: unknown = null;
+    try {
+      requireWritable();
+      await transaction.begin();
+      do {
+        settle.push(await carryOut(queue.shift() as Change));
+        if (!transaction.isActive()) throw new AppError('unavailable', { retryAfterSeconds: 1 });
+      } while (queue[0] !== undefined && 'work' in queue[0] && performance.now() - since < GROUP_MS);
+      const ending = performance.now();
+      transaction.commit();
+      const ended = performance.now();
+      metrics.commits.observe((ended - ending) / 1000);
+      metrics.transactions.observe((ended - since) / 1000);
+      metrics.changes += settle.length;
+      onCommit(changes);
+    } catch (error) {
+      failure = error;
+      transaction.rollback();
+      // Where no transaction could begin, the next change in the queue is rejected.
+      if (settle.length === 0) (queue.shift() as Change).done.reject(error);
+    }
+    for (const answer of settle) answer(failure);
+  }
+
+  /** Runs one transaction per turn of the event loop, so that a long queue does not block everything else. */
+  async function drain(): Promise<void> {
+    while (queue[0] !== undefined) {
+      const next = queue[0];
+      if ('work' in next) await commitGroup();
+      else {
+        queue.shift();
+        await next.run();
+      }
+      if (queue.length > 0) await nextTurn();
+    }
+    isRunning = false;
+  }
+
+  /** Starts in the next turn of the event loop, so that simultaneous changes share a transaction. */
+  function enqueue(queued: Queued): void {
+    queue.push(queued);
+    if (isRunning) return;
+    isRunning = true;
+    setImmediate(() => void drain());
+  }
+
+  return {
+    async commit<Result>(author: Author, work: (unit: Unit) => Promise<Result>) {
+      const done = Promise.withResolvers<Committed<unknown>>();
+      enqueue({ author, work, done });
+      return (await done.promise) as Committed<Result>;
+    },
+    alone(run) {
+      const done = Promise.withResolvers<void>();
+      enqueue({ run: () => run().then(() => done.resolve(), done.reject) });
+      return done.promise;
+    },
+    length: () => queue.length,
+    async idle(deadline) {
+      while ((isRunning || queue.length > 0) && deadline.remainingMs() > 0) await Bun.sleep(1);
+    },
+  };
+}
