@@ -15,13 +15,13 @@ export interface Running {
 }
 
 /** Scope of a change: nothing cached, or the row whose id is the value at index `idAt`, and its dependents. */
-export type ChangeScope = 'nothing remembered' | { readonly idAt: number };
+export type ChangeScope = 'nothing cached' | { readonly idAt: number };
 
 export interface Connection {
   /** For statements built at each use. */
   readonly orm: Orm;
   /** Statements built once for this connection, by their declaration. */
-  readonly kept: Map<object, unknown>;
+  readonly prepared: Map<object, unknown>;
   /** For building kept statements. */
   readonly plainOrm: Orm;
   /** Prepares an SQL text once. @param scope of a change to less than the named tables; fixed for one text. */
@@ -29,9 +29,9 @@ export interface Connection {
   /** Called before each statement. @throws where the connection must not be used now. */
   enter(): void;
   /** Returns the best connection for a lookup of one row now. */
-  readonly lookUps: () => Connection;
+  readonly lookups: () => Connection;
   /** Cache of answers; null inside a change, which must see its own writes. */
-  readonly remembered: QueryCache | null;
+  readonly cache: QueryCache | null;
   /** Runs a read in another thread; null inside a change or without such a thread. */
-  readonly far: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
+  readonly readInThread: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
 }

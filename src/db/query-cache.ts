@@ -1,6 +1,7 @@
 /**
- * Query cache of a few lookups, invalidated by commits to what they were read from: by the statements of this process,
- * and by SQLite's own counter for others.
+ * Query cache of verification's lookups, live by construction: an entry ends with the first commit that changes or
+ * deletes a row of a table its query reads (where the change names a row's id, only an entry with that id), that adds a
+ * row to one of its `listTables`, or that another process makes.
  */
 import { BigMap } from '../core/big-map.ts';
 
@@ -14,40 +15,42 @@ export interface Changes {
 
 type Ids = readonly string[] | null;
 
-/** Lookup by a key, whose answers are cached. */
+/** Lookup by a key, whose results are cached. It declares the tables that its SQL reads. */
 export interface CachedQuery<Row> {
   readonly sql: string;
-  /** Ids of the rows behind an answer that are changed by id; null where others may be behind it too. */
-  readonly ids: (row: Row) => Ids;
-  /** Tables whose rows it finds by id alone: an insert there cannot change its answer. */
-  readonly foundById: readonly string[];
-  /** Dependent lookups by ids in its row; changes to their tables invalidate the answer too. */
-  readonly besides?: readonly { readonly sql: string }[];
+  /** Returns the ids of a result's rows that are changed by id; null where rows of other ids are read too. */
+  readonly rowIds: (row: Row) => Ids;
+  /** Tables of which it reads single rows by their key: a new row there cannot change a result. */
+  readonly rowTables: readonly string[];
+  /** Tables of which it reads all rows that match: a new row there changes a result. */
+  readonly listTables?: readonly string[];
+  /** Dependent lookups by ids in its row, which a result contains. */
+  readonly dependents?: readonly CachedQuery<never>[];
 }
 
 export interface CacheEntries {
-  /** Returns undefined where none is cached. */
+  /** Returns undefined where no valid entry is cached. */
   get(key: string): unknown;
-  /** Caches an answer from the key's second request on. Keys must differ in their last eight characters. */
-  set(key: string, answer: unknown, ids: Ids): void;
+  /** Caches a result from the key's second request on. Keys must differ in their last eight characters. */
+  set(key: string, result: unknown, ids: Ids): void;
 }
 
 export interface QueryCache {
-  entriesOf<Row>(lookUp: CachedQuery<Row>): CacheEntries;
+  entriesOf<Row>(query: CachedQuery<Row>): CacheEntries;
   /** Invalidates by committed changes. */
   invalidate(changes: Changes): void;
   /** Invalidates everything if another process has committed; called with each new snapshot. */
   invalidateIfChangedElsewhere(): void;
 }
 
-/** Cached answers per lookup: some 80 MB if all are sessions. */
-const MOST = 65_536;
-/** Changed ids to compare each answer with. Beyond this everything is invalidated, and counting restarts. */
-const MOST_IDS = 10_000;
+/** Cached results per query: some 80 MB if all are sessions. */
+const MAX_ENTRIES = 65_536;
+/** Changed ids to compare each entry with. Beyond this everything is invalidated, and counting restarts. */
+const MAX_IDS = 10_000;
 
-interface Kept {
+interface Entry {
   key: string;
-  answer: unknown;
+  result: unknown;
   ids: Ids;
   /** Change count when it was read. */
   asOf: number;
@@ -55,98 +58,94 @@ interface Kept {
   isUsed: boolean;
 }
 
-interface Statement {
+interface QueryState {
   /** Named as in {@link Changes}. */
   readonly tables: ReadonlySet<string>;
-  /** Answers from before this change count may be stale. */
-  since: number;
-  readonly answers: CacheEntries;
+  /** Entries from before this change count may be stale. */
+  validSince: number;
+  readonly entries: CacheEntries;
 }
 
 /** @param version changes with each commit of another process. */
 export function queryCache(version: () => number | undefined): QueryCache {
-  const statements = new Map<string, Statement>();
-  let seen = version();
+  const queries = new Map<CachedQuery<never>, QueryState>();
+  let lastVersion = version();
   let changes = 0;
   const changedIds = new Map<string, number>();
   /** Change count when an id was last changed. */
-  let lastOfIds = 0;
+  let lastIdChange = 0;
 
-  function isTouched({ ids, asOf }: Kept): boolean {
-    if (asOf >= lastOfIds) return false;
+  function isChanged({ ids, asOf }: Entry): boolean {
+    if (asOf >= lastIdChange) return false;
     if (ids === null) return true;
     for (const id of ids) if ((changedIds.get(id) ?? -1) > asOf) return true;
     return false;
   }
 
-  function forgetAll(): void {
+  function invalidateAll(): void {
     changes += 1;
     changedIds.clear();
-    for (const statement of statements.values()) statement.since = changes;
+    for (const query of queries.values()) query.validSince = changes;
   }
 
-  function begin<Row>({ sql, foundById, besides = [] }: CachedQuery<Row>): Statement {
-    const read = tablesIn(sql);
-    const tables = new Set([...read, ...read.filter((table) => !foundById.includes(table)).map(asNew)]);
-    for (const other of besides) for (const table of tablesIn(other.sql)) tables.add(table);
-    const kept = new BigMap<Kept>();
-    const isAskedAgain = doorkeeper();
-    /** Clock eviction: the hand takes the first entry unused since it last passed. */
-    const ring: Kept[] = [];
+  function add(query: CachedQuery<never>): QueryState {
+    const byKey = new BigMap<Entry>();
+    const isRequestedAgain = doorkeeper();
+    /** CLOCK eviction: the hand takes the first entry unused since it last passed. */
+    const ring: Entry[] = [];
     let hand = 0;
 
-    function add(entry: Kept): void {
-      if (ring.length < MOST) ring.push(entry);
+    function addEntry(entry: Entry): void {
+      if (ring.length < MAX_ENTRIES) ring.push(entry);
       else {
         for (let at = ring[hand]; at?.isUsed; at = ring[hand]) {
           at.isUsed = false;
-          hand = (hand + 1) % MOST;
+          hand = (hand + 1) % MAX_ENTRIES;
         }
-        kept.delete((ring[hand] as Kept).key);
+        byKey.delete((ring[hand] as Entry).key);
         ring[hand] = entry;
-        hand = (hand + 1) % MOST;
+        hand = (hand + 1) % MAX_ENTRIES;
       }
-      kept.set(entry.key, entry);
+      byKey.set(entry.key, entry);
     }
 
-    const statement: Statement = {
-      tables,
-      since: 0,
-      answers: {
+    const state: QueryState = {
+      tables: new Set([query, ...(query.dependents ?? [])].flatMap(tablesOf)),
+      validSince: 0,
+      entries: {
         get(key) {
-          const entry = kept.get(key);
-          if (entry === undefined || entry.asOf < statement.since || isTouched(entry)) return undefined;
+          const entry = byKey.get(key);
+          if (entry === undefined || entry.asOf < state.validSince || isChanged(entry)) return undefined;
           entry.isUsed = true;
-          return entry.answer;
+          return entry.result;
         },
-        set(key, answer, ids) {
-          if (!isAskedAgain(key)) return;
-          const entry = kept.get(key);
-          if (entry === undefined) add({ key, answer, ids, asOf: changes, isUsed: false });
-          else Object.assign(entry, { answer, ids, asOf: changes });
+        set(key, result, ids) {
+          if (!isRequestedAgain(key)) return;
+          const entry = byKey.get(key);
+          if (entry === undefined) addEntry({ key, result, ids, asOf: changes, isUsed: false });
+          else Object.assign(entry, { result, ids, asOf: changes });
         },
       },
     };
-    statements.set(sql, statement);
-    return statement;
+    queries.set(query, state);
+    return state;
   }
 
   return {
-    entriesOf: (lookUp) => (statements.get(lookUp.sql) ?? begin(lookUp)).answers,
+    entriesOf: (query) => (queries.get(query) ?? add(query)).entries,
     invalidate({ tables, ids }) {
       if (tables.size === 0 && ids.size === 0) return;
-      if (changedIds.size + ids.size > MOST_IDS) return forgetAll();
+      if (changedIds.size + ids.size > MAX_IDS) return invalidateAll();
       changes += 1;
-      if (ids.size > 0) lastOfIds = changes;
+      if (ids.size > 0) lastIdChange = changes;
       for (const id of ids) changedIds.set(id, changes);
-      for (const statement of statements.values())
-        if (!statement.tables.isDisjointFrom(tables)) statement.since = changes;
+      for (const query of queries.values()) if (!query.tables.isDisjointFrom(tables)) query.validSince = changes;
     },
     invalidateIfChangedElsewhere() {
-      const now = version();
-      if (now === seen) return;
-      seen = now;
-      forgetAll();
+      const current = version();
+      if (current === lastVersion) return;
+      lastVersion = current;
+      invalidateAll();
     },
   };
 }
@@ -182,14 +181,14 @@ function doorkeeper(): (key: string) => boolean {
 
 const asNew = (table: string) => `+${table}`;
 
-const TABLE = /\b(?:from|join)\s+["`]?([a-z_]\w*)/gi;
+/** Returns the tables whose changes end a result, named as in {@link Changes}. */
+function tablesOf({ rowTables, listTables = [] }: CachedQuery<never>): string[] {
+  return [...rowTables, ...listTables, ...listTables.map(asNew)];
+}
+
 /** Keywords that begin a change, with their table (https://www.sqlite.org/lang.html). */
 const CHANGE = /\b(insert|replace|update|delete)(?:\s+or\s+\w+)?\s+(?:into\s+|from\s+)?["`]?([a-z_]\w*)/gi;
 const MAY_REPLACE = /\b(?:replace\b|do\s+update\b)/i;
-
-function tablesIn(sql: string): string[] {
-  return [...new Set([...sql.matchAll(TABLE)].flatMap(([, table]) => table?.toLowerCase() ?? []))];
-}
 
 /** Returns the tables that a statement changes, as in {@link ChangedRows}; null for a read. */
 export function tablesChangedBy(sql: string): readonly string[] | null {

@@ -4,7 +4,7 @@ import type { ChangeScope, Connection, Orm } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
 import type { CachedQuery } from './query-cache.ts';
 
-export type { CachedQuery as LookUp, Orm };
+export type { CachedQuery, Orm };
 
 /** Builders for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
 export function orm(reader: Reader): Orm {
@@ -43,8 +43,8 @@ export function prepared<Statement>(
 }
 
 function keptOn(connection: Connection, build: (orm: Orm) => unknown): Kept {
-  let statement = connection.kept.get(build) as Kept | undefined;
-  if (statement === undefined) connection.kept.set(build, (statement = build(connection.plainOrm) as Kept));
+  let statement = connection.prepared.get(build) as Kept | undefined;
+  if (statement === undefined) connection.prepared.set(build, (statement = build(connection.plainOrm) as Kept));
   return statement;
 }
 
@@ -67,8 +67,8 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
 }
 
 /** Dependent lookup of a row that many rows share; returns what `make` returns, undefined where nothing is found. */
-export type LookBeside = <Row, Answer>(
-  lookUp: CachedQuery<Row>,
+export type DependentLookup = <Row, Answer>(
+  query: CachedQuery<Row>,
   id: string,
   make: (row: Row) => Answer,
 ) => Answer | undefined;
@@ -77,55 +77,60 @@ export type LookBeside = <Row, Answer>(
  * Reads one row by a credential's hash and caches the result of `make` until something it was read from changes. A miss
  * is not cached.
  *
- * @returns applies `make`, always the same one, whose result all callers share; its lookups are named in `besides`.
+ * @returns applies `make`, always the same one, whose result all callers share; its lookups are named in `dependents`.
  */
-export function rawByHash<Row>(lookUp: CachedQuery<Row>) {
-  return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row, look: LookBeside) => Answer) =>
+export function rawByHash<Row>(query: CachedQuery<Row>) {
+  return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row, look: DependentLookup) => Answer) =>
     settle(() => {
-      const connection = entered(reader);
-      const key = connection.remembered ? hash.toHex() : '';
-      return lookedUp(connection, lookUp, key, hash, (row: Row) => make(row, lookOn(connection, lookUp.besides ?? [])));
+      const connection = lookupConnection(reader);
+      const key = connection.cache ? hash.toHex() : '';
+      return cachedRow(connection, query, key, hash, (row: Row) =>
+        make(row, dependentLookup(connection, query.dependents ?? [])),
+      );
     });
 }
 
 /** Reads one row, uncached. @returns as that of {@link rawByHash}. */
 export function rawRow<Row, Values extends SQLQueryBindings[]>(sql: string) {
-  return <Answer>(reader: Reader, values: Values, make: (row: Row, look: LookBeside) => Answer) =>
+  return <Answer>(reader: Reader, values: Values, make: (row: Row, look: DependentLookup) => Answer) =>
     settle(() => {
-      const connection = entered(reader);
+      const connection = lookupConnection(reader);
       const row = connection.statement(sql).get(...values) as Row | null;
-      return row === null ? undefined : make(row, lookOn(connection));
+      return row === null ? undefined : make(row, dependentLookup(connection));
     });
 }
 
-function entered(reader: Reader): Connection {
-  const connection = reader[CONNECTION].lookUps();
+function lookupConnection(reader: Reader): Connection {
+  const connection = reader[CONNECTION].lookups();
   connection.enter();
   return connection;
 }
 
 /** @param named allowed lookups; without it any. */
-function lookOn(connection: Connection, named: CachedQuery<never>['besides'] | null = null): LookBeside {
-  return (lookUp, id, make) => {
-    if (named?.includes(lookUp) === false) throw new Error('what an answer rests on must be named in `besides`');
-    return lookedUp(connection, lookUp, id, id, make);
+function dependentLookup(
+  connection: Connection,
+  named: CachedQuery<never>['dependents'] | null = null,
+): DependentLookup {
+  return (query, id, make) => {
+    if (named?.includes(query) === false) throw new Error('a dependent lookup must be named in `dependents`');
+    return cachedRow(connection, query, id, id, make);
   };
 }
 
-function lookedUp<Row, Answer>(
-  { remembered, statement }: Connection,
-  lookUp: CachedQuery<Row>,
+function cachedRow<Row, Answer>(
+  { cache, statement }: Connection,
+  query: CachedQuery<Row>,
   key: string,
   value: Uint8Array | string,
   make: (row: Row) => Answer,
 ): Answer | undefined {
-  const answers = remembered?.entriesOf(lookUp);
-  const known = answers?.get(key);
+  const entries = cache?.entriesOf(query);
+  const known = entries?.get(key);
   if (known !== undefined) return known as Answer;
-  const row = statement(lookUp.sql).get(value) as Row | null;
+  const row = statement(query.sql).get(value) as Row | null;
   if (row === null) return undefined;
   const answer = make(row);
-  answers?.set(key, answer, lookUp.ids(row));
+  entries?.set(key, answer, query.rowIds(row));
   return answer;
 }
 
@@ -149,7 +154,7 @@ export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]
 export function rawNote<Values extends SQLQueryBindings[]>(
   sql: string,
 ): (reader: Reader, ...values: Values) => Promise<number> {
-  return rawChange<Values>(sql, 'nothing remembered');
+  return rawChange<Values>(sql, 'nothing cached');
 }
 
 /** Returns a read as long as a tenant, run in another thread if there is one; it sees only what is committed. */
@@ -158,8 +163,8 @@ export function longRead<Row, Values extends SQLQueryBindings[] = SQLQueryBindin
 ): (reader: Reader, ...values: Values) => Promise<Row[]> {
   const near = raw<Row, Values>(sql);
   return (reader, ...values) => {
-    const { far } = reader[CONNECTION];
-    return far ? (far(sql, values) as Promise<Row[]>) : near(reader, ...values);
+    const { readInThread } = reader[CONNECTION];
+    return readInThread ? (readInThread(sql, values) as Promise<Row[]>) : near(reader, ...values);
   };
 }
 

@@ -4,7 +4,7 @@
  * a plain `= ?` the same statement takes twice as long (test/bench/statements.ts shows both).
  */
 import type { Reader } from '../db/database.ts';
-import { type LookBeside, type LookUp, rawByHash, rawRow } from '../db/statements.ts';
+import { type CachedQuery, type DependentLookup, rawByHash, rawRow } from '../db/statements.ts';
 import type { MembershipStatus } from './schema/users.ts';
 
 /** Slugs of the grants that a member holds, sorted. */
@@ -129,17 +129,7 @@ const SESSION = `
     s.created_at AS "issuedAt", s.expiry_reported_at AS "expiryReportedAt", s.epoch - m.session_epoch AS epoch, ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id JOIN users u ON u.id = ${PROFILE_ID}`;
 
-/** Excludes grant links and workspace members: a new row there can change a cached subject. */
-const FOUND_BY_ID = [
-  'sessions',
-  'api_keys',
-  'application_users',
-  'users',
-  'applications',
-  'roles',
-  'scopes',
-  'membership_groups',
-];
+const HELD_TABLES = ['application_user_roles', 'application_user_scopes', 'application_user_groups'];
 
 /**
  * Returns the ids that invalidate a key's entry. Null means any change: a key made with a personal key also depends on
@@ -148,21 +138,21 @@ const FOUND_BY_ID = [
 const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState, profileUserId: string | null = null) =>
   deviceKeyId === null ? [keyId, applicationUserId, profileUserId ?? userId] : null;
 
-const APPLICATION: LookUp<SubjectApplication> = {
+const APPLICATION: CachedQuery<SubjectApplication> = {
   sql: `SELECT a.id, a.slug, a.client_id AS "clientId", a.workspace_id AS "workspaceId", a.session_epoch AS "sessionEpoch"
    FROM applications a WHERE a.id = +?`,
-  ids: () => [],
-  foundById: FOUND_BY_ID,
+  rowIds: () => [],
+  rowTables: ['applications'],
 };
 
 interface SlugRow {
   readonly slug: string;
 }
 
-const slugIn = (table: string): LookUp<SlugRow> => ({
+const slugIn = (table: string): CachedQuery<SlugRow> => ({
   sql: `SELECT g.slug FROM ${table} g WHERE g.id = +? AND g.removed_at IS NULL`,
-  ids: () => [],
-  foundById: FOUND_BY_ID,
+  rowIds: () => [],
+  rowTables: [table],
 });
 
 const [ROLE, SCOPE, GROUP] = [slugIn('roles'), slugIn('scopes'), slugIn('membership_groups')];
@@ -171,15 +161,15 @@ const asItIs = (application: SubjectApplication) => application;
 const slugOf = ({ slug }: SlugRow) => slug;
 
 /** Resolves ids to slugs. Drops removed grants, which nobody holds even while links remain. */
-function slugsOf(look: LookBeside, lookUp: LookUp<SlugRow>, held: string | null): string[] {
+function slugsOf(look: DependentLookup, query: CachedQuery<SlugRow>, held: string | null): string[] {
   if (held === null) return [];
   return held
     .split(' ')
-    .flatMap((id) => look(lookUp, id, slugOf) ?? [])
+    .flatMap((id) => look(query, id, slugOf) ?? [])
     .sort();
 }
 
-const slugsHeld = (look: LookBeside, { roles, scopes, memberships }: HeldIds): HeldSlugs => ({
+const slugsHeld = (look: DependentLookup, { roles, scopes, memberships }: HeldIds): HeldSlugs => ({
   roles: slugsOf(look, ROLE, roles),
   scopes: slugsOf(look, SCOPE, scopes),
   memberships: slugsOf(look, GROUP, memberships),
@@ -192,22 +182,25 @@ type Make<Row, Answer> = (row: Row, application: SubjectApplication, held: HeldS
  * Adds application and grants from their own cache entries: a few rows serve everybody. Joining them for each of a
  * million sessions was a tenth of the cost of a verification.
  */
-function withShared<Row extends SubjectRow, Answer>(make: Make<Row, Answer>): (row: Row, look: LookBeside) => Answer {
+function withShared<Row extends SubjectRow, Answer>(
+  make: Make<Row, Answer>,
+): (row: Row, look: DependentLookup) => Answer {
   return (row, look) =>
     make(row, look(APPLICATION, row.applicationId, asItIs) as SubjectApplication, slugsHeld(look, row));
 }
 
-const BESIDES = [APPLICATION, ROLE, SCOPE, GROUP];
+const SHARED = [APPLICATION, ROLE, SCOPE, GROUP];
 
 const sessionByHash = rawByHash<SessionRow>({
   sql: `${SESSION} WHERE s.token_hash = +?`,
-  ids: ({ sessionId, applicationUserId, userId, profileUserId }) => [
+  rowIds: ({ sessionId, applicationUserId, userId, profileUserId }) => [
     sessionId,
     applicationUserId,
     profileUserId ?? userId,
   ],
-  foundById: FOUND_BY_ID,
-  besides: BESIDES,
+  rowTables: ['sessions', 'application_users', 'users'],
+  listTables: HELD_TABLES,
+  dependents: SHARED,
 });
 
 /** Returns what `make` builds for a session, by the hash of its token. */
@@ -237,14 +230,17 @@ const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
 const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
   k.device_key_id AS "deviceKeyId", k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
 
+const KEY_TABLES = ['api_keys', 'application_users', 'users', 'applications'];
+
 const keyByHash = rawByHash<KeyRow>({
   sql: `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = ${PROFILE_ID}
      JOIN applications a ON a.id = m.application_id
    WHERE k.token_hash = +?`,
-  ids: (row) => idsOfKey(row, row.profileUserId),
-  foundById: FOUND_BY_ID,
-  besides: BESIDES,
+  rowIds: (row) => idsOfKey(row, row.profileUserId),
+  rowTables: KEY_TABLES,
+  listTables: [...HELD_TABLES, 'workspace_members'],
+  dependents: SHARED,
 });
 
 /** Returns what `make` builds for a key, by the hash of its token. */
@@ -264,8 +260,9 @@ export const findKeyCredential = rawByHash<KeyCredential>({
      ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS "isOutdated", ${ofDevice('a.workspace_id IS NULL')} AS "isConsole"
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
    WHERE k.token_hash = +?`,
-  ids: idsOfKey,
-  foundById: FOUND_BY_ID,
+  rowIds: idsOfKey,
+  rowTables: KEY_TABLES,
+  listTables: ['workspace_members'],
 });
 
 const idsOfMember = rawRow<HeldIds, [string, string]>(

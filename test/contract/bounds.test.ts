@@ -148,7 +148,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   },
   async 'answers that are remembered by a hash'() {
     const { db } = await openTestDatabase(clock);
-    const find = rawByHash({ sql: 'SELECT ?1 AS hash, 1 AS one', ids: () => [], foundById: [] });
+    const find = rawByHash({ sql: 'SELECT ?1 AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
     const ask = (index: number) =>
       find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
     // What is asked for once is not remembered.

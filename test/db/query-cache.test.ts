@@ -1,4 +1,4 @@
-/** Rows kept in memory are never older than what is committed. */
+/** Cached rows are never older than what is committed. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,9 +10,9 @@ import type { Database, Reader, Unit } from '@/db/database.ts';
 import { openEngine } from '@/db/sqlite/engine.ts';
 import { openWriter } from '@/db/sqlite/pragmas.ts';
 import { queryCache, tablesChangedBy } from '@/db/query-cache.ts';
-import { type LookUp, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
+import { type CachedQuery, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gatehouse-remembered-'));
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-query-cache-'));
 const opened: Database[] = [];
 afterAll(async () => {
   for (const db of opened) await db.close();
@@ -26,32 +26,33 @@ interface Row {
   readonly name: string;
   readonly seen: number;
 }
-const lookUp = rawByHash<Row>({
+const lookup = rawByHash<Row>({
   sql: `SELECT k.id, p.id AS person, p.name, k.seen, (SELECT count(*) FROM badges b WHERE b.person = p.id) AS badges
         FROM keys k JOIN people p ON p.id = k.person WHERE k.hash = +?`,
-  ids: ({ id, person }) => [id, person],
-  foundById: ['people', 'keys'],
+  rowIds: ({ id, person }) => [id, person],
+  rowTables: ['people', 'keys'],
+  listTables: ['badges'],
 });
-const CLUB: LookUp<{ name: string }> = {
+const CLUB: CachedQuery<{ name: string }> = {
   sql: 'SELECT c.name FROM clubs c WHERE c.id = +?',
-  ids: () => [],
-  foundById: ['clubs'],
+  rowIds: () => [],
+  rowTables: ['clubs'],
 };
-const lookUpWithClub = rawByHash<{ id: string }>({
+const lookupWithClub = rawByHash<{ id: string }>({
   sql: 'SELECT k.id FROM keys k WHERE k.hash = +?',
-  ids: ({ id }) => [id],
-  foundById: ['keys'],
-  besides: [CLUB],
+  rowIds: ({ id }) => [id],
+  rowTables: ['keys'],
+  dependents: [CLUB],
 });
 const findClub = (reader: Reader) =>
-  lookUpWithClub(reader, hash, ({ id }, look) => ({ club: look(CLUB, id, ({ name }) => name) }));
+  lookupWithClub(reader, hash, ({ id }, look) => ({ club: look(CLUB, id, ({ name }) => name) }));
 const renameClubs = rawChange<[string]>('UPDATE clubs SET name = ?');
 const closeClubs = rawChange<[]>('DELETE FROM clubs');
 const openClub = rawChange<[string]>("INSERT INTO clubs (id, name) VALUES (?, 'Blue')");
 const asItIs = (row: Row) => row;
-const find = (reader: Reader, of = hash) => lookUp(reader, of, asItIs);
-/** What is asked for once leaves no trace. */
-async function remember(db: Database): Promise<Row | undefined> {
+const find = (reader: Reader, of = hash) => lookup(reader, of, asItIs);
+/** Asks twice: a key is cached from its second request on. */
+async function cached(db: Database): Promise<Row | undefined> {
   await find(db.reader);
   return find(db.reader);
 }
@@ -68,7 +69,7 @@ const noteSeen = rawNote<[number]>('UPDATE keys SET seen = ?');
 describe.each([
   ['a server’s database', true],
   ['a database without threads', false],
-])('of %s, a remembered answer', (_, isServer) => {
+])('in %s, a cached result', (_, isServer) => {
   let db: Database;
   let path: string;
   let count = 0;
@@ -91,7 +92,7 @@ describe.each([
   const write = (work: (unit: Unit) => Promise<unknown>) => db.write(SYSTEM_ACTOR, work);
 
   test('is the same one until something changes that it was read from, whatever else does', async () => {
-    const first = await remember(db);
+    const first = await cached(db);
     expect(first).toMatchObject({ name: 'Ada', seen: 0 });
     await write((unit) => addOther(unit, 'p9'));
     await write((unit) => addPerson(unit, 'p3'));
@@ -101,7 +102,7 @@ describe.each([
   });
 
   test('is read anew once a row of its own has changed', async () => {
-    await remember(db);
+    await cached(db);
     await write((unit) => renameOne(unit, 'Grace', 'p1'));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace', badges: 0 });
     await write((unit) => addBadgeOf(unit, 'p1'));
@@ -111,7 +112,7 @@ describe.each([
   });
 
   test('is read anew once any table that it was read from has changed, by new rows where it holds some of them', async () => {
-    await remember(db);
+    await cached(db);
     await write((unit) => renameAll(unit, 'Grace'));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
     await write((unit) => addBadge(unit, 'p1'));
@@ -120,7 +121,7 @@ describe.each([
     expect(await find(db.reader)).toBeUndefined();
   });
 
-  test('is read anew once something has changed that was looked up beside it', async () => {
+  test('is read anew once a row of a dependent lookup has changed', async () => {
     for (let time = 0; time < 3; time += 1) expect(await findClub(db.reader)).toEqual({ club: 'Red' });
     const first = await findClub(db.reader);
     await write((unit) => openClub(unit, 'k9'));
@@ -137,7 +138,7 @@ describe.each([
   });
 
   test('is nobody’s inside a change: a change sees what it has changed', async () => {
-    await remember(db);
+    await cached(db);
     const inside = await write(async (unit) => {
       await renameOne(unit, 'Grace', 'p1');
       return find(unit);
@@ -155,7 +156,7 @@ describe.each([
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
   });
 
-  test('of a change that is rolled back is never remembered', async () => {
+  test('never comes from a change that is rolled back', async () => {
     const failed = write(async (unit) => {
       await renameAll(unit, 'Grace');
       await find(unit);
@@ -163,17 +164,17 @@ describe.each([
     });
     expect(failed).rejects.toThrow('on purpose');
     await failed.catch(() => {});
-    expect(await remember(db)).toMatchObject({ name: 'Ada' });
+    expect(await cached(db)).toMatchObject({ name: 'Ada' });
   });
 
   test('stays through a note of when something was last seen', async () => {
-    const first = await remember(db);
+    const first = await cached(db);
     await write((unit) => noteSeen(unit, 5));
     expect(await find(db.reader)).toBe(first!);
   });
 
   test('is read anew after another process has changed anything', async () => {
-    await remember(db);
+    await cached(db);
     const other = new SqliteDatabase(path);
     other.run("UPDATE people SET name = 'Grace'");
     other.close();
@@ -183,11 +184,11 @@ describe.each([
   });
 
   test('is still right after more ids have changed than are told apart', async () => {
-    const first = await remember(db);
+    const first = await cached(db);
     await write(async (unit) => {
       for (let index = 0; index < 10_001; index += 1) await renameOne(unit, 'x', `nobody ${index}`);
     });
-    const second = await remember(db);
+    const second = await cached(db);
     expect(second).toEqual(first!);
     await write((unit) => renameOne(unit, 'Grace', 'p1'));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
@@ -195,7 +196,7 @@ describe.each([
 });
 
 test('those who are asked for again stay where a crowd comes once each', async () => {
-  const answers = queryCache(() => 1).entriesOf({ sql: 'SELECT 1', ids: () => [], foundById: [] });
+  const answers = queryCache(() => 1).entriesOf({ sql: 'SELECT 1', rowIds: () => [], rowTables: [] });
   const keyOf = (index: number) => (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
   const ask = (index: number) => {
     const known = answers.get(keyOf(index));

@@ -11,8 +11,8 @@ export interface ConnectionHooks {
   readonly changes?: { built(): void; executed(): void; changed(rows: ChangedRows): void };
   /** Called with each statement's duration; cached lookups run none. */
   readonly onStatement?: (sql: string, durationMs: number) => void;
-  readonly remembered?: QueryCache;
-  readonly lookUps?: Connection['lookUps'];
+  readonly cache?: QueryCache;
+  readonly lookups?: Connection['lookups'];
 }
 
 /** Limit of prepared texts, far above the shapes of ours: texts built at each use vary with lists and filters. */
@@ -21,7 +21,7 @@ const MAX_STATEMENTS = 2000;
 export function createConnection(
   sqlite: SqliteDatabase,
   hooks: ConnectionHooks | null = null,
-  far: Connection['far'] = null,
+  readInThread: Connection['readInThread'] = null,
 ): Connection {
   const statements = new Map<string, Running>();
   const changes = hooks?.changes;
@@ -63,7 +63,7 @@ export function createConnection(
   /** Prepares a statement that reports which tables or row it changes, each time it runs. */
   function prepare(sql: string, scope?: ChangeScope): Running {
     const statement = timed(sql, sqlite.prepare<unknown, SQLQueryBindings[]>(sql));
-    const tables = changes && scope !== 'nothing remembered' ? tablesChangedBy(sql) : null;
+    const tables = changes && scope !== 'nothing cached' ? tablesChangedBy(sql) : null;
     if (!changes || !tables) return statement;
     const whole: ChangedRows = { tables };
     const reported = <Result>(values: readonly SQLQueryBindings[], result: Result): Result => {
@@ -121,13 +121,13 @@ export function createConnection(
   const kept = { prepare: (sql: string) => prepare(sql) };
   const connection: Connection = {
     orm,
-    kept: new Map(),
+    prepared: new Map(),
     plainOrm: drizzle({ client: kept as unknown as SqliteDatabase }),
     statement,
     enter: () => hooks?.enter(),
-    remembered: hooks?.remembered ?? null,
-    lookUps: hooks?.lookUps ?? (() => connection),
-    far,
+    cache: hooks?.cache ?? null,
+    lookups: hooks?.lookups ?? (() => connection),
+    readInThread: readInThread,
   };
   return connection;
 }

@@ -190,10 +190,10 @@ function connect(parts: Parts, { clock, isServer, slow }: EngineOptions) {
   // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
   // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a
   // gigabyte takes milliseconds.
-  const lookups = createConnection(writer, { enter: lookupSnapshot.enter, remembered: cache, ...timing });
+  const lookups = createConnection(writer, { enter: lookupSnapshot.enter, cache: cache, ...timing });
   const reading: Connection = createConnection(
     reader,
-    { enter: readSnapshot.enter, lookUps: () => (transaction.isOpen() ? reading : lookups), ...timing },
+    { enter: readSnapshot.enter, lookups: () => (transaction.isOpen() ? reading : lookups), ...timing },
     worker?.read ?? null,
   );
   return { queue, reading, snapshots: [readSnapshot, lookupSnapshot] };

@@ -1,6 +1,6 @@
 /**
- * What is remembered of a token is what asking anew would give: after each kind of change, for everybody. A look inside a change
- * remembers nothing, so that is what is compared with.
+ * The cached verdict of a token equals a fresh one after each kind of change, for everybody. Lookups inside a change are
+ * not cached, so the tests compare with those.
  */
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -8,7 +8,7 @@ import { DAY, MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 
-/** Asked for so often, each is remembered. */
+/** Requests after which each verdict is cached. */
 const TIMES = 3;
 
 async function createWorld() {

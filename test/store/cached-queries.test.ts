@@ -1,0 +1,40 @@
+/** Each cached query declares every table that SQLite reads for it: a change to another one would leave a stale entry. */
+import { expect, test } from 'bun:test';
+import { CONNECTION, type Reader } from '@/db/database.ts';
+import type { CachedQuery } from '@/db/query-cache.ts';
+import { findKeyCredential, findKeySubject, findSessionSubject } from '@/store/verification.ts';
+import { openTestDatabase } from '../support/database.ts';
+
+test('the queries of a verification declare exactly the tables that SQLite opens for them', async () => {
+  const { db, sqlite } = await openTestDatabase({ now: () => 1 });
+  const queries = new Set<CachedQuery<never>>();
+  const lookups = db.reader[CONNECTION].lookups();
+  const cache = {
+    entriesOf(query: CachedQuery<never>) {
+      for (const each of [query, ...(query.dependents ?? [])]) queries.add(each);
+      return { get: () => undefined, set() {} };
+    },
+    invalidate() {},
+    invalidateIfChangedElsewhere() {},
+  };
+  const reader: Reader = { [CONNECTION]: { ...lookups, lookups: () => ({ ...lookups, cache }) } };
+  const hash = new Uint8Array(32);
+  await findSessionSubject(reader, hash, () => ({}));
+  await findKeySubject(reader, hash, () => ({}));
+  await findKeyCredential(reader, hash, () => ({}));
+
+  const roots = sqlite.query<{ rootpage: number; tbl_name: string }, []>(
+    'SELECT rootpage, tbl_name FROM sqlite_schema',
+  );
+  const tableAt = new Map(roots.all().map(({ rootpage, tbl_name }) => [rootpage, tbl_name]));
+  /** https://www.sqlite.org/opcode.html#OpenRead */
+  const opened = (sql: string) =>
+    sqlite
+      .query<{ opcode: string; p2: number }, []>(`EXPLAIN ${sql}`)
+      .all()
+      .flatMap(({ opcode, p2 }) => (opcode === 'OpenRead' ? [tableAt.get(p2)!] : []));
+  const declared = [...queries].map(({ rowTables, listTables = [] }) => [...rowTables, ...listTables].sort());
+  expect(declared).toEqual([...queries].map(({ sql }) => [...new Set(opened(sql))].sort()));
+  expect(queries.size).toBe(7);
+  await db.close();
+});
