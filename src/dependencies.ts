@@ -1,12 +1,12 @@
 /** The product's dependencies on the outside world, which tests can replace, and their production builder. */
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { type AdjustableClock, type Clock, systemClock, type WorldClock } from './core/clock.ts';
+import { type AdjustableClock, systemClock, type WorldClock } from './core/clock.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import { pathsIn } from './db/sqlite/data-folder.ts';
-import { openForCommand, openForServer, type OpenedData } from './db/sqlite/open.ts';
+import { openForCommand, openForServer, type OpenedData, type OpenOptions } from './db/sqlite/open.ts';
 import type { AccessLog } from './http/access-log.ts';
 import type { CertificateWatch } from './http/certificate-watch.ts';
 import type { PeerAddress } from './http/request-context.ts';
@@ -48,12 +48,8 @@ export interface Dependencies {
 
 export type { OpenedData };
 
-/** How a folder is opened: by default durably, for a server. */
-export interface OpenDataOptions {
-  readonly clock?: Clock;
-  readonly random?: Random;
-  /** False for a folder that is deleted on exit. */
-  readonly isDurable?: boolean;
+/** How a folder is opened: by default durably, for a server. `isDurable` is false for a folder deleted on exit. */
+export interface OpenDataOptions extends Partial<Pick<OpenOptions, 'clock' | 'random' | 'isDurable'>> {
   /** True for a server, which locks the folder; false for a command running alongside it. */
   readonly isServer?: boolean;
   /** Statements that take at least this long are logged; without it, none is timed. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, inspectBackup, unpackBackup } from '../db/sqlite/backup.ts';
-import { openDataFolder } from '../db/sqlite/data-folder.ts';
+import { type DataFolder, openDataFolder } from '../db/sqlite/data-folder.ts';
 import { lockDataFolder } from '../db/sqlite/folder-lock.ts';
 import { commitRestore, finishRestore, isFolderEmpty, makeStagingFolder } from '../db/sqlite/atomic-restore.ts';
 import { decrypt, isAge, type Keys, piecesOf, SHORTEST_PASSPHRASE, writeFlushed } from './encryption.ts';
@@ -65,7 +65,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
 /** Fetches a backup, checks it, and extracts its database and key. @throws {StartupError} */
 export async function unpackInto(
   { source, access, keys }: Pick<RestoreOrder, 'source' | 'access' | 'keys'>,
-  { databasePath, keyPath }: { readonly databasePath: string; readonly keyPath: string },
+  { databasePath, instanceKeyPath }: Pick<DataFolder, 'databasePath' | 'instanceKeyPath'>,
   tell: TellStep,
 ): Promise<BackupContents> {
   const name = placeText(source);
@@ -85,7 +85,7 @@ export async function unpackInto(
   }
   tell('check', 0);
   const contents = inspectBackup(databasePath, name);
-  unpackBackup(databasePath, keyPath);
+  unpackBackup(databasePath, instanceKeyPath);
   return contents;
 }
 

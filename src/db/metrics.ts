@@ -1,33 +1,25 @@
 /** Defines an engine's metrics: durations of commits and flushes, failures, slow statements. */
-import { type Histogram, histogramOf } from '../core/metrics.ts';
+import { histogramOf } from '../core/metrics.ts';
 
 /** In seconds: a commit takes some 50 µs, a flush 0.2 ms on a fast disk and tens of ms on a slow one. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-export interface DatabaseMetrics {
-  readonly changes: number;
-  /** Whole transactions, from waiting for another process to the end; no other change can write meanwhile. */
-  readonly transactions: Histogram;
-  /** Commits alone. */
-  readonly commits: Histogram;
-  /** Flushes of the log, off the event loop. */
-  readonly flushes: Histogram;
-  readonly flushFailures: number;
-  /** Changes refused by the disk, before or after their commit. */
-  readonly refusals: number;
-  readonly slowStatements: number;
-}
+/** Metrics that the engine writes. */
+export type MutableMetrics = ReturnType<typeof databaseMetrics>;
 
-/** Writable metrics, for the engine. */
-export type MutableMetrics = { -readonly [Name in keyof DatabaseMetrics]: DatabaseMetrics[Name] };
+export type DatabaseMetrics = Readonly<MutableMetrics>;
 
-export function databaseMetrics(): MutableMetrics {
+export function databaseMetrics() {
   return {
     changes: 0,
+    /** Whole transactions, from waiting for another process to the end; no other change can write meanwhile. */
     transactions: histogramOf(BOUNDS),
+    /** Commits alone. */
     commits: histogramOf(BOUNDS),
+    /** Flushes of the log, off the event loop. */
     flushes: histogramOf(BOUNDS),
     flushFailures: 0,
+    /** Changes refused by the disk, before or after their commit. */
     refusals: 0,
     slowStatements: 0,
   };

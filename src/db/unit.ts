@@ -4,22 +4,13 @@ import type { Connection } from './connection.ts';
 import { CONNECTION, type Topic, type Unit } from './database.ts';
 
 /** Change as the engine drives it. */
-export interface UnitState {
-  /** Published messages by topic, in order. */
-  readonly messages: ReadonlyMap<Topic<unknown>, readonly unknown[]>;
-  /** Runs the work, and throws if something in it was not awaited. */
-  finish<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
-  enter(): void;
-  built(): void;
-  executed(): void;
-  end(): void;
-}
+export type UnitState = ReturnType<typeof openUnit>;
 
 /** Microtask turns in which an unawaited statement shows itself: an `await` takes up to three. */
 const LAST_CALLS = 3;
 
 /** Opens the unit for one run of a change's work; the engine begins and ends its transaction. */
-export function openUnit(connection: Connection, actor: Actor, now: number): UnitState {
+export function openUnit(connection: Connection, actor: Actor, now: number) {
   const messages = new Map<Topic<unknown>, unknown[]>();
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => {});
@@ -49,8 +40,10 @@ export function openUnit(connection: Connection, actor: Actor, now: number): Uni
   };
 
   return {
-    messages,
-    async finish(work) {
+    /** Published messages by topic, in order. */
+    messages: messages as ReadonlyMap<Topic<unknown>, readonly unknown[]>,
+    /** Runs the work, and throws if something in it was not awaited. */
+    async finish<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {
       // SQLite answers at once, so a change takes no turn of the event loop. One that does waits for a timer, the
       // network, or a write inside this one, which would deadlock.
       const watchdog = setImmediate(() =>

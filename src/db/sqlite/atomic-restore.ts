@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
+import { type DataFolder, INSTANCE_FILE, pathsIn } from './data-folder.ts';
 import { flush } from './flush.ts';
 import { chownToOwnerOf } from './file-owner.ts';
 
@@ -13,9 +14,6 @@ const READY = 'restore.ready';
 const ASIDE_NOTE = 'aside';
 const DATABASE = 'gatehouse.db';
 const KEY = 'instance.key';
-
-/** Files of an instance: the database with its log and its copies, and the key. */
-const OWN = /^(?:gatehouse\.db.*|instance\.key(?:\.new)?)$/;
 
 /** Files that an empty data folder may contain. */
 const NOTHING =
@@ -27,21 +25,11 @@ export function isFolderEmpty(folder: string): boolean {
 }
 
 /** Makes an empty folder in which a restore is prepared. */
-export function makeStagingFolder(folder: string): {
-  path: string;
-  databasePath: string;
-  keyPath: string;
-  remove(): void;
-} {
+export function makeStagingFolder(folder: string): DataFolder & { remove(): void } {
   const path = join(folder, UNFINISHED);
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { mode: 0o700 });
-  return {
-    path,
-    databasePath: join(path, DATABASE),
-    keyPath: join(path, KEY),
-    remove: () => rmSync(path, { recursive: true, force: true }),
-  };
+  return { ...pathsIn(path), remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /**
@@ -81,7 +69,7 @@ export function finishRestore(folder: string): void {
   // The database moves last: until then all files in the folder are old, except a key that has moved already.
   if (!isMoved(DATABASE)) {
     const aside = join(folder, readFileSync(join(ready, ASIDE_NOTE), 'utf8'));
-    const old = readdirSync(folder).filter((name) => OWN.test(name) && !(name === KEY && isMoved(KEY)));
+    const old = readdirSync(folder).filter((name) => INSTANCE_FILE.test(name) && !(name === KEY && isMoved(KEY)));
     if (old.length > 0) mkdirSync(aside, { recursive: true, mode: 0o700 });
     for (const name of old) renameSync(join(folder, name), join(aside, name));
     if (old.length > 0) flush(aside);

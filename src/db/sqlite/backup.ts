@@ -1,10 +1,11 @@
 /** Makes and checks backups: the database as of one moment, with the instance key and origin in an extra table. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { INSTANCE_KEY_BYTES, instanceKey } from '../../core/instance-key.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, noDatabaseIn, PRIVATE_FILE } from './data-folder.ts';
 import { refuseLostDatabase, requireInstanceKey } from './instance-key-file.ts';
+import { DATABASE_HEADER_BYTES, isDatabaseHeader, readHead } from './file-head.ts';
 import { instanceIn } from './find-instance.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 
@@ -28,7 +29,6 @@ export interface BackupContents extends BackupOrigin {
 
 const TABLE = 'gatehouse_backup';
 const FORMAT = 1;
-const HEADER = 'SQLite format 3\0';
 
 /**
  * Copies a folder's database and key into a new file while others may write; until then their log cannot restart.
@@ -90,7 +90,7 @@ export function inspectBackup(path: string, name: string): BackupContents {
     sqlite = new SqliteDatabase(path, { readonly: true, strict: true });
     const { origin, secret } = originOf(sqlite, name);
     const { mark } = instanceKey(secret);
-    if (boundTo(sqlite) !== mark)
+    if (numberOf(sqlite, 'application_id') !== mark)
       throw new StartupError(`The instance key in ${name} is that of another database. Take another backup.`);
     const schemaVersion = numberOf(sqlite, 'user_version');
     if (schemaVersion > SCHEMA_VERSION)
@@ -128,16 +128,12 @@ export function unpackBackup(path: string, keyPath: string): void {
 }
 
 function requireSqlite(path: string, name: string): void {
-  const head = Buffer.alloc(100);
-  const file = openSync(path, 'r');
-  const length = readSync(file, head, 0, head.length, 0);
-  const { size } = fstatSync(file);
-  closeSync(file);
-  if (length < head.length || head.toString('latin1', 0, HEADER.length) !== HEADER)
+  const head = readHead(path, DATABASE_HEADER_BYTES);
+  const { size } = statSync(path);
+  if (!isDatabaseHeader(head))
     throw new StartupError(
-      `${name} is no backup of Gatehouse${length === 0 ? ': it is empty' : ''}. Name a file that "gatehouse backup" has made.`,
+      `${name} is no backup of Gatehouse${size === 0 ? ': it is empty' : ''}. Name a file that "gatehouse backup" has made.`,
     );
-  // https://www.sqlite.org/fileformat2.html#the_database_header
   const whole = (head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16)) * head.readUInt32BE(28);
   if (size < whole) throw damaged(name, `${size} of its ${whole} bytes are there`);
 }
@@ -175,10 +171,6 @@ function countRows(sqlite: SqliteDatabase): Record<string, number> {
       return [name, rows];
     }),
   );
-}
-
-function boundTo(sqlite: SqliteDatabase): number {
-  return numberOf(sqlite, 'application_id');
 }
 
 function numberOf(sqlite: SqliteDatabase, pragma: 'application_id' | 'user_version'): number {

@@ -18,8 +18,8 @@ const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 const ALL_RIGHTS_OF_OTHERS = 0o007;
 
-/** The key, and the database with its log and its copies. */
-const SECRET_FILE = /^(?:instance\.key(?:\.new)?|gatehouse\.db.*)$/;
+/** Files of an instance: the key, and the database with its log and its copies. */
+export const INSTANCE_FILE = /^(?:instance\.key(?:\.new)?|gatehouse\.db.*)$/;
 
 /**
  * Makes the folder if missing, and checks that this user alone can write it. New files in it are private (0600).
@@ -70,7 +70,7 @@ export function refuseOpenToOthers(path: string): void {
   if (!isByGroup && folder.mode & WRITABLE_BY_OTHERS)
     throw new StartupError(`Other users can write to the data folder ${path}. Run: chmod go-w ${quoted(path)}`);
   const open = readdirSync(path)
-    .filter((name) => SECRET_FILE.test(name))
+    .filter((name) => INSTANCE_FILE.test(name))
     .map((name) => join(path, name))
     .filter((file) => {
       const found = statSync(file, { throwIfNoEntry: false });

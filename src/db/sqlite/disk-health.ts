@@ -5,17 +5,9 @@
 import { AppError } from '../../core/error.ts';
 import type { MutableMetrics } from '../metrics.ts';
 
-export interface DiskHealth {
-  isRefusing(): boolean;
-  /** Counts a failure that the disk caused, and begins a refusal. @returns the failure as callers see it. */
-  record(failure: unknown): unknown;
-  /** Probes the disk while it refuses changes. Calls share the next probe, which begins after them. */
-  probeWhileRefusing(): Promise<void>;
-}
-
 export interface DiskHealthOptions {
   /** Writes and flushes this many KiB. @throws where the disk refuses. */
-  readonly probe: (kibibytes: number) => Promise<void>;
+  readonly probe: (kibibytes: number) => Promise<unknown>;
   /** Called with the error when a refusal begins, and with null when it ends. */
   readonly onChange: (error: unknown) => void;
   readonly metrics: MutableMetrics;
@@ -32,7 +24,7 @@ const LARGEST_PROBE_KIB = 4096;
 const RELAPSE_MS = 60_000;
 const PROBE_EVERY_MS = 250;
 
-export function diskHealth({ probe, onChange, metrics }: DiskHealthOptions): DiskHealth {
+export function diskHealth({ probe, onChange, metrics }: DiskHealthOptions) {
   let isRefusing = false;
   let endedAt = -Infinity;
   let probedAt = -Infinity;
@@ -64,22 +56,30 @@ export function diskHealth({ probe, onChange, metrics }: DiskHealthOptions): Dis
 
   return {
     isRefusing: () => isRefusing,
-    record(failure) {
+    /** Counts a failure that the disk caused, and begins a refusal. @throws the failure as callers see it. */
+    reject(failure: unknown): never {
       const error = asDiskError(failure);
-      if (!isDiskError(error)) return error;
-      metrics.refusals += 1;
-      begin(error.cause ?? error);
-      return error;
+      if (isDiskError(error)) {
+        metrics.refusals += 1;
+        begin(error.cause ?? error);
+      }
+      throw error;
     },
-    async probeWhileRefusing() {
+    /** Probes the disk while it refuses changes. Calls share the next probe, which begins after them. */
+    async probeWhileRefusing(): Promise<void> {
       if (isRefusing) await (next ??= probeSoon());
     },
   };
 }
 
-export function asDiskError(error: unknown): unknown {
+function asDiskError(error: unknown): unknown {
   const code = String((error as { code?: unknown } | null)?.code);
   return DISK_CODES.test(code) ? diskError(error) : error;
+}
+
+/** @throws the failure as callers see it. */
+export function throwDiskError(failure: unknown): never {
+  throw asDiskError(failure);
 }
 
 export function diskError(cause?: unknown): AppError {

@@ -7,6 +7,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import type { MutableMetrics } from '../metrics.ts';
+import { checkpointAndFlush } from './pragmas.ts';
 import { lossRefusal, type OpenFiles } from './open-files.ts';
 import { diskError } from './disk-health.ts';
 
@@ -41,26 +42,13 @@ interface Waiter {
 
 const RECOVERY_INTERVAL_MS = 1000;
 
-export interface WalDurabilityOptions {
-  /** Write-ahead log; it exists while a connection is open. */
-  readonly logPath: string;
-  /**
-   * Checkpoints and flushes by a connection of its own. Flushing the log again would prove nothing: after a failed
-   * flush the kernel may mark unwritten pages clean.
-   */
-  readonly checkpointAndFlush: () => Promise<void>;
-  /** Checked after each flush: a deleted log can be flushed too, though its changes are lost. */
-  readonly files: OpenFiles;
-  readonly metrics: MutableMetrics;
-}
-
-/** Call it while a connection is open, which keeps the log in place. */
-export async function walDurability({
-  logPath,
-  checkpointAndFlush,
-  files,
-  metrics,
-}: WalDurabilityOptions): Promise<Durability> {
+/**
+ * Call it while a connection is open, which keeps the log in place.
+ *
+ * @param files checked after each flush: a deleted log can be flushed too, though its changes are lost.
+ */
+export async function walDurability(path: string, files: OpenFiles, metrics: MutableMetrics): Promise<Durability> {
+  const logPath = `${path}-wal`;
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
   let begun = 0;
@@ -103,7 +91,8 @@ export async function walDurability({
       await Bun.sleep(RECOVERY_INTERVAL_MS);
       try {
         files.requireInPlace();
-        await checkpointAndFlush();
+        // Flushing the log again would prove nothing: after a failed flush the kernel may mark unwritten pages clean.
+        await checkpointAndFlush(path);
         await log.datasync();
         isBroken = false;
         return;

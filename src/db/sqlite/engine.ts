@@ -6,94 +6,32 @@ import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import type { Clock } from '../../core/clock.ts';
 import { type Deadline, NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import { commitListeners } from '../commit-listeners.ts';
 import type { Connection } from '../connection.ts';
-import { type Author, CONNECTION, type Database, type DatabaseSize, type FileLoss, type Unit } from '../database.ts';
-import { databaseMetrics, type MutableMetrics, type SlowStatements, slowStatementMonitor } from '../metrics.ts';
+import { type Author, CONNECTION, type Database, type DatabaseSize, type Unit } from '../database.ts';
 import { queryCache } from '../query-cache.ts';
 import { createConnection } from './connection.ts';
-import { asDiskError, diskHealth } from './disk-health.ts';
-import { type Durability, noDurability, walDurability } from './durability.ts';
-import { flush } from './flush.ts';
+import { diskHealth, throwDiskError } from './disk-health.ts';
 import { checkIntegrity } from './integrity-check.ts';
-import { lossRefusal, openFiles, type OpenFiles } from './open-files.ts';
-import { checkpointAndFlush, openReader, prepareForQueue } from './pragmas.ts';
+import { type EngineEvents, type EngineOptions, type EngineParts, openParts } from './parts.ts';
 import { sharedSnapshot, snapshotPerRead } from './snapshot.ts';
 import { writeTransaction } from './transaction.ts';
 import { walMaintenance } from './wal-maintenance.ts';
-import { type DatabaseWorker, databaseWorker } from './worker-client.ts';
 import { writeQueue } from './write-queue.ts';
-
-/** Events for the operator's log. */
-export interface EngineEvents {
-  /** Called with the error when the disk begins to refuse changes, and with null when it takes them again. */
-  onRefusal(error: unknown): void;
-  /** Called when an open file's name leads elsewhere. @param isKept whether the database file has all acknowledged data. */
-  onLoss(loss: FileLoss, isKept: boolean): void;
-  /** Called where closing leaves frames in the log, with the failure, or with null where the time was over. */
-  onWalLeft(error: unknown): void;
-}
-
-export interface EngineOptions {
-  readonly clock: Clock;
-  /** False only for a folder deleted on exit: nothing is flushed then. */
-  readonly isDurable: boolean;
-  /** Adds a thread for checkpoints and long reads, and shared snapshots. Without it SQLite checkpoints on commit. */
-  readonly isServer: boolean;
-  /** Monitor of slow statements; without it none is timed. */
-  readonly slow?: SlowStatements;
-  /** Whether this server still holds its folder; called several times a second. */
-  readonly isFolderHeld?: () => boolean;
-  /** Writes this many KiB in a change and leaves no row. */
-  readonly probe?: (unit: Unit, kibibytes: number) => Promise<void>;
-  /** Damage found before the file was opened, in a sentence. */
-  readonly damage?: string | null;
-  readonly events?: EngineEvents;
-}
 
 const NO_EVENTS: EngineEvents = { onRefusal() {}, onLoss() {}, onWalLeft() {} };
 
-/** Parts of a database, which takes them over and closes them. */
-interface Parts {
-  readonly path: string;
-  readonly writer: SqliteDatabase;
-  readonly reader: SqliteDatabase;
-  /** For checkpoints and long reads; null where this thread does them. */
-  readonly worker: DatabaseWorker | null;
-  readonly files: OpenFiles;
-  readonly metrics: MutableMetrics;
-  readonly durability: Durability;
-}
-
 /** Makes a migrated connection the writer of a database, and opens the rest. */
 export async function openEngine(writer: SqliteDatabase, path: string, options: EngineOptions): Promise<Database> {
-  const { isDurable, isServer, isFolderHeld = () => true } = options;
-  prepareForQueue(writer, isDurable, isServer);
-  const reader = openReader(path);
-  // The log's name in the folder must survive a power cut too.
-  if (isDurable) flush(dirname(path));
-  const worker = isServer ? databaseWorker(path) : null;
-  await worker?.start();
-  const metrics = databaseMetrics();
-  const files = openFiles(path, isServer ? isFolderHeld : null);
-  const durability = isDurable
-    ? await walDurability({
-        logPath: `${path}-wal`,
-        checkpointAndFlush: () => checkpointAndFlush(path),
-        files,
-        metrics,
-      })
-    : noDurability(files);
-  return createDatabase({ path, writer, reader, worker, files, metrics, durability }, options);
+  return createDatabase(await openParts(writer, path, options), options);
 }
 
-function createDatabase(parts: Parts, options: EngineOptions): Database {
+function createDatabase(parts: EngineParts, options: EngineOptions): Database {
   const { path, reader, files, metrics, durability } = parts;
   const { probe = async () => {}, events = NO_EVENTS } = options;
-  const { queue, reading, snapshots } = connect(parts, options);
+  const { queue, reading, snapshots } = connect(parts, options.isServer);
   const listeners = commitListeners();
   let damage = options.damage ?? null;
   let isClosed = false;
@@ -105,25 +43,20 @@ function createDatabase(parts: Parts, options: EngineOptions): Database {
     return committed;
   }
 
-  const disk = diskHealth({
-    probe: (kibibytes) => commitDurably(SYSTEM_ACTOR, (unit) => probe(unit, kibibytes)).then(() => {}),
-    onChange: events.onRefusal,
-    metrics,
-  });
-  const wal = walMaintenance({ ...parts, snapshots, queue, onWalLeft: events.onWalLeft });
+  const tryChange = (kibibytes: number) => commitDurably(SYSTEM_ACTOR, (unit) => probe(unit, kibibytes));
+  const disk = diskHealth({ probe: tryChange, onChange: events.onRefusal, metrics });
+  const wal = walMaintenance(parts, { snapshots, queue, onWalLeft: events.onWalLeft });
   const lossHandled = files.lost.then(async (loss) =>
     events.onLoss(loss, loss !== 'database_log_gone' || (await wal.rescue())),
   );
-  const unwritable = () => (durability.isBroken() || disk.isRefusing() ? ('disk_refuses_writes' as const) : null);
+  const diskOutage = () => (durability.isBroken() || disk.isRefusing() ? 'disk_refuses_writes' : null);
 
   return {
     engine: 'sqlite',
     reader: { [CONNECTION]: reading },
     metrics,
     async write(author, work) {
-      const { result, messages } = await commitDurably(author, work).catch((error: unknown) => {
-        throw disk.record(error);
-      });
+      const { result, messages } = await commitDurably(author, work).catch(disk.reject);
       void disk.probeWhileRefusing();
       listeners.notify(messages);
       return result;
@@ -132,7 +65,7 @@ function createDatabase(parts: Parts, options: EngineOptions): Database {
     status: () => ({
       queued: queue.length(),
       logBytes: durability.logBytes(),
-      outage: files.check() ?? (isClosed ? 'database_not_writable' : unwritable()),
+      outage: files.check() ?? (isClosed ? 'database_not_writable' : diskOutage()),
       damage,
     }),
     probeDisk: disk.probeWhileRefusing,
@@ -144,10 +77,7 @@ function createDatabase(parts: Parts, options: EngineOptions): Database {
     },
     async maintain() {
       await disk.probeWhileRefusing();
-      if (isClosed) return;
-      await wal.maintain(metrics.changes).catch((error: unknown) => {
-        throw asDiskError(error);
-      });
+      if (!isClosed) await wal.maintain(metrics.changes).catch(throwDiskError);
     },
     async close(deadline = NO_DEADLINE) {
       if (isClosed) return;
@@ -159,41 +89,27 @@ function createDatabase(parts: Parts, options: EngineOptions): Database {
 }
 
 /** Connects the queue of changes and the reads, which share the query cache and each a snapshot. */
-function connect(parts: Parts, { clock, isServer, slow }: EngineOptions) {
-  const { writer, reader, worker, files, metrics, durability } = parts;
+function connect(parts: EngineParts, isServer: boolean) {
+  const { writer, reader, worker, onStatement } = parts;
   // https://www.sqlite.org/pragma.html#pragma_data_version
   const version = writer.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const cache = queryCache(() => version.get()?.data_version);
-  const onStatement = slow && slowStatementMonitor(slow, metrics);
-  const timing = onStatement && { onStatement };
   // Tests change rows behind the product's back and read them in the same turn.
   const snapshotOn = isServer ? sharedSnapshot : snapshotPerRead;
   const readSnapshot = snapshotOn(reader);
   const lookupSnapshot = snapshotOn(writer, cache.invalidateIfChangedElsewhere);
   const transaction = writeTransaction(writer, lookupSnapshot.end);
-  const queue = writeQueue({
-    writer,
-    transaction,
-    clock,
-    metrics,
-    ...timing,
-    requireWritable() {
-      durability.refuseWhenBroken();
-      const loss = files.loss();
-      if (loss !== null) throw lossRefusal(loss);
-    },
-    onCommit(changes) {
-      readSnapshot.end();
-      cache.invalidate(changes);
-    },
+  const queue = writeQueue(parts, transaction, (changes) => {
+    readSnapshot.end();
+    cache.invalidate(changes);
   });
   // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
   // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a
   // gigabyte takes milliseconds.
-  const lookups = createConnection(writer, { enter: lookupSnapshot.enter, cache: cache, ...timing });
+  const lookups = createConnection(writer, { enter: lookupSnapshot.enter, cache, onStatement });
   const reading: Connection = createConnection(
     reader,
-    { enter: readSnapshot.enter, lookups: () => (transaction.isOpen() ? reading : lookups), ...timing },
+    { enter: readSnapshot.enter, lookups: () => (transaction.isOpen() ? reading : lookups), onStatement },
     worker?.read ?? null,
   );
   return { queue, reading, snapshots: [readSnapshot, lookupSnapshot] };
@@ -201,7 +117,7 @@ function connect(parts: Parts, { clock, isServer, slow }: EngineOptions) {
 
 /** @param finishLog checkpoints the log, or waits until a lost one is handled. */
 async function close(
-  { writer, reader, files, durability }: Parts,
+  { writer, reader, files, durability }: EngineParts,
   deadline: Deadline,
   finishLog: (isLost: boolean) => Promise<unknown>,
 ): Promise<void> {

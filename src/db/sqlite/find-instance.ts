@@ -1,8 +1,9 @@
 /** Finds the instance in a database file, and refuses files that are not its own. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, noDatabaseIn } from './data-folder.ts';
+import { DATABASE_HEADER_BYTES, isDatabaseHeader, readHead } from './file-head.ts';
 import { refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
 import { openReadOnly } from './read-only.ts';
 import { findServer } from './running-server.ts';
@@ -25,12 +26,9 @@ export interface FoundInstance {
  */
 export function findInstance(path: string): FoundInstance | null {
   if (!existsSync(path)) return null;
-  const header = Buffer.alloc(100);
-  const file = openSync(path, 'r');
-  const length = readSync(file, header, 0, header.length, 0);
-  closeSync(file);
-  if (length === 0) return null;
-  if (length < header.length || header.toString('latin1', 0, 15) !== 'SQLite format 3')
+  const head = readHead(path, DATABASE_HEADER_BYTES);
+  if (head.length === 0) return null;
+  if (!isDatabaseHeader(head))
     throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
   const { sqlite, close } = openReadOnly(path);
   try {

@@ -6,17 +6,7 @@ import { statSync } from 'node:fs';
 import { AppError } from '../../core/error.ts';
 import type { FileLoss } from '../database.ts';
 
-export interface OpenFiles {
-  /** Checks the names now. @returns null where all is in place. */
-  check(): FileLoss | null;
-  loss(): FileLoss | null;
-  /** Checks the names now. @throws {AppError} unavailable after a loss. */
-  requireInPlace(): void;
-  readonly lost: Promise<FileLoss>;
-  close(): void;
-  /** Whether no other process has created a new log: only then the shared index still describes the deleted one. */
-  isWalOurs(): boolean;
-}
+export type OpenFiles = ReturnType<typeof openFiles>;
 
 /**
  * Interval of the periodic checks, three `stat` calls of 2 µs. Shorter than a command takes to start: a command that opens the
@@ -28,7 +18,7 @@ const CHECK_EVERY_MS = 25;
  * @param path of a database whose log and shared memory exist.
  * @param isFolderHeld called at each periodic check; without it only acknowledgements check.
  */
-export function openFiles(path: string, isFolderHeld: (() => boolean) | null): OpenFiles {
+export function openFiles(path: string, isFolderHeld: (() => boolean) | null) {
   const watched = [
     { path, loss: 'database_gone' as const },
     { path: `${path}-wal`, loss: 'database_log_gone' as const },
@@ -44,7 +34,8 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null): O
     resolve(known);
   }
 
-  function look(): FileLoss | null {
+  /** Checks the names now. @returns null where all is in place. */
+  function check(): FileLoss | null {
     if (known === null) {
       const moved = watched.find((file) => isMoved(file, inodeOf(file.path)));
       if (moved) lose(moved.loss);
@@ -52,19 +43,22 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null): O
     return known;
   }
 
-  const timer = isFolderHeld && setInterval(() => look() ?? (isFolderHeld() || lose('folder_taken')), CHECK_EVERY_MS);
+  const timer = isFolderHeld && setInterval(() => check() ?? (isFolderHeld() || lose('folder_taken')), CHECK_EVERY_MS);
   // An open database alone must not keep a process alive.
   timer?.unref();
 
   return {
     lost,
-    check: look,
-    loss: () => known,
-    requireInPlace() {
-      const loss = look();
+    check,
+    /** Returns a loss that is known already. */
+    loss: (): FileLoss | null => known,
+    /** Checks the names now. @throws {AppError} unavailable after a loss. */
+    requireInPlace(): void {
+      const loss = check();
       if (loss !== null) throw lossRefusal(loss);
     },
     close: () => void (timer && clearInterval(timer)),
+    /** Whether no other process has created a new log: only then the shared index still describes the deleted one. */
     isWalOurs: () =>
       watched.slice(1).every(({ path: name, inode }) => {
         const found = inodeOf(name);

@@ -3,28 +3,14 @@ import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { AppError } from '../../core/error.ts';
 import { engineErrorKind } from '../errors.ts';
 
-export interface WriteTransaction {
-  /** Retries off the event loop while another process holds the write lock. @throws {AppError} unavailable after 8 s. */
-  begin(): Promise<void>;
-  commit(): void;
-  /** Rolls everything back. Never throws: the next `begin` reports the problem. */
-  rollback(): void;
-  savepoint(): void;
-  release(): void;
-  /** Rolls back to the savepoint. A full disk ends the whole transaction, a failing one may force that. Never throws. */
-  rollbackToSavepoint(): void;
-  /** Returns whether SQLite still has the transaction: a full disk ends it. */
-  isActive(): boolean;
-  /** Returns whether a transaction is open, even one that the disk does not let end. */
-  isOpen(): boolean;
-}
+export type WriteTransaction = ReturnType<typeof writeTransaction>;
 
 /** Longest wait for another process that holds the write lock; answers stay well under the server's idle time-out. */
 const LOCK_PATIENCE_MS = 8000;
 const LOCK_RETRY_MS = 10;
 
 /** @param beforeBegin ends any other transaction of the connection. */
-export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void): WriteTransaction {
+export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void) {
   const begin = writer.prepare('BEGIN IMMEDIATE');
   const commit = writer.prepare('COMMIT');
   const rollbackAll = writer.prepare('ROLLBACK');
@@ -33,6 +19,7 @@ export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void
   const rollbackTo = writer.prepare('ROLLBACK TO change');
   let isOpen = false;
 
+  /** Rolls everything back. Never throws: the next `begin` reports the problem. */
   function rollback(): void {
     try {
       if (writer.inTransaction) rollbackAll.run();
@@ -43,7 +30,8 @@ export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void
   }
 
   return {
-    async begin() {
+    /** Retries off the event loop while another process holds the write lock. @throws {AppError} unavailable after 8 s. */
+    async begin(): Promise<void> {
       const since = performance.now();
       for (;;) {
         try {
@@ -59,14 +47,15 @@ export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void
         }
       }
     },
-    commit() {
+    commit(): void {
       commit.run();
       isOpen = false;
     },
     rollback,
     savepoint: () => void savepoint.run(),
     release: () => void release.run(),
-    rollbackToSavepoint() {
+    /** Rolls back one change. A full disk ends the whole transaction, a failing one may force that. Never throws. */
+    rollbackToSavepoint(): void {
       if (!writer.inTransaction) return;
       try {
         rollbackTo.run();
@@ -75,7 +64,9 @@ export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void
         rollback();
       }
     },
+    /** Returns whether SQLite still has the transaction: a full disk ends it. */
     isActive: () => writer.inTransaction,
+    /** Returns whether a transaction is open, even one that the disk does not let end. */
     isOpen: () => isOpen,
   };
 }

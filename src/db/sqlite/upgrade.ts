@@ -17,8 +17,10 @@ export interface UpgradeOptions {
   /** Version of this binary. */
   readonly version: string;
   readonly isDurable: boolean;
-  /** Notified at the start, and every few seconds of a long upgrade. */
-  readonly report: (line: string) => void;
+  readonly events: {
+    /** Called at the start of an upgrade, and every few seconds of a long one. */
+    onUpgrade(progress: string): void;
+  };
 }
 
 const REPORT_EVERY_MS = 3000;
@@ -36,7 +38,7 @@ const LEAST_ROOM_BYTES = 16 * 2 ** 20;
 export async function upgradeData(
   folder: DataFolder,
   from: number,
-  { clock, version, isDurable, report }: UpgradeOptions,
+  { clock, version, isDurable, events }: UpgradeOptions,
 ): Promise<string | null> {
   if (from >= SCHEMA_VERSION) return null;
   const { path, databasePath } = folder;
@@ -46,13 +48,15 @@ export async function upgradeData(
   const now = clock.now();
   const copyPath = upgradeCopyPath(databasePath, from, SCHEMA_VERSION, now);
   const change = `the database from schema ${from} to ${SCHEMA_VERSION}`;
-  report(`Upgrading ${change}; a copy of its ${bytesText(bytes)} is made first. The port opens when it is done.`);
+  events.onUpgrade(
+    `Upgrading ${change}; a copy of its ${bytesText(bytes)} is made first. The port opens when it is done.`,
+  );
   const order = { folder, from, copyPath, now, version, isDurable };
-  await carryOut(order, bytes, (text) => report(`Upgrading ${change}: ${text}`));
+  await carryOut(order, bytes, (text) => events.onUpgrade(`Upgrading ${change}: ${text}`));
   return copyPath;
 }
 
-function carryOut(order: UpgradeOrder, bytes: number, report: UpgradeOptions['report']): Promise<void> {
+function carryOut(order: UpgradeOrder, bytes: number, report: (text: string) => void): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const thread = new Worker(new URL('./upgrade-thread.ts', import.meta.url).href);
   const began = performance.now();

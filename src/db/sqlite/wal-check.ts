@@ -3,8 +3,9 @@
  * so a truncated log would lose acknowledged changes silently. The WAL index (`-shm`) survives a kill and has the
  * number of committed frames: https://www.sqlite.org/walformat.html
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { readHead } from './file-head.ts';
 
 /** Committed frames that cannot be read any more. */
 export interface WalLoss {
@@ -113,13 +114,8 @@ function checksum(isLittleEndian: boolean) {
   };
 }
 
+/** @returns null where the file is missing or shorter. */
 function readStart(path: string, length: number): Buffer | null {
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < length) return null;
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(length);
-    return readSync(file, bytes, 0, length, 0) === length ? bytes : null;
-  } finally {
-    closeSync(file);
-  }
+  const head = existsSync(path) ? readHead(path, length) : null;
+  return head?.length === length ? head : null;
 }

@@ -1,34 +1,13 @@
 /** Keeps the write-ahead log short while the database is open, and moves it into the database file at the end. */
-import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
-import type { Durability } from './durability.ts';
-import type { OpenFiles } from './open-files.ts';
+import type { EngineParts } from './parts.ts';
 import { isCopiedByLitestream } from './pragmas.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { DatabaseWorker } from './worker-client.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-export interface WalMaintenance {
-  /** Makes a checkpoint where changes were made since the last one, and restarts a long log. */
-  maintain(changes: number): Promise<void>;
-  /**
-   * Checkpoints a deleted log while it is still open. Never throws. @returns whether the database file has all of it.
-   */
-  rescue(): Promise<boolean>;
-  /** Checkpoints everything and closes the worker. Never throws: the next start recovers the rest from the log. */
-  finish(deadline: Deadline): Promise<void>;
-}
-
 export interface WalMaintenanceOptions {
-  /** Path of the database. */
-  readonly path: string;
-  readonly writer: SqliteDatabase;
-  /** For checkpoints off the loop; null where SQLite makes them as it commits. */
-  readonly worker: DatabaseWorker | null;
   readonly snapshots: readonly Snapshot[];
-  readonly files: OpenFiles;
   readonly queue: WriteQueue;
-  readonly durability: Durability;
   /** Called where frames stay in the log, with the failure, or with null where the time was over. */
   readonly onWalLeft: (error: unknown) => void;
 }
@@ -57,9 +36,9 @@ const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
 const RESCUE_TRIES = 20;
 const RESCUE_AGAIN_MS = 50;
 
-export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
-  const { path, writer, worker, snapshots, files, queue, onWalLeft } = options;
-  const { logBytes } = options.durability;
+export function walMaintenance(parts: EngineParts, { snapshots, queue, onWalLeft }: WalMaintenanceOptions) {
+  const { path, writer, worker, files } = parts;
+  const { logBytes } = parts.durability;
   let changesAtCheckpoint = 0;
   let restartFrom = 0;
   let logLimit = NO_LIMIT;
@@ -84,7 +63,8 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
   }
 
   return {
-    async maintain(changes) {
+    /** Makes a checkpoint where changes were made since the last one, and restarts a long log. */
+    async maintain(changes: number): Promise<void> {
       if (!worker || files.loss() !== null || changes === changesAtCheckpoint) return;
       if (isCopiedByLitestream(path) && logBytes() < ABANDONED_LOG_BYTES) return;
       changesAtCheckpoint = changes;
@@ -97,7 +77,8 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
         if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
       });
     },
-    async rescue() {
+    /** Checkpoints a deleted log while it is still open. Never throws. @returns whether the database file has all of it. */
+    async rescue(): Promise<boolean> {
       let isWhole = false;
       for (let left = RESCUE_TRIES; left > 0 && !isWhole && files.isWalOurs(); left -= 1) {
         await undisturbed(async () => {
@@ -112,7 +93,8 @@ export function walMaintenance(options: WalMaintenanceOptions): WalMaintenance {
       }
       return isWhole;
     },
-    async finish(deadline) {
+    /** Checkpoints everything and closes the worker. Never throws: the next start recovers the rest from the log. */
+    async finish(deadline: Deadline): Promise<void> {
       for (const each of snapshots) each.suspend();
       try {
         if (isCopiedByLitestream(path)) return await worker?.close();

@@ -9,16 +9,7 @@ export interface Checkpoint {
   readonly checkpointed: number;
 }
 
-/** Background thread, which rejects every call once it is closed. */
-export interface DatabaseWorker {
-  /** Starts the thread early: without a free file descriptor it would end the process. */
-  start(): Promise<void>;
-  /** Returns the rows of a long read, as of one moment after the call. */
-  read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
-  checkpoint(mode: 'PASSIVE' | 'RESTART'): Promise<Checkpoint>;
-  /** Closes its connection first, since the last one open would leave the log behind. Rejects pending calls. */
-  close(): Promise<void>;
-}
+export type DatabaseWorker = ReturnType<typeof databaseWorker>;
 
 const HOLD_MS = 1000;
 
@@ -27,8 +18,12 @@ const CLOSE_MS = 500;
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
 
-/** @param path of a database file that exists: each thread has a connection of its own to it. */
-export function databaseWorker(path: string): DatabaseWorker {
+/**
+ * Starts a thread with a connection of its own. It rejects every call once it is closed.
+ *
+ * @param path of a database file that exists.
+ */
+export function databaseWorker(path: string) {
   const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
   let worker: Worker | undefined;
   let opened = Promise.resolve();
@@ -69,19 +64,22 @@ export function databaseWorker(path: string): DatabaseWorker {
   }
 
   return {
-    async start() {
+    /** Starts the thread early: without a free file descriptor it would end the process. */
+    async start(): Promise<void> {
       worker ??= start();
       // An unreferenced thread alone keeps no process alive, and a start may have nothing else yet.
       const hold = setInterval(() => {}, HOLD_MS);
       await opened;
       clearInterval(hold);
     },
-    read: (sql, values) => ask({ kind: 'read', sql, values }),
-    async checkpoint(mode) {
+    /** Returns the rows of a long read, as of one moment after the call. */
+    read: (sql: string, values: SQLQueryBindings[]): Promise<unknown[]> => ask({ kind: 'read', sql, values }),
+    async checkpoint(mode: 'PASSIVE' | 'RESTART'): Promise<Checkpoint> {
       const [row] = await ask({ kind: 'checkpoint', mode });
       return row as Checkpoint;
     },
-    async close() {
+    /** Closes its connection first, since the last one open would leave the log behind. Rejects pending calls. */
+    async close(): Promise<void> {
       const closing = worker && !isClosed ? ask({ kind: 'close' }).catch(() => {}) : null;
       isClosed = true;
       await Promise.race([closing, Bun.sleep(CLOSE_MS)]);

@@ -2,44 +2,23 @@
  * Queue of changes: runs them one at a time in the order of the calls, and commits those of a few milliseconds in one
  * transaction, whose pages, commit and flush they share.
  */
-import type { Database as SqliteDatabase } from 'bun:sqlite';
-import type { Clock } from '../../core/clock.ts';
 import type { Deadline } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Connection } from '../connection.ts';
 import type { Author, Unit } from '../database.ts';
-import type { MutableMetrics } from '../metrics.ts';
 import type { Changes } from '../query-cache.ts';
 import { openUnit, type UnitState } from '../unit.ts';
-import { type ConnectionHooks, createConnection } from './connection.ts';
+import { createConnection } from './connection.ts';
+import { lossRefusal } from './open-files.ts';
+import type { EngineParts } from './parts.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-export interface WriteQueue {
-  /** Runs a change in its turn. Resolves once it is committed, which may be before it is durable. */
-  commit<Result>(author: Author, work: (unit: Unit) => Promise<Result>): Promise<Committed<Result>>;
-  /** Runs something in its turn, with no change under way. */
-  alone(run: () => Promise<unknown>): Promise<void>;
-  length(): number;
-  /** Waits by the deadline until nothing is queued or running. */
-  idle(deadline: Deadline): Promise<void>;
-}
+export type WriteQueue = ReturnType<typeof writeQueue>;
 
 export interface Committed<Result> {
   readonly result: Result;
   readonly messages: UnitState['messages'];
-}
-
-export interface WriteQueueOptions {
-  readonly writer: SqliteDatabase;
-  readonly transaction: WriteTransaction;
-  readonly clock: Clock;
-  readonly metrics: MutableMetrics;
-  readonly onStatement?: ConnectionHooks['onStatement'];
-  /** @throws {AppError} where no change is accepted now. */
-  readonly requireWritable: () => void;
-  /** Called after each commit, before its callers are answered. */
-  readonly onCommit: (changes: Changes) => void;
 }
 
 /** Longest time for which changes are grouped into one transaction, in milliseconds. */
@@ -53,8 +32,9 @@ interface Change {
 
 type Queued = Change | { run(): Promise<void> };
 
-export function writeQueue(options: WriteQueueOptions): WriteQueue {
-  const { writer, transaction, clock, metrics, onStatement, requireWritable, onCommit } = options;
+/** @param onCommit called after each commit, before its callers are answered. */
+export function writeQueue(parts: EngineParts, transaction: WriteTransaction, onCommit: (changes: Changes) => void) {
+  const { writer, clock, metrics, durability, files, onStatement } = parts;
   const queue: Queued[] = [];
   /** Changes of the open transaction. */
   const changes: Changes = { tables: new Set(), ids: new Set() };
@@ -62,7 +42,7 @@ export function writeQueue(options: WriteQueueOptions): WriteQueue {
   let current: UnitState | null = null;
 
   const connection: Connection = createConnection(writer, {
-    ...(onStatement && { onStatement }),
+    onStatement,
     enter() {
       if (current === null) throw new Error('a unit of work was used after its end');
       current.enter();
@@ -110,7 +90,9 @@ export function writeQueue(options: WriteQueueOptions): WriteQueue {
     changes.ids.clear();
     let failure: unknown = null;
     try {
-      requireWritable();
+      durability.refuseWhenBroken();
+      const loss = files.loss();
+      if (loss !== null) throw lossRefusal(loss);
       await transaction.begin();
       do {
         settle.push(await carryOut(queue.shift() as Change));
@@ -155,18 +137,21 @@ export function writeQueue(options: WriteQueueOptions): WriteQueue {
   }
 
   return {
+    /** Runs a change in its turn. Resolves once it is committed, which may be before it is durable. */
     async commit<Result>(author: Author, work: (unit: Unit) => Promise<Result>) {
       const done = Promise.withResolvers<Committed<unknown>>();
       enqueue({ author, work, done });
       return (await done.promise) as Committed<Result>;
     },
-    alone(run) {
+    /** Runs something in its turn, with no change under way. */
+    alone(run: () => Promise<unknown>): Promise<void> {
       const done = Promise.withResolvers<void>();
       enqueue({ run: () => run().then(() => done.resolve(), done.reject) });
       return done.promise;
     },
     length: () => queue.length,
-    async idle(deadline) {
+    /** Waits by the deadline until nothing is queued or running. */
+    async idle(deadline: Deadline): Promise<void> {
       while ((isRunning || queue.length > 0) && deadline.remainingMs() > 0) await Bun.sleep(1);
     },
   };
