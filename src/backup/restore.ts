@@ -6,7 +6,7 @@ import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, inspectBackup, unpackBackup } from '../db/sqlite/backup.ts';
 import { type DataFolder, openDataFolder } from '../db/sqlite/data-folder.ts';
-import { lockDataFolder } from '../db/sqlite/folder-lock.ts';
+import { lockDataFolder } from '../db/sqlite/locks.ts';
 import { commitRestore, finishRestore, isFolderEmpty, makeStagingFolder } from '../db/sqlite/atomic-restore.ts';
 import { decrypt, isAge, type Keys, piecesOf, SHORTEST_PASSPHRASE, writeFlushed } from './encryption.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';

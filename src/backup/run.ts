@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { systemRandom } from '../core/random.ts';
 import { StartupError } from '../core/startup-error.ts';
-import { lockBackups } from '../db/sqlite/backup-lock.ts';
+import { lockBackups } from '../db/sqlite/locks.ts';
 import { unfinishedPath } from '../db/sqlite/unfinished-backup.ts';
 import {
   type BackupOrder,

@@ -6,7 +6,7 @@ import type { Reader } from '../db/database.ts';
 import { requireNoRestore } from '../db/sqlite/atomic-restore.ts';
 import { pathsIn } from '../db/sqlite/data-folder.ts';
 import { requireInstance } from '../db/sqlite/find-instance.ts';
-import { openReadOnlyDatabase } from '../db/sqlite/read-only-database.ts';
+import { openReadOnlyDatabase } from '../db/sqlite/read-only.ts';
 import { openData } from '../dependencies.ts';
 import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';

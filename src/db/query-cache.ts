@@ -35,13 +35,7 @@ export interface CacheEntries {
   set(key: string, result: unknown, ids: Ids): void;
 }
 
-export interface QueryCache {
-  entriesOf<Row>(query: CachedQuery<Row>): CacheEntries;
-  /** Invalidates by committed changes. */
-  invalidate(changes: Changes): void;
-  /** Invalidates everything if another process has committed; called with each new snapshot. */
-  invalidateIfChangedElsewhere(): void;
-}
+export type QueryCache = ReturnType<typeof queryCache>;
 
 /** Cached results per query: some 80 MB if all are sessions. */
 const MAX_ENTRIES = 65_536;
@@ -67,7 +61,7 @@ interface QueryState {
 }
 
 /** @param version changes with each commit of another process. */
-export function queryCache(version: () => number | undefined): QueryCache {
+export function queryCache(version: () => number | undefined) {
   const queries = new Map<CachedQuery<never>, QueryState>();
   let lastVersion = version();
   let changes = 0;
@@ -132,8 +126,9 @@ export function queryCache(version: () => number | undefined): QueryCache {
   }
 
   return {
-    entriesOf: (query) => (queries.get(query) ?? add(query)).entries,
-    invalidate({ tables, ids }) {
+    entriesOf: (query: CachedQuery<never>): CacheEntries => (queries.get(query) ?? add(query)).entries,
+    /** Invalidates by committed changes. */
+    invalidate({ tables, ids }: Changes): void {
       if (tables.size === 0 && ids.size === 0) return;
       if (changedIds.size + ids.size > MAX_IDS) return invalidateAll();
       changes += 1;
@@ -141,7 +136,8 @@ export function queryCache(version: () => number | undefined): QueryCache {
       for (const id of ids) changedIds.set(id, changes);
       for (const query of queries.values()) if (!query.tables.isDisjointFrom(tables)) query.validSince = changes;
     },
-    invalidateIfChangedElsewhere() {
+    /** Invalidates everything if another process has committed; called with each new snapshot. */
+    invalidateIfChangedElsewhere(): void {
       const current = version();
       if (current === lastVersion) return;
       lastVersion = current;

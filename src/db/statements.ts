@@ -84,9 +84,7 @@ export function rawByHash<Row>(query: CachedQuery<Row>) {
     settle(() => {
       const connection = lookupConnection(reader);
       const key = connection.cache ? hash.toHex() : '';
-      return cachedRow(connection, query, key, hash, (row: Row) =>
-        make(row, dependentLookup(connection, query.dependents ?? [])),
-      );
+      return cachedRow(connection, query, key, hash, (row: Row) => make(row, dependentsOf(connection, query)));
     });
 }
 
@@ -96,7 +94,7 @@ export function rawRow<Row, Values extends SQLQueryBindings[]>(sql: string) {
     settle(() => {
       const connection = lookupConnection(reader);
       const row = connection.statement(sql).get(...values) as Row | null;
-      return row === null ? undefined : make(row, dependentLookup(connection));
+      return row === null ? undefined : make(row, dependentsOf(connection));
     });
 }
 
@@ -106,14 +104,11 @@ function lookupConnection(reader: Reader): Connection {
   return connection;
 }
 
-/** @param named allowed lookups; without it any. */
-function dependentLookup(
-  connection: Connection,
-  named: CachedQuery<never>['dependents'] | null = null,
-): DependentLookup {
-  return (query, id, make) => {
-    if (named?.includes(query) === false) throw new Error('a dependent lookup must be named in `dependents`');
-    return cachedRow(connection, query, id, id, make);
+/** @param query declares the dependents; without it any is allowed. */
+function dependentsOf(connection: Connection, query: CachedQuery<never> | null = null): DependentLookup {
+  return (dependent, id, make) => {
+    if (query && !query.dependents?.includes(dependent)) throw new Error('the query does not declare this dependent');
+    return cachedRow(connection, dependent, id, id, make);
   };
 }
 

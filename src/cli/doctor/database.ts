@@ -6,7 +6,7 @@ import { StartupError } from '../../core/startup-error.ts';
 import { folderError } from '../../db/sqlite/folder-error.ts';
 import { findInstance } from '../../db/sqlite/find-instance.ts';
 import { SCHEMA_VERSION } from '../../db/sqlite/migrate.ts';
-import { type ReadOnlyDatabase, openReadOnlyDatabase } from '../../db/sqlite/read-only-database.ts';
+import { type ReadOnlyDatabase, openReadOnlyDatabase } from '../../db/sqlite/read-only.ts';
 import type { Reader } from '../../db/database.ts';
 import { countQueues } from '../../modules/health/queue-counts.ts';
 import { type Observed, warningsOf } from '../../modules/health/warnings.ts';

@@ -11,16 +11,7 @@ import { checkpointAndFlush } from './pragmas.ts';
 import { lossRefusal, type OpenFiles } from './open-files.ts';
 import { diskError } from './disk-health.ts';
 
-/** Tracks which commits are on the disk, and refuses changes while none can get there. */
-export interface Durability {
-  /** Resolves when all earlier commits are on the disk. @throws {AppError} unavailable */
-  settled(): Promise<void>;
-  /** @throws {AppError} unavailable after a failed flush, until the data is known to be safe again. */
-  refuseWhenBroken(): void;
-  isBroken(): boolean;
-  logBytes(): number;
-  close(): Promise<void>;
-}
+export type Durability = Awaited<ReturnType<typeof walDurability>>;
 
 /** Waits for no flush, for an ephemeral folder. */
 export function noDurability(files: OpenFiles): Durability {
@@ -43,11 +34,12 @@ interface Waiter {
 const RECOVERY_INTERVAL_MS = 1000;
 
 /**
+ * Tracks which commits are on the disk, and refuses changes while none can get there.
  * Call it while a connection is open, which keeps the log in place.
  *
  * @param files checked after each flush: a deleted log can be flushed too, though its changes are lost.
  */
-export async function walDurability(path: string, files: OpenFiles, metrics: MutableMetrics): Promise<Durability> {
+export async function walDurability(path: string, files: OpenFiles, metrics: MutableMetrics) {
   const logPath = `${path}-wal`;
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
@@ -103,19 +95,21 @@ export async function walDurability(path: string, files: OpenFiles, metrics: Mut
   }
 
   return {
-    settled() {
+    /** Resolves when all earlier commits are on the disk. @throws {AppError} unavailable */
+    settled(): Promise<void> {
       if (isBroken) return Promise.reject(diskError());
-      return new Promise((resolve, reject) => {
+      return new Promise<void>((resolve, reject) => {
         waiters.push({ flush: begun + 1, resolve, reject });
         if (!isFlushing) void flushAll();
       });
     },
-    refuseWhenBroken() {
+    /** @throws {AppError} unavailable after a failed flush, until the data is known to be safe again. */
+    refuseWhenBroken(): void {
       if (isBroken) throw diskError();
     },
     isBroken: () => isBroken,
     logBytes: () => statSync(logPath, { throwIfNoEntry: false })?.size ?? 0,
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       await log.close();
     },

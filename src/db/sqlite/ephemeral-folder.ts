@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SECOND, systemClock } from '../../core/clock.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { lockDataFolder, lockPathOf } from './folder-lock.ts';
+import { lockDataFolder, lockPathOf } from './locks.ts';
 
 /** Contains the process id: while that process runs, its folder may be new and not locked yet. */
 const NAME = /^gatehouse-ephemeral-(\d{1,10})-\w+$/;
@@ -32,7 +32,7 @@ export function removeStaleEphemeralFolders(): void {
     try {
       if (isDead(path, Number(owner))) rmSync(path, { recursive: true, force: true });
     } catch {
-      // Owned by another user, or gone meanwhile.
+      // In use, owned by another user, or gone meanwhile.
     }
   }
 }
@@ -45,14 +45,19 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** The lock decides, since the process may run elsewhere, as in another container that shares the folder. */
+/**
+ * The lock decides, since the process may run elsewhere, as in another container that shares the folder.
+ *
+ * @throws while a server holds it.
+ */
 function isDead(path: string, owner: number): boolean {
   const { uid, mtimeMs } = lstatSync(path);
   if (process.getuid && uid !== process.getuid()) return false;
   const isLockable = existsSync(lockPathOf(path));
   const isYoung = systemClock.now() - mtimeMs < STARTING_MS;
   if (isYoung && (!isLockable || isRunning(owner))) return false;
-  return !isLockable || !isLocked(path);
+  if (isLockable) lockDataFolder(path).release();
+  return true;
 }
 
 function isRunning(id: number): boolean {
@@ -61,14 +66,5 @@ function isRunning(id: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
-function isLocked(path: string): boolean {
-  try {
-    lockDataFolder(path).release();
-    return false;
-  } catch {
-    return true;
   }
 }

@@ -30,12 +30,8 @@ export function findInstance(path: string): FoundInstance | null {
   if (head.length === 0) return null;
   if (!isDatabaseHeader(head))
     throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
-  const { sqlite, close } = openReadOnly(path);
-  try {
-    return instanceIn(sqlite, path);
-  } finally {
-    close();
-  }
+  using opened = openReadOnly(path);
+  return instanceIn(opened.sqlite, path);
 }
 
 /**

@@ -13,7 +13,7 @@ import { type DataFolder, openDataFolder, pathsIn, requireDatabase } from './dat
 import { openEngine } from './engine.ts';
 import { findInstance, type FoundInstance, requireInstance } from './find-instance.ts';
 import { folderError } from './folder-error.ts';
-import { type FolderLock, lockDataFolder } from './folder-lock.ts';
+import { type FolderLock, lockDataFolder } from './locks.ts';
 import { openInstanceKey } from './instance-key-file.ts';
 import { migrate } from './migrate.ts';
 import type { EngineEvents, EngineOptions } from './parts.ts';
@@ -44,21 +44,12 @@ export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' 
     };
 }
 
-/** State in which a server finds its folder; a command takes none. */
-interface Takeover {
-  readonly lock: FolderLock | null;
-  readonly isAfterCrash: boolean;
-  readonly damage: string | null;
-}
-
-const NO_TAKEOVER: Takeover = { lock: null, isAfterCrash: false, damage: null };
-
 /** Opens a folder for a command, which needs a database of this binary's schema. @throws {StartupError} */
 export async function openForCommand(path: string, options: OpenOptions): Promise<OpenedData> {
   requireNoRestore(path);
   requireDatabase(pathsIn(path));
   const folder = openDataFolder(path);
-  return explained(folder, async () => openInstance(folder, requireInstance(folder), NO_TAKEOVER, options));
+  return explained(folder, async () => openInstance(folder, requireInstance(folder), options));
 }
 
 /** Opens a folder for the one server on it, and makes it if it is missing. @throws {StartupError} */
@@ -72,8 +63,9 @@ export async function openForServer(path: string, options: OpenOptions): Promise
       const isAfterCrash = removeStaleNote(folder.path);
       finishRestore(folder.path);
       const loss = findWalLoss(folder.databasePath, clock.now());
-      const takeover = { lock, isAfterCrash, damage: loss && events.onWalLoss(loss) };
-      return await openInstance(folder, findInstance(folder.databasePath), takeover, options);
+      const damage = loss && events.onWalLoss(loss);
+      const instance = findInstance(folder.databasePath);
+      return { ...(await openInstance(folder, instance, options, { lock, damage })), isAfterCrash };
     } catch (error) {
       lock.release();
       throw error;
@@ -85,8 +77,8 @@ export async function openForServer(path: string, options: OpenOptions): Promise
 async function openInstance(
   folder: DataFolder,
   instance: FoundInstance | null,
-  { lock, isAfterCrash, damage }: Takeover,
   options: OpenOptions,
+  server: { readonly lock: FolderLock; readonly damage: string | null } | null = null,
 ): Promise<OpenedData> {
   const { key, bindTo } = openInstanceKey(folder, instance, options.random);
   const upgradeCopy = instance && (await upgradeData(folder, instance.schema, options));
@@ -95,18 +87,17 @@ async function openInstance(
   bindTo(writer);
   const db = await openEngine(writer, folder.databasePath, {
     ...options,
-    isServer: lock !== null,
-    damage,
-    ...(lock && { isFolderHeld: lock.isHeld }),
+    isServer: server !== null,
+    ...(server && { damage: server.damage, isFolderHeld: server.lock.isHeld }),
   });
   return {
     db,
     instanceKey: key,
     upgradeCopy,
-    isAfterCrash,
+    isAfterCrash: false,
     async close(deadline) {
       await db.close(deadline);
-      lock?.release();
+      server?.lock.release();
     },
   };
 }

@@ -6,7 +6,7 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
-import { lockPathOf } from './folder-lock.ts';
+import { lockPathOf } from './locks.ts';
 import { engineErrorKind } from '../errors.ts';
 
 /** Note of a running server, readable by its own user only. */

@@ -5,14 +5,7 @@
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 
-export interface Snapshot {
-  /** Called before each read. */
-  enter(): void;
-  end(): void;
-  /** Lets each read see its own moment until `resume`, as while the log restarts. */
-  suspend(): void;
-  resume(): void;
-}
+export type Snapshot = ReturnType<typeof sharedSnapshot>;
 
 /** Lets each read see its own moment. @param begins called before each read. */
 export function snapshotPerRead(_connection: SqliteDatabase, begins = () => {}): Snapshot {
@@ -23,7 +16,7 @@ export function snapshotPerRead(_connection: SqliteDatabase, begins = () => {}):
 const LONGEST_MS = 5;
 
 /** @param connection on which `end` is called before another transaction. @param begins called before each snapshot. */
-export function sharedSnapshot(connection: SqliteDatabase, begins = () => {}): Snapshot {
+export function sharedSnapshot(connection: SqliteDatabase, begins = () => {}) {
   const begin = connection.prepare('BEGIN');
   const commit = connection.prepare('COMMIT');
   const rollback = connection.prepare('ROLLBACK');
@@ -51,7 +44,8 @@ export function sharedSnapshot(connection: SqliteDatabase, begins = () => {}): S
   }
 
   return {
-    enter() {
+    /** Called before each read. */
+    enter(): void {
       if (isOpen) return;
       begins();
       if (isSuspended) return;
@@ -65,11 +59,12 @@ export function sharedSnapshot(connection: SqliteDatabase, begins = () => {}): S
       }, LONGEST_MS);
     },
     end,
-    suspend() {
+    /** Lets each read see its own moment until `resume`, as while the log restarts. */
+    suspend(): void {
       isSuspended = true;
       end();
     },
-    resume() {
+    resume(): void {
       isSuspended = false;
     },
   };

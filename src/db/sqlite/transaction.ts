@@ -29,6 +29,16 @@ export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void
     isOpen = writer.inTransaction;
   }
 
+  function rollbackPart(): void {
+    if (!writer.inTransaction) return;
+    try {
+      rollbackTo.run();
+      release.run();
+    } catch {
+      rollback();
+    }
+  }
+
   return {
     /** Retries off the event loop while another process holds the write lock. @throws {AppError} unavailable after 8 s. */
     async begin(): Promise<void> {
@@ -52,16 +62,16 @@ export function writeTransaction(writer: SqliteDatabase, beforeBegin: () => void
       isOpen = false;
     },
     rollback,
-    savepoint: () => void savepoint.run(),
-    release: () => void release.run(),
-    /** Rolls back one change. A full disk ends the whole transaction, a failing one may force that. Never throws. */
-    rollbackToSavepoint(): void {
-      if (!writer.inTransaction) return;
+    /** Runs a part behind a savepoint. Its failure rolls back the part; on a full or failing disk, everything. */
+    async part<Result>(run: () => Promise<Result>): Promise<Result> {
       try {
-        rollbackTo.run();
+        savepoint.run();
+        const result = await run();
         release.run();
-      } catch {
-        rollback();
+        return result;
+      } catch (error) {
+        rollbackPart();
+        throw error;
       }
     },
     /** Returns whether SQLite still has the transaction: a full disk ends it. */

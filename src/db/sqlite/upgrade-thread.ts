@@ -52,11 +52,9 @@ function copy({ folder, copyPath, from, now, version }: UpgradeOrder): void {
   const unfinished = unfinishedCopy(copyPath);
   try {
     reportStep({ kind: 'copy' });
-    const { sqlite, close } = openReadOnly(folder.databasePath);
-    try {
-      copyThrough(sqlite, folder, unfinished, { madeAt: now, version });
-    } finally {
-      close();
+    {
+      using opened = openReadOnly(folder.databasePath);
+      copyThrough(opened.sqlite, folder, unfinished, { madeAt: now, version });
     }
     reportStep({ kind: 'check' });
     flush(unfinished);

@@ -94,17 +94,11 @@ function stepText(at: UpgradeStep, { copyPath, folder: { databasePath } }: Upgra
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000);
 
 function bytesOf(databasePath: string): number {
-  const { sqlite, close } = openReadOnly(databasePath);
-  try {
-    const row = sqlite
-      .query(
-        'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
-      )
-      .get() as { bytes: number };
-    return row.bytes;
-  } finally {
-    close();
-  }
+  using opened = openReadOnly(databasePath);
+  using statement = opened.sqlite.prepare<{ bytes: number }, []>(
+    'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+  );
+  return statement.get()?.bytes ?? 0;
 }
 
 function requireRoom(folder: string, bytes: number): void {

@@ -15,16 +15,14 @@ export interface WalLoss {
   readonly isMachineRestarted: boolean;
 }
 
-interface Index {
-  readonly frames: number;
-  /** Frames that a checkpoint has copied into the database file. */
-  readonly copied: number;
-  readonly salts: string;
-}
-
 interface Log {
   readonly frames: number;
   readonly salts: string;
+}
+
+interface Index extends Log {
+  /** Frames that a checkpoint has copied into the database file. */
+  readonly copied: number;
 }
 
 const LOG_HEADER_BYTES = 32;

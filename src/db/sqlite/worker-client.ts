@@ -26,7 +26,7 @@ type Question = WorkerRequest extends infer Each ? (Each extends { id: number } 
 export function databaseWorker(path: string) {
   const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
   let worker: Worker | undefined;
-  let opened = Promise.resolve();
+  let opened: Promise<unknown> = Promise.resolve();
   let count = 0;
   let isClosed = false;
 
@@ -46,10 +46,7 @@ export function databaseWorker(path: string) {
       waiting.clear();
     };
     worker = started;
-    opened = ask({ kind: 'open', path }).then(
-      () => {},
-      () => {},
-    );
+    opened = ask({ kind: 'open', path }).catch(() => {});
     return started;
   }
 

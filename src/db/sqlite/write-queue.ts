@@ -66,16 +66,15 @@ export function writeQueue(parts: EngineParts, transaction: WriteTransaction, on
     const state = openUnit(connection, author, clock.now());
     current = state;
     try {
-      transaction.savepoint();
-      const result = await state.finish(async (unit) => {
-        await author.confirm?.(unit);
-        return work(unit);
-      });
-      transaction.release();
+      const result = await transaction.part(() =>
+        state.finish(async (unit) => {
+          await author.confirm?.(unit);
+          return work(unit);
+        }),
+      );
       const { messages } = state;
       return (failure) => (failure === null ? done.resolve({ result, messages }) : done.reject(failure));
     } catch (error) {
-      transaction.rollbackToSavepoint();
       return () => done.reject(error);
     } finally {
       current = null;

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findServer, removeStaleNote, type ServerNote, writeServerNote } from '@/db/sqlite/running-server.ts';
-import { lockDataFolder } from '@/db/sqlite/folder-lock.ts';
+import { lockDataFolder } from '@/db/sqlite/locks.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { openData } from '@/dependencies.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { inspectBackup } from '@/db/sqlite/backup.ts';
-import { lockBackups } from '@/db/sqlite/backup-lock.ts';
+import { lockBackups } from '@/db/sqlite/locks.ts';
 import { emptyFolder } from '../../support/binary.ts';
 import * as given from '../../support/given.ts';
 import { createInstanceOn, type Instance } from '../../support/instance.ts';

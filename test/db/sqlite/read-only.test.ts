@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openReadOnlyDatabase } from '@/db/sqlite/read-only-database.ts';
+import { openReadOnlyDatabase } from '@/db/sqlite/read-only.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-onlooker-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

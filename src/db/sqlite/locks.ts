@@ -1,10 +1,35 @@
-/** Locks a data folder for one server. */
-import { statSync } from 'node:fs';
+/**
+ * Locks of a data folder: one server, and one backup, at a time. Each is an exclusive SQLite transaction on a file, whose
+ * lock no kill leaves behind.
+ */
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 import { engineErrorKind } from '../errors.ts';
-import { type FileLock, lockFile } from './file-lock.ts';
+import { PRIVATE_FILE } from './data-folder.ts';
+import { chownToOwnerOf } from './file-owner.ts';
 import { folderError } from './folder-error.ts';
+
+interface FileLock {
+  readonly inode: number;
+  release(): void;
+}
+
+/** Creates the file where it is missing. @param waitMs for another process. @throws SQLITE_BUSY while one holds it. */
+function lockFile(path: string, waitMs = 0): FileLock {
+  const lock = new SqliteDatabase(path, { create: true, readwrite: true });
+  try {
+    lock.run(`PRAGMA busy_timeout = ${waitMs}`);
+    lock.run('PRAGMA journal_mode = MEMORY');
+    lock.run('BEGIN EXCLUSIVE');
+    chmodSync(path, PRIVATE_FILE);
+    return { inode: statSync(path).ino, release: () => lock.close() };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
 
 /** A command that checks for a server holds the lock for a moment. */
 const CHECK_MS = 100;
@@ -60,5 +85,18 @@ function takeLock(path: string, lockPath: string): FileLock {
       `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
       { cause },
     );
+  }
+}
+
+/** Locks a folder for one backup. @returns null where another one is under way. */
+export function lockBackups(folder: string): FileLock | null {
+  const path = join(folder, 'backup.lock');
+  try {
+    const lock = lockFile(path);
+    chownToOwnerOf(folder, [path]);
+    return lock;
+  } catch (error) {
+    if (engineErrorKind(error) === 'busy') return null;
+    throw error;
   }
 }
