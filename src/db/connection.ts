@@ -1,16 +1,18 @@
 /** Interface of a connection, through which the statements of the store run. */
-import type { SQLQueryBindings } from 'bun:sqlite';
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
 import type { QueryCache } from './query-cache.ts';
 
 export type Orm = BaseSQLiteDatabase<'sync', void>;
 
+/** Value that a statement binds. */
+export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
+
 /** Prepared statement. */
 export interface Running {
-  run(...values: SQLQueryBindings[]): { readonly changes: number };
-  all(...values: SQLQueryBindings[]): unknown[];
-  values(...values: SQLQueryBindings[]): unknown[][];
-  get(...values: SQLQueryBindings[]): unknown;
+  run(...values: SqlValue[]): { readonly changes: number };
+  all(...values: SqlValue[]): unknown[];
+  values(...values: SqlValue[]): unknown[][];
+  get(...values: SqlValue[]): unknown;
   finalize(): void;
 }
 
@@ -33,5 +35,5 @@ export interface Connection {
   /** Cache of answers; null inside a change, which must see its own writes. */
   readonly cache: QueryCache | null;
   /** Runs a read in another thread; null inside a change or without such a thread. */
-  readonly readInThread: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
+  readonly readInThread: ((sql: string, values: SqlValue[]) => Promise<unknown[]>) | null;
 }

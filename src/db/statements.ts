@@ -1,6 +1,5 @@
 /** Runs the store's statements: builders, prepared statements, and raw SQL where speed needs it. For `store/` alone. */
-import type { SQLQueryBindings } from 'bun:sqlite';
-import type { ChangeScope, Connection, Orm } from './connection.ts';
+import type { ChangeScope, Connection, Orm, SqlValue } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
 import type { CachedQuery } from './query-cache.ts';
 
@@ -55,7 +54,7 @@ function keptOn(connection: Connection, build: (orm: Orm) => unknown): Kept {
  *
  * @returns runs it and returns its rows: none for a change without RETURNING.
  */
-export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
+export function raw<Row, Values extends SqlValue[] = SqlValue[]>(
   sql: string,
 ): (reader: Reader, ...values: Values) => Promise<Row[]> {
   return (reader, ...values) =>
@@ -89,7 +88,7 @@ export function rawByHash<Row>(query: CachedQuery<Row>) {
 }
 
 /** Reads one row, uncached. @returns as that of {@link rawByHash}. */
-export function rawRow<Row, Values extends SQLQueryBindings[]>(sql: string) {
+export function rawRow<Row, Values extends SqlValue[]>(sql: string) {
   return <Answer>(reader: Reader, values: Values, make: (row: Row, look: DependentLookup) => Answer) =>
     settle(() => {
       const connection = lookupConnection(reader);
@@ -133,7 +132,7 @@ function cachedRow<Row, Answer>(
  * @param scope of a change to less than the named tables: changing a whole table makes verifications miss the cache.
  * @returns runs it and returns the number of rows changed.
  */
-export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
+export function rawChange<Values extends SqlValue[] = SqlValue[]>(
   sql: string,
   scope?: ChangeScope,
 ): (reader: Reader, ...values: Values) => Promise<number> {
@@ -146,14 +145,14 @@ export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]
 }
 
 /** Returns a raw change of nothing cached, such as a last-seen time. */
-export function rawNote<Values extends SQLQueryBindings[]>(
+export function rawNote<Values extends SqlValue[]>(
   sql: string,
 ): (reader: Reader, ...values: Values) => Promise<number> {
   return rawChange<Values>(sql, 'nothing cached');
 }
 
 /** Returns a read as long as a tenant, run in another thread if there is one; it sees only what is committed. */
-export function longRead<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
+export function longRead<Row, Values extends SqlValue[] = SqlValue[]>(
   sql: string,
 ): (reader: Reader, ...values: Values) => Promise<Row[]> {
   const near = raw<Row, Values>(sql);

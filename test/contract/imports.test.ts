@@ -177,6 +177,17 @@ describe('imports', () => {
     expect(users.map(({ path }) => path)).toEqual([]);
   });
 
+  test('of the driver are in db/sqlite/ alone, and the data interface beside it imports nothing of that engine', () => {
+    const isOfEngine = (path: string, name: string) =>
+      name === 'bun:sqlite' ||
+      name === 'drizzle-orm/bun-sqlite' ||
+      (path.startsWith('db/') && target(path, name)?.startsWith('db/sqlite/') === true);
+    const users = sources.filter(
+      ({ path, imports }) => !path.startsWith('db/sqlite/') && imports.some((name) => isOfEngine(path, name)),
+    );
+    expect(users.map(({ path }) => path)).toEqual([]);
+  });
+
   test('of statements and tables are in store/ alone: nothing above knows how a record is kept', () => {
     const isInside = (to: string) => to === 'db/statements.ts' || to.startsWith('store/schema/');
     const users = sources.filter(
@@ -201,7 +212,6 @@ describe('imports', () => {
       'db/sqlite/flush.ts',
       'db/sqlite/find-instance.ts',
       'db/sqlite/folder-error.ts',
-      'db/sqlite/locks.ts',
       'db/sqlite/instance-key-file.ts',
       'db/sqlite/lease-holder.ts',
       'db/sqlite/wal-check.ts',

@@ -1,7 +1,7 @@
 /** Connection to SQLite that prepares each statement once. */
-import type { Database as SqliteDatabase, SQLQueryBindings } from 'bun:sqlite';
+import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
-import type { ChangeScope, Connection, Running } from '../connection.ts';
+import type { ChangeScope, Connection, Running, SqlValue } from '../connection.ts';
 import { type QueryCache, tablesChangedBy, type ChangedRows } from '../query-cache.ts';
 
 export interface ConnectionHooks {
@@ -28,13 +28,12 @@ export function createConnection(
 
   /** Prepares a statement that reports its duration, and which tables or row it changes, each time it runs. */
   function prepare(sql: string, scope?: ChangeScope): Running {
-    const prepared = sqlite.prepare<unknown, SQLQueryBindings[]>(sql);
+    const prepared = sqlite.prepare<unknown, SqlValue[]>(sql);
     const tables = changes && scope !== 'nothing cached' ? tablesChangedBy(sql) : null;
     if (!onStatement && !tables) return prepared;
-    /** Takes some 200 ns. */
     const reported =
-      <Result>(run: (...values: SQLQueryBindings[]) => Result) =>
-      (...values: SQLQueryBindings[]): Result => {
+      <Result>(run: (...values: SqlValue[]) => Result) =>
+      (...values: SqlValue[]): Result => {
         const since = performance.now();
         const result = run(...values);
         onStatement?.(sql, performance.now() - since);
@@ -73,9 +72,9 @@ export function createConnection(
         return use(statement(sql));
       };
       return {
-        run: (...values: SQLQueryBindings[]) => run((known) => known.run(...values)),
-        all: (...values: SQLQueryBindings[]) => run((known) => known.all(...values)),
-        values: (...values: SQLQueryBindings[]) => run((known) => known.values(...values)),
+        run: (...values: SqlValue[]) => run((known) => known.run(...values)),
+        all: (...values: SqlValue[]) => run((known) => known.all(...values)),
+        values: (...values: SqlValue[]) => run((known) => known.values(...values)),
       };
     },
   };
@@ -89,16 +88,16 @@ export function createConnection(
       }) as never;
     }
 
-  const kept = { prepare: (sql: string) => prepare(sql) };
+  const preparing = { prepare: (sql: string) => prepare(sql) };
   const connection: Connection = {
     orm,
     prepared: new Map(),
-    plainOrm: drizzle({ client: kept as unknown as SqliteDatabase }),
+    plainOrm: drizzle({ client: preparing as unknown as SqliteDatabase }),
     statement,
     enter: () => hooks?.enter(),
     cache: hooks?.cache ?? null,
     lookups: hooks?.lookups ?? (() => connection),
-    readInThread: readInThread,
+    readInThread,
   };
   return connection;
 }

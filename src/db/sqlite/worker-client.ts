@@ -1,5 +1,5 @@
 /** Main thread's side of `worker.ts`. */
-import type { SQLQueryBindings } from 'bun:sqlite';
+import type { SqlValue } from '../connection.ts';
 import type { WorkerAnswer, WorkerRequest } from './worker.ts';
 
 /** Pages of the log that a checkpoint found and moved. */
@@ -70,7 +70,7 @@ export function databaseWorker(path: string) {
       clearInterval(hold);
     },
     /** Returns the rows of a long read, as of one moment after the call. */
-    read: (sql: string, values: SQLQueryBindings[]): Promise<unknown[]> => ask({ kind: 'read', sql, values }),
+    read: (sql: string, values: SqlValue[]): Promise<unknown[]> => ask({ kind: 'read', sql, values }),
     async checkpoint(mode: 'PASSIVE' | 'RESTART'): Promise<Checkpoint> {
       const [row] = await ask({ kind: 'checkpoint', mode });
       return row as Checkpoint;

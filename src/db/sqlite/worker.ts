@@ -1,5 +1,6 @@
 /** Runs checkpoints and reads as long as a tenant off the event loop, by a connection that never writes a row. */
-import { Database as SqliteDatabase, type SQLQueryBindings } from 'bun:sqlite';
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import type { SqlValue } from '../connection.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
 
 declare const self: Worker;
@@ -8,7 +9,7 @@ export type WorkerRequest =
   | { readonly id: number; readonly kind: 'open'; readonly path: string }
   | { readonly id: number; readonly kind: 'close' }
   | { readonly id: number; readonly kind: 'checkpoint'; readonly mode: 'PASSIVE' | 'RESTART' }
-  | { readonly id: number; readonly kind: 'read'; readonly sql: string; readonly values: SQLQueryBindings[] };
+  | { readonly id: number; readonly kind: 'read'; readonly sql: string; readonly values: SqlValue[] };
 
 export type WorkerAnswer =
   | { readonly id: number; readonly rows: unknown[] }
