@@ -73,7 +73,7 @@ describe.each(DELETIONS)('%s deleted under a running server', (what, deleteFiles
       const { status, json } = await request(server, 'GET', '/readyz');
       expect([status, json.message]).toEqual([503, LOG_GONE]);
       await eventually('the log says so', () => fatalLines(server).length > 0);
-      expect(fatalLines(server)).toEqual([expect.stringMatching(/what was acknowledged is in the database/)]);
+      expect(fatalLines(server)).toEqual([expect.stringMatching(/acknowledged changes are in the database/)]);
       expect(await server.stop('SIGKILL')).not.toBe(0);
 
       const again = await startServer(folder, BOOTSTRAP, JSON_LOG);
@@ -128,9 +128,12 @@ describe('the lock file deleted under a running server', () => {
     const second = await startServer(folder, BOOTSTRAP);
     first.process.kill('SIGCONT');
     await eventually('the first says so', () => fatalLines(first).length > 0);
-    expect(fatalLines(first)).toEqual([expect.stringContaining('another server has taken the data folder')]);
+    expect(fatalLines(first)).toEqual([expect.stringContaining('another server has taken over the data folder')]);
     const { status, json } = await make(first, 'Refused');
-    expect([status, json.message]).toEqual([503, expect.stringContaining('Another server has taken the data folder')]);
+    expect([status, json.message]).toEqual([
+      503,
+      expect.stringContaining('Another server has taken over the data folder'),
+    ]);
     expect((await request(first, 'GET', '/readyz')).status).toBe(503);
     expect((await make(second, 'Taken')).status).toBe(200);
     expect(await first.stop()).toBe(0);
