@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openReadOnlyDatabase } from '@/db/sqlite/read-only.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gatehouse-onlooker-'));
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-database-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const path = join(folder, 'gatehouse.db');
@@ -19,11 +19,11 @@ sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
 sqlite.close();
 
 function checked(withinMs: number) {
-  const onlooker = openReadOnlyDatabase(path);
-  const check = onlooker.check({ withinMs, isThorough: false });
+  const database = openReadOnlyDatabase(path);
+  const check = database.check({ withinMs, isThorough: false });
   let next = check.next();
   while (!next.done) next = check.next();
-  onlooker.close();
+  database.close();
   return next.value;
 }
 
@@ -33,7 +33,7 @@ test('a table that would take longer than there is time for is left out and name
 });
 
 test('no file is left beside the database', () => {
-  const onlooker = openReadOnlyDatabase(path);
-  onlooker.close();
+  const database = openReadOnlyDatabase(path);
+  database.close();
   expect(readdirSync(folder)).toEqual(['gatehouse.db']);
 });
