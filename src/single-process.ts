@@ -25,7 +25,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'query cache': {
     rule: 'shared',
-    owners: ['db/remembered.ts'],
+    owners: ['db/query-cache.ts'],
     ifTwo:
       'None on one SQLite file, where `data_version` shows a commit of the other. Elsewhere a ban would be seen late, so verification reads the database.',
   },
