@@ -1,5 +1,6 @@
 /** Interface of a connection, through which the statements of the store run. */
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
+import type { Dialect } from './dialect.ts';
 import type { QueryCache } from './query-cache.ts';
 
 export type Orm = BaseSQLiteDatabase<'sync', void>;
@@ -20,6 +21,7 @@ export interface Running {
 export type ChangeScope = 'nothing cached' | { readonly idAt: number };
 
 export interface Connection {
+  readonly dialect: Dialect;
   /** For statements built at each use. */
   readonly orm: Orm;
   /** Statements built once for this connection, by their declaration. */

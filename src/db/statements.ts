@@ -1,9 +1,11 @@
-/** Runs the store's statements: builders, prepared statements, and raw SQL where speed needs it. For `store/` alone. */
-import type { ChangeScope, Connection, Orm, SqlValue } from './connection.ts';
-import { CONNECTION, type Reader } from './database.ts';
-import type { CachedQuery } from './query-cache.ts';
+/** Runs the store's statements: raw SQL with named values, drizzle's builders, and prepared builders. For `store/` alone. */
+import { only } from '../core/required.ts';
+import type { Connection, Orm, SqlValue } from './connection.ts';
+import { CONNECTION, type Reader, type Unit } from './database.ts';
+import { compile, type CompiledSql, type Dialect, type Sql } from './dialect.ts';
 
-export type { CachedQuery, Orm };
+export { type Dialect, type Sql, sqlOf } from './dialect.ts';
+export type { Orm };
 
 /** Builders for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
 export function orm(reader: Reader): Orm {
@@ -12,13 +14,18 @@ export function orm(reader: Reader): Orm {
   return connection.orm;
 }
 
-interface Kept {
+/** Returns the SQL fragments of the engine, for builders. */
+export function dialectOf(reader: Reader): Dialect {
+  return reader[CONNECTION].dialect;
+}
+
+interface Prepared {
   execute(values?: Record<string, unknown>): { sync(): unknown };
 }
 
-type ResultOf<Statement> = Statement extends { execute(values?: Record<string, unknown>): PromiseLike<infer Result> }
+type ResultOf<Builder> = Builder extends { execute(values?: Record<string, unknown>): PromiseLike<infer Result> }
   ? Result
-  : Statement extends { execute(values?: Record<string, unknown>): infer Result }
+  : Builder extends { execute(values?: Record<string, unknown>): infer Result }
     ? Result extends { sync(): infer Rows }
       ? Rows
       : Awaited<Result>
@@ -30,140 +37,170 @@ type ResultOf<Statement> = Statement extends { execute(values?: Record<string, u
  * @param build ends in `.prepare()`; its values are `sql.placeholder('name')`.
  * @returns runs it with the values by name, and returns the rows.
  */
-export function prepared<Statement>(
-  build: (orm: Orm) => Statement,
-): (reader: Reader, values?: Record<string, unknown>) => Promise<ResultOf<Statement>> {
+export function prepared<Builder>(
+  build: (orm: Orm) => Builder,
+): (reader: Reader, values?: Record<string, unknown>) => Promise<ResultOf<Builder>> {
   return (reader, values) =>
     settle(() => {
       const connection = reader[CONNECTION];
       connection.enter();
-      return keptOn(connection, build).execute(values).sync() as ResultOf<Statement>;
+      return preparedOn(connection, build).execute(values).sync() as ResultOf<Builder>;
     });
 }
 
-function keptOn(connection: Connection, build: (orm: Orm) => unknown): Kept {
-  let statement = connection.prepared.get(build) as Kept | undefined;
-  if (statement === undefined) connection.prepared.set(build, (statement = build(connection.plainOrm) as Kept));
+function preparedOn(connection: Connection, build: (orm: Orm) => unknown): Prepared {
+  let statement = connection.prepared.get(build) as Prepared | undefined;
+  if (statement === undefined) connection.prepared.set(build, (statement = build(connection.plainOrm) as Prepared));
   return statement;
 }
 
-/**
- * Returns a raw statement, prepared once per connection, for the hot path and for SQL that drizzle cannot express. Use
- * only what both engines understand. `= +?` instead of `= ?` keeps SQLite from re-planning a join at every call
- * (test/bench/statements.ts).
- *
- * @returns runs it and returns its rows: none for a change without RETURNING.
- */
-export function raw<Row, Values extends SqlValue[] = SqlValue[]>(
-  sql: string,
-): (reader: Reader, ...values: Values) => Promise<Row[]> {
-  return (reader, ...values) =>
-    settle(() => {
-      const connection = reader[CONNECTION];
-      connection.enter();
-      return connection.statement(sql).all(...values) as Row[];
-    });
+/** GivenValues of a statement: an object by name; for a statement with one value, the value itself. */
+export type GivenValues = SqlValue | object | void;
+
+type Statement<From, Given, Result> = (from: From, values: Given) => Promise<Result>;
+
+/** A statement that is ready to run: its text for the engine, and the values in the order of their placeholders. */
+export interface BoundStatement {
+  readonly compiled: CompiledSql;
+  readonly values: SqlValue[];
 }
 
-/** Dependent lookup of a row that many rows share; returns what `make` returns, undefined where nothing is found. */
-export type DependentLookup = <Row, Answer>(
-  query: CachedQuery<Row>,
-  id: string,
-  make: (row: Row) => Answer,
-) => Answer | undefined;
-
-/**
- * Reads one row by a credential's hash and caches the result of `make` until something it was read from changes. A miss
- * is not cached.
- *
- * @returns applies `make`, always the same one, whose result all callers share; its lookups are named in `dependents`.
- */
-export function rawByHash<Row>(query: CachedQuery<Row>) {
-  return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row, look: DependentLookup) => Answer) =>
-    settle(() => {
-      const connection = lookupConnection(reader);
-      const key = connection.cache ? hash.toHex() : '';
-      return cachedRow(connection, query, key, hash, (row: Row) => make(row, dependentsOf(connection, query)));
-    });
-}
-
-/** Reads one row, uncached. @returns as that of {@link rawByHash}. */
-export function rawRow<Row, Values extends SqlValue[]>(sql: string) {
-  return <Answer>(reader: Reader, values: Values, make: (row: Row, look: DependentLookup) => Answer) =>
-    settle(() => {
-      const connection = lookupConnection(reader);
-      const row = connection.statement(sql).get(...values) as Row | null;
-      return row === null ? undefined : make(row, dependentsOf(connection));
-    });
-}
-
-function lookupConnection(reader: Reader): Connection {
-  const connection = reader[CONNECTION].lookups();
-  connection.enter();
-  return connection;
-}
-
-/** @param query declares the dependents; without it any is allowed. */
-function dependentsOf(connection: Connection, query: CachedQuery<never> | null = null): DependentLookup {
-  return (dependent, id, make) => {
-    if (query && !query.dependents?.includes(dependent)) throw new Error('the query does not declare this dependent');
-    return cachedRow(connection, dependent, id, id, make);
+/** Returns a function that binds values; it compiles the statement once per engine. @param now the value of `:now`. */
+export function binder(sql: Sql): (dialect: Dialect, values: unknown, now?: number) => BoundStatement {
+  let last: { readonly dialect: Dialect; readonly compiled: CompiledSql } | undefined;
+  return (dialect, values, now) => {
+    if (last?.dialect !== dialect) last = { dialect, compiled: compile(sql, dialect) };
+    return { compiled: last.compiled, values: inOrder(last.compiled, values, now) };
   };
 }
 
-function cachedRow<Row, Answer>(
-  { cache, statement }: Connection,
-  query: CachedQuery<Row>,
-  key: string,
-  value: Uint8Array | string,
-  make: (row: Row) => Answer,
-): Answer | undefined {
-  const entries = cache?.entriesOf(query);
-  const known = entries?.get(key);
-  if (known !== undefined) return known as Answer;
-  const row = statement(query.sql).get(value) as Row | null;
-  if (row === null) return undefined;
-  const answer = make(row);
-  entries?.set(key, answer, query.rowIds(row));
-  return answer;
+/** @throws if a value is missing. */
+function inOrder({ sql, names }: CompiledSql, given: unknown, now: number | undefined): SqlValue[] {
+  const isSingle = !isObject(given) || Array.isArray(given);
+  if (isSingle && names.length > 1 && names.filter((name) => name !== 'now' || now === undefined).length > 1)
+    throw new Error(`one value is given for several in ${sql}`);
+  return names.map((name) => {
+    const value =
+      name === 'now' && now !== undefined ? now : isSingle ? given : (given as Record<string, unknown>)[name];
+    if (value === undefined) throw new Error(`the value :${name} is missing in ${sql}`);
+    return isObject(value) ? JSON.stringify(value) : (value as SqlValue);
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+}
+
+/** Turns the boolean columns of a row into booleans, which SQLite returns as numbers. */
+export function withBooleans<Row>({ booleans }: CompiledSql, row: Row): Row {
+  for (const name of booleans) (row as Record<string, unknown>)[name] = Boolean((row as Record<string, unknown>)[name]);
+  return row;
+}
+
+function firstColumn(row: object): unknown {
+  return Object.values(row)[0];
+}
+
+/** Offers the results that a statement can have. Lists and objects among its values are bound as JSON. */
+function results<From extends Reader>(run: (sql: Sql) => Statement<From, unknown, object[]>) {
+  function shaped<Given, Result>(sql: Sql, pick: (rows: object[]) => unknown): Statement<From, Given, Result> {
+    const rows = run(sql);
+    return async (from, values) => pick(await rows(from, values)) as Result;
+  }
+  return {
+    /** Columns named `is…` and `has…` are booleans. */
+    rows: <Row, Given extends GivenValues = void>(sql: Sql) => run(sql) as Statement<From, Given, Row[]>,
+    /** First row, if any. */
+    row: <Row, Given extends GivenValues = void>(sql: Sql) => shaped<Given, Row | undefined>(sql, ([row]) => row),
+    /** First column of every row. */
+    values: <Value, Given extends GivenValues = void>(sql: Sql) =>
+      shaped<Given, Value[]>(sql, (rows) => rows.map(firstColumn)),
+    /** First column of the first row, if any. */
+    value: <Value, Given extends GivenValues = void>(sql: Sql) =>
+      shaped<Given, Value | undefined>(sql, ([row]) => row && firstColumn(row)),
+    /** The only column of a statement that always has one row. */
+    aggregate: <Value, Given extends GivenValues = void>(sql: Sql) =>
+      shaped<Given, Value>(sql, (rows) => firstColumn(only(rows))),
+    count: <Given extends GivenValues = void>(sql: Sql) =>
+      shaped<Given, number>(sql, (rows) => Number(firstColumn(only(rows)))),
+    /** Whether there is any row. */
+    exists: <Given extends GivenValues = void>(sql: Sql) => shaped<Given, boolean>(sql, (rows) => rows.length > 0),
+  };
+}
+
+function rowsOf<From extends Reader>(sql: Sql, timeOf: (from: From) => number | undefined) {
+  const bind = binder(sql);
+  return (from: From, given: unknown): Promise<object[]> =>
+    settle(() => {
+      const connection = from[CONNECTION];
+      connection.enter();
+      const { compiled, values } = bind(connection.dialect, given, timeOf(from));
+      const rows = connection.statement(compiled.sql).all(...values) as object[];
+      if (compiled.booleans.length > 0) for (const row of rows) withBooleans(compiled, row);
+      return rows;
+    });
+}
+
+/** Raw reads, for the hot path and for SQL that drizzle cannot express. Use only SQL that all engines understand. */
+export const query = results<Reader>((sql) => rowsOf(sql, () => undefined));
+
+/** Reads as long as a tenant, run in another thread if there is one; they see only what is committed. */
+export const longRead = results<Reader>((sql) => {
+  const bind = binder(sql);
+  const rowsHere = rowsOf<Reader>(sql, () => undefined);
+  return async (reader, given) => {
+    const { readInThread, dialect } = reader[CONNECTION];
+    if (!readInThread) return rowsHere(reader, given);
+    const { compiled, values } = bind(dialect, given);
+    return ((await readInThread(compiled.sql, values)) as object[]).map((row) => withBooleans(compiled, row));
+  };
+});
+
+/** Runs a builder's query like a {@link longRead}. @returns rows as the driver returns them, by column name. */
+export function longReadOf<Row>(
+  reader: Reader,
+  query: { toSQL(): { readonly sql: string; readonly params: unknown[] } },
+): Promise<Row[]> {
+  const { sql, params } = query.toSQL();
+  const connection = reader[CONNECTION];
+  if (connection.readInThread) return connection.readInThread(sql, params as SqlValue[]) as Promise<Row[]>;
+  return settle(() => {
+    connection.enter();
+    return connection.statement(sql).all(...(params as SqlValue[])) as Row[];
+  });
+}
+
+/** Scope of a change: nothing cached, or the row whose id is the named value, and its dependents. */
+type Scope = 'nothing cached' | { readonly rowId: string };
+
+function changeOf<Given extends GivenValues>(sql: Sql, scope?: Scope): Statement<Unit, Given, number> {
+  const bind = binder(sql);
+  return (unit, given) =>
+    settle(() => {
+      const connection = unit[CONNECTION];
+      connection.enter();
+      const { compiled, values } = bind(connection.dialect, given, unit.now);
+      const changed = typeof scope === 'object' ? { idAt: compiled.names.indexOf(scope.rowId) } : scope;
+      return connection.statement(compiled.sql, changed).run(...values).changes;
+    });
 }
 
 /**
+ * Raw changes; `:now` in them is the time of the change. `change(sql)` returns the number of rows changed, the others
+ * what `RETURNING` names.
+ *
  * @param scope of a change to less than the named tables: changing a whole table makes verifications miss the cache.
- * @returns runs it and returns the number of rows changed.
  */
-export function rawChange<Values extends SqlValue[] = SqlValue[]>(
-  sql: string,
-  scope?: ChangeScope,
-): (reader: Reader, ...values: Values) => Promise<number> {
-  return (reader, ...values) =>
-    settle(() => {
-      const connection = reader[CONNECTION];
-      connection.enter();
-      return connection.statement(sql, scope).run(...values).changes;
-    });
-}
+export const change = Object.assign(
+  <Given extends GivenValues = void>(sql: Sql, scope?: Scope) => changeOf<Given>(sql, scope),
+  results<Unit>((sql) => rowsOf(sql, ({ now }) => now)),
+);
 
-/** Returns a raw change of nothing cached, such as a last-seen time. */
-export function rawNote<Values extends SqlValue[]>(
-  sql: string,
-): (reader: Reader, ...values: Values) => Promise<number> {
-  return rawChange<Values>(sql, 'nothing cached');
-}
-
-/** Returns a read as long as a tenant, run in another thread if there is one; it sees only what is committed. */
-export function longRead<Row, Values extends SqlValue[] = SqlValue[]>(
-  sql: string,
-): (reader: Reader, ...values: Values) => Promise<Row[]> {
-  const near = raw<Row, Values>(sql);
-  return (reader, ...values) => {
-    const { readInThread } = reader[CONNECTION];
-    return readInThread ? (readInThread(sql, values) as Promise<Row[]>) : near(reader, ...values);
-  };
-}
+/** Raw change of nothing cached, such as a last-seen time. */
+export const note = <Given extends GivenValues = void>(sql: Sql) => changeOf<Given>(sql, 'nothing cached');
 
 /** SQLite answers at once; the promise is for engines that do not. The statement runs now, awaited or not. */
-function settle<Result>(run: () => Result): Promise<Result> {
+export function settle<Result>(run: () => Result): Promise<Result> {
   try {
     return Promise.resolve(run());
   } catch (error) {

@@ -131,7 +131,7 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     },
     async load() {
       const now = clock.now();
-      for (const row of await listRateCounters(db.reader, now, MAX_SUBJECTS)) {
+      for (const row of await listRateCounters(db.reader, { now, limit: MAX_SUBJECTS })) {
         const bucket = { name: row.bucket, windowMs: row.windowEndsAt - row.windowStartedAt };
         const table = tableOf(bucket, now) ?? openTable(bucket, now);
         if (table.size() < MAX_SUBJECTS_PER_BUCKET) table.add(row.subject, row.count);

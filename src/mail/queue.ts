@@ -96,7 +96,8 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
       const claimed: [Mail, Candidate][] = [];
       for (const candidate of claimable) {
         const realNow = clock.real();
-        const mail = await leaseMail(unit, candidate.id, { holder, realNow, until: realNow + LEASE_MS });
+        const lease = { id: candidate.id, holder, realNow, until: realNow + LEASE_MS };
+        const mail = await leaseMail(unit, lease);
         if (mail) claimed.push([mail, candidate]);
       }
       return claimed;

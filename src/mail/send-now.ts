@@ -77,7 +77,7 @@ export function sendNow({
   function lease(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
     return db.write(author, async (unit) => {
       const realNow = clock.real();
-      const mail = await leaseMail(unit, await queue(unit), { holder, realNow, until: realNow + LEASE_MS });
+      const mail = await leaseMail(unit, { id: await queue(unit), holder, realNow, until: realNow + LEASE_MS });
       return required(mail, 'the mail that was queued');
     });
   }

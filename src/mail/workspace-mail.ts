@@ -55,7 +55,7 @@ export function workspaceMail(perHour: number): WorkspaceMail {
           limit,
           retryAfterSeconds: resetSeconds,
         });
-      await addToRateCounter(unit, await keyOf(unit, workspaceId, unit.now), mails.length);
+      await addToRateCounter(unit, { ...(await keyOf(unit, workspaceId, unit.now)), count: mails.length });
       const ids: string[] = [];
       for (const mail of mails) ids.push(await queueMail(unit, mail));
       return ids;

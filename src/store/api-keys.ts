@@ -6,7 +6,7 @@
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
 import { only, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
+import { change, note, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
 import { apiKeys } from './schema/credentials.ts';
@@ -114,15 +114,10 @@ export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<b
   return (await idByToken(reader, { tokenHash })).length > 0;
 }
 
-const boundTo = raw<{ deviceKeyId: string | null }, [string]>(
-  `SELECT CASE WHEN source = 'device' THEN id ELSE device_key_id END AS "deviceKeyId" FROM api_keys WHERE id = ?`,
+/** Returns the personal key that a key is or ends with; null for an independent key, undefined for an unknown id. */
+export const findDeviceKeyBehind = query.value<string | null, string>(
+  `SELECT CASE WHEN source = 'device' THEN id ELSE device_key_id END FROM api_keys WHERE id = :id`,
 );
-
-/** Returns the personal key that this key is or ends with; null for an independent key. */
-export async function findDeviceKeyBehind(reader: Reader, keyId: string): Promise<string | null> {
-  const [row] = await boundTo(reader, keyId);
-  return row?.deviceKeyId ?? null;
-}
 
 /** Returns the key with this token, whatever its state or owner. */
 export async function findKeyByToken(reader: Reader, tokenHash: Buffer): Promise<ApiKey | undefined> {
@@ -144,46 +139,32 @@ export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Pro
   return updateOne(unit, apiKeys, id, { ...columns, updatedAt: unit.now });
 }
 
-const endKeysOfMember = rawChange<[number, number, string, number]>(
-  `UPDATE api_keys SET revoked_at = ?, updated_at = ? WHERE id IN (
-     SELECT id FROM api_keys WHERE application_user_id = ? AND revoked_at IS NULL LIMIT ?)`,
+/** Ends open keys of a principal. @returns the number ended; fewer than `limit` if none is left. */
+export const endSharedKeys = change<{ memberId: string; limit: number }>(
+  `UPDATE api_keys SET revoked_at = :now, updated_at = :now WHERE id IN (
+     SELECT id FROM api_keys WHERE application_user_id = :memberId AND revoked_at IS NULL LIMIT :limit)`,
 );
 
-/** Ends open keys of this principal. @returns the number ended; fewer than `limit` if none is left. */
-export function endSharedKeys(unit: Unit, memberId: string, limit: number): Promise<number> {
-  return endKeysOfMember(unit, unit.now, unit.now, memberId, limit);
-}
+const pastItsTime = (limit: string) =>
+  (['expires_at', 'grace_period_ends_at'] as const)
+    .map(
+      (column) =>
+        `SELECT id FROM (SELECT id FROM api_keys WHERE ${column} <= :now AND ended_at IS NULL LIMIT ${limit})`,
+    )
+    .join(' UNION ALL ');
 
-const pastItsTime = (column: 'expires_at' | 'grace_period_ends_at', time: string, limit: string) =>
-  `SELECT id FROM (SELECT id FROM api_keys WHERE ${column} <= ${time} AND ended_at IS NULL LIMIT ${limit})`;
-
-const anyPastItsTime = raw<{ id: string }, [number]>(
-  `${pastItsTime('expires_at', '?1', '1')} UNION ALL ${pastItsTime('grace_period_ends_at', '?1', '1')}`,
-);
-
-/** Returns whether a key is past its expiry or grace period and not yet marked as ended. */
-export async function isAnyKeyPastItsTime(reader: Reader, now: number): Promise<boolean> {
-  return (await anyPastItsTime(reader, now)).length > 0;
-}
-
-const setEnded = rawChange<[number, number]>(
-  `UPDATE api_keys SET ended_at = ?1
-   WHERE id IN (${pastItsTime('expires_at', '?1', '?2')} UNION ALL ${pastItsTime('grace_period_ends_at', '?1', '?2')})`,
-);
+/** Returns whether a key is past its expiry or grace period at a time, and not yet marked as ended. */
+export const isAnyKeyPastItsTime = query.exists<number>(pastItsTime('1'));
 
 /** Marks up to `limit` expired keys, and as many past their grace, as ended for good whatever the clock does. */
-export async function endKeysByTime(unit: Unit, limit: number): Promise<void> {
-  await setEnded(unit, unit.now, limit);
-}
-
-const setUsed = rawNote<[number, string]>(
-  'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
+export const endKeysByTime = change<number>(
+  `UPDATE api_keys SET ended_at = :now WHERE id IN (${pastItsTime(':limit')})`,
 );
 
 /** Updates the last use, never backwards. */
-export async function noteKeyUse(unit: Unit, id: string, usedAt: number): Promise<void> {
-  await setUsed(unit, usedAt, id);
-}
+export const noteKeyUse = note<{ id: string; at: number }>(
+  'UPDATE api_keys SET last_used_at = :at WHERE id = :id AND coalesce(last_used_at, 0) < :at',
+);
 
 export interface HeldDevice {
   readonly key: ApiKey;
@@ -269,12 +250,12 @@ export async function countDevices(reader: Reader, userId: string): Promise<numb
   return only(await openDevices(reader, { userId })).count;
 }
 
-const endOutdatedKeys = rawChange<[number, number, string, string, number]>(
-  `UPDATE api_keys SET revoked_at = ?, updated_at = ? WHERE id IN (
+const endOutdatedKeys = change<{ applicationId: string; limit: number }>(
+  `UPDATE api_keys SET revoked_at = :now, updated_at = :now WHERE id IN (
      SELECT id FROM api_keys
-     WHERE application_id = ? AND source = 'device' AND revoked_at IS NULL
-       AND epoch < (SELECT session_epoch FROM applications WHERE id = ?)
-     LIMIT ?)`,
+     WHERE application_id = :applicationId AND source = 'device' AND revoked_at IS NULL
+       AND epoch < (SELECT session_epoch FROM applications WHERE id = :applicationId)
+     LIMIT :limit)`,
 );
 
 export type EndingKeys =
@@ -286,8 +267,7 @@ export type EndingKeys =
 /** Ends the selected open personal keys for good; never touches other keys. @returns the number ended. */
 export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<number> {
   const { now } = unit;
-  if ('applicationId' in whose)
-    return endOutdatedKeys(unit, now, now, whose.applicationId, whose.applicationId, whose.limit);
+  if ('applicationId' in whose) return endOutdatedKeys(unit, whose);
   const isTheirs = 'keyId' in whose ? eq(apiKeys.id, whose.keyId) : ofMembers(whose.memberIds);
   const ended = await orm(unit)
     .update(apiKeys)

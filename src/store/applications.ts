@@ -2,7 +2,7 @@
 import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import { required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
+import { change, dialectOf, note, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { type Application, applications, type TOKEN_REFUSALS } from './schema/applications.ts';
 
@@ -13,6 +13,13 @@ export type { Application };
 export type TenantApplication = Application & { readonly workspaceId: string };
 
 const { placeholder } = sql;
+
+/**
+ * Returns the workspace of a joined application, for lookups by person or address: the workspace's index would read all
+ * its applications, which may be very many.
+ */
+export const unindexedWorkspaceId = (reader: Reader) =>
+  sql.raw(dialectOf(reader).unindexed('"applications"."workspace_id"'));
 
 /** Columns that an update may set; undefined ones keep their value. */
 export type ApplicationColumns = Partial<
@@ -54,40 +61,22 @@ export async function findApplicationByClientId(reader: Reader, clientId: string
   return application;
 }
 
-const holderOfSlug = raw<{ id: string }, [string]>(
-  `SELECT id FROM applications WHERE slug = ?1
-   UNION ALL SELECT application_id AS id FROM former_slugs WHERE slug = ?1 LIMIT 1`,
-);
-
 /** Returns the id of the application that has or last had the slug. Deleted applications keep theirs. */
-export async function findSlugHolder(reader: Reader, slug: string): Promise<string | undefined> {
-  const [holder] = await holderOfSlug(reader, slug);
-  return holder?.id;
-}
-
-const insertFormerSlug = rawChange<[string, string, number]>(
-  'INSERT INTO former_slugs (slug, application_id, given_up_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+export const findSlugHolder = query.value<string, string>(
+  `SELECT id FROM applications WHERE slug = :slug
+   UNION ALL SELECT application_id FROM former_slugs WHERE slug = :slug LIMIT 1`,
 );
 
 /** Reserves the slug that an application is about to give up. */
-export async function keepFormerSlug(unit: Unit, { id, slug }: Pick<Application, 'id' | 'slug'>): Promise<void> {
-  await insertFormerSlug(unit, slug, id, unit.now);
-}
-
-const formerSlugTimes = raw<{ givenUpAt: number }, [string, number, number]>(
-  `SELECT given_up_at AS "givenUpAt" FROM former_slugs
-   WHERE application_id = ? AND given_up_at > ? AND given_up_at <= ? ORDER BY given_up_at DESC`,
+export const keepFormerSlug = change<Pick<Application, 'id' | 'slug'>>(
+  'INSERT INTO former_slugs (slug, application_id, given_up_at) VALUES (:slug, :id, :now) ON CONFLICT DO NOTHING',
 );
 
 /** Returns when the application gave up former slugs since a time, newest first. */
-export async function listFormerSlugTimes(
-  reader: Reader,
-  applicationId: string,
-  since: number,
-  now: number,
-): Promise<number[]> {
-  return (await formerSlugTimes(reader, applicationId, since, now)).map(({ givenUpAt }) => givenUpAt);
-}
+export const listFormerSlugTimes = query.values<number, { applicationId: string; since: number; now: number }>(
+  `SELECT given_up_at FROM former_slugs
+   WHERE application_id = :applicationId AND given_up_at > :since AND given_up_at <= :now ORDER BY given_up_at DESC`,
+);
 
 const consoleApplication = prepared((db) =>
   db.select().from(applications).where(isNull(applications.workspaceId)).limit(1).prepare(),
@@ -151,17 +140,12 @@ export type ApplicationState = Pick<
   'clientId' | 'name' | 'stage' | 'signinGate' | 'betaRequestPolicy' | 'archivedAt' | 'deletedAt'
 > & { readonly applicationId: string };
 
-const stateById = raw<ApplicationState, [string]>(
+/** Returns the public state of a tenant's application, never of the console. */
+export const findApplicationState = query.row<ApplicationState, string>(
   `SELECT id AS "applicationId", client_id AS "clientId", name, stage, signin_gate AS "signinGate",
      beta_request_policy AS "betaRequestPolicy", archived_at AS "archivedAt", deleted_at AS "deletedAt"
-   FROM applications WHERE id = ? AND workspace_id IS NOT NULL`,
+   FROM applications WHERE id = :id AND workspace_id IS NOT NULL`,
 );
-
-/** Returns the public state of a tenant's application, never of the console. */
-export async function findApplicationState(reader: Reader, id: string): Promise<ApplicationState | undefined> {
-  const [state] = await stateById(reader, id);
-  return state;
-}
 
 export function insertApplication(unit: Unit, row: NewApplication): Promise<Application> {
   return insertOne(unit, applications, row);
@@ -171,43 +155,24 @@ export function updateApplication(unit: Unit, id: string, columns: ApplicationCo
   return updateOne(unit, applications, id, { ...columns, updatedAt: unit.now });
 }
 
-const bumpEpoch = rawChange<[string]>('UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = ?');
-
 /** Ends all sessions, codes, grants and personal keys of the application at once, by its epoch. */
-export async function bumpApplicationEpoch(unit: Unit, id: string): Promise<void> {
-  await bumpEpoch(unit, id);
-}
-
-const verifiedOf = raw<{ id: string }, [string]>(
-  `SELECT a.id FROM json_each(?) j CROSS JOIN applications a ON a.id = j.value WHERE a.first_verified_at IS NOT NULL`,
+export const bumpApplicationEpoch = change<string>(
+  'UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = :id',
 );
 
 /** Returns the ids of applications that have had a token verified. */
-export async function listVerifiedApplications(reader: Reader, ids: readonly string[]): Promise<string[]> {
-  return (await verifiedOf(reader, JSON.stringify(ids))).map(({ id }) => id);
-}
-
-const setFirstVerified = rawNote<[number, string]>(
-  `UPDATE applications SET first_verified_at = ?, verification_refusal = NULL, verification_refused_at = NULL
-   WHERE id = ? AND first_verified_at IS NULL`,
+export const listVerifiedApplications = query.values<string, readonly string[]>(
+  ({ idList }) => `SELECT id FROM applications WHERE id IN ${idList(':ids')} AND first_verified_at IS NOT NULL`,
 );
 
-/** Stores the first successful verification; later ones change nothing. @param at epoch milliseconds. */
-export async function noteFirstVerification(unit: Unit, id: string, at: number): Promise<void> {
-  await setFirstVerified(unit, at, id);
-}
-
-const setVerificationRefusal = rawNote<[string, number, string]>(
-  `UPDATE applications SET verification_refusal = ?, verification_refused_at = ?
-   WHERE id = ? AND first_verified_at IS NULL`,
+/** Stores the first successful verification; later ones change nothing. `at` is in epoch milliseconds. */
+export const noteFirstVerification = note<{ id: string; at: number }>(
+  `UPDATE applications SET first_verified_at = :at, verification_refusal = NULL, verification_refused_at = NULL
+   WHERE id = :id AND first_verified_at IS NULL`,
 );
 
-/** Stores the last refusal, until a verification succeeds. @param at epoch milliseconds. */
-export async function noteVerificationRefusal(
-  unit: Unit,
-  id: string,
-  reason: (typeof TOKEN_REFUSALS)[number],
-  at: number,
-): Promise<void> {
-  await setVerificationRefusal(unit, reason, at, id);
-}
+/** Stores the last refusal, until a verification succeeds. `at` is in epoch milliseconds. */
+export const noteVerificationRefusal = note<{ id: string; reason: (typeof TOKEN_REFUSALS)[number]; at: number }>(
+  `UPDATE applications SET verification_refusal = :reason, verification_refused_at = :at
+   WHERE id = :id AND first_verified_at IS NULL`,
+);

@@ -2,7 +2,7 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import { familiesBeginning } from '../core/audit.ts';
 import type { Reader } from '../db/database.ts';
-import { longRead, orm, raw } from '../db/statements.ts';
+import { longRead, orm, query, type Sql, sqlOf } from '../db/statements.ts';
 import type { AuditRecord } from './audit.ts';
 import { auditRecords } from './schema/records.ts';
 
@@ -33,61 +33,65 @@ export interface AuditFilter {
 /** Cursor: the list continues after this record. */
 export type AuditPosition = readonly [createdAt: number, id: string];
 
-/** SQL condition with its values. */
-type Condition = readonly [sql: string, ...values: (string | number)[]];
-
-type ColumnCondition = readonly [column: string, ...Condition];
-
-/** Conditions served by an index in time order, and conditions to scan for. */
+/** Conditions served by an index in time order, and conditions to scan for, each with its column. */
 interface Plan {
-  readonly known: readonly Condition[];
-  readonly looked: readonly ColumnCondition[];
+  readonly known: readonly string[];
+  readonly looked: readonly (readonly [column: string, condition: Sql])[];
 }
 
 /** Literal, to match the partial indexes of refusals. */
-const IS_REFUSED: Condition = ['ok = 0'];
+const IS_REFUSED = 'ok = 0';
 
-function planOf({ workspaceId, applicationId }: AuditScope, filter: AuditFilter): Plan {
+const IS_OF_COUNTRY = 'ip_country = :country';
+const IS_OF_EMAIL = 'email = :email';
+
+function planOf({ applicationId }: AuditScope, filter: AuditFilter): Plan {
   const { ok, family, country, userId, email, needle } = filter;
-  const home: Condition =
-    applicationId === null ? ['workspace_id = ?', workspaceId] : ['application_id = ?', applicationId];
-  const known: Condition[] = [home];
-  const looked: ColumnCondition[] = [];
+  const home = applicationId === null ? 'workspace_id = :workspaceId' : 'application_id = :applicationId';
+  const known = [home];
+  const looked: (readonly [string, Sql])[] = [];
   const isKnown = { refused: false, email: false, family: false, country: false };
   if (userId !== undefined) {
-    known.splice(0, 1, ['user_id = ?', userId], ['workspace_id = ?', workspaceId]);
-    if (applicationId !== null) looked.push(['application_id', ...home]);
+    known.splice(0, 1, 'user_id = :userId', 'workspace_id = :workspaceId');
+    if (applicationId !== null) looked.push(['application_id', home]);
   } else if (ok === false) {
     isKnown.refused = true;
     known.push(IS_REFUSED);
     isKnown.email = email !== undefined && applicationId !== null;
-    if (email !== undefined && isKnown.email) known.push(['email = ?', email]);
+    if (isKnown.email) known.push(IS_OF_EMAIL);
   } else if (family !== undefined && familiesBeginning(family).length < 2) {
-    const [whole = family] = familiesBeginning(family);
-    isKnown.family = family.length <= whole.length;
-    known.push(['family = ?', whole]);
+    isKnown.family = family.length <= wholeFamily(family).length;
+    known.push('family = :wholeFamily');
   } else if (country !== undefined && applicationId !== null) {
     isKnown.country = true;
-    known.push(['ip_country = ?', country]);
+    known.push(IS_OF_COUNTRY);
   }
   if (ok !== undefined && !isKnown.refused) looked.push(['ok', `ok = ${ok ? 1 : 0}`]);
-  if (family !== undefined && !isKnown.family) looked.push(['kind', `substr(kind, 1, ${family.length}) = ?`, family]);
-  if (country !== undefined && !isKnown.country) looked.push(['ip_country', 'ip_country = ?', country]);
-  if (email !== undefined && !isKnown.email) looked.push(['email', 'email = ?', email]);
-  if (needle !== undefined) looked.push(['email', `instr(lower(coalesce(email, '')), ?) > 0`, needle]);
+  if (family !== undefined && !isKnown.family) looked.push(['kind', `substr(kind, 1, ${family.length}) = :family`]);
+  if (country !== undefined && !isKnown.country) looked.push(['ip_country', IS_OF_COUNTRY]);
+  if (email !== undefined && !isKnown.email) looked.push(['email', IS_OF_EMAIL]);
+  if (needle !== undefined)
+    looked.push(['email', ({ textPosition }) => `${textPosition("lower(coalesce(email, ''))", ':needle')} > 0`]);
   return { known, looked };
 }
 
-function rangeOf({ from, to }: AuditFilter, after: AuditPosition | null): Condition[] {
+function wholeFamily(family: string): string {
+  return familiesBeginning(family)[0] ?? family;
+}
+
+function rangeOf({ from, to }: AuditFilter, after: AuditPosition | null): string[] {
   return [
-    ...(from === undefined ? [] : [['created_at >= ?', from] as const]),
-    ...(to === undefined ? [] : [['created_at < ?', to] as const]),
-    ...(after === null ? [] : [['(created_at, id) < (?, ?)', ...after] as const]),
+    ...(from === undefined ? [] : ['created_at >= :from']),
+    ...(to === undefined ? [] : ['created_at < :to']),
+    ...(after === null ? [] : ['(created_at, id) < (:afterTime, :afterId)']),
   ];
 }
 
-const textOf = (conditions: readonly Condition[]) => conditions.map(([sql]) => sql).join(' AND ');
-const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(([, ...values]) => values);
+/** Returns the values of all conditions by name. */
+function valuesOf(scope: AuditScope, filter: AuditFilter, after: AuditPosition | null) {
+  const [afterTime, afterId] = after ?? [];
+  return { ...scope, ...filter, wholeFamily: wholeFamily(filter.family ?? ''), afterTime, afterId };
+}
 
 /** Returns whether an index serves the whole filter. */
 export function isIndexed(scope: AuditScope, filter: AuditFilter): boolean {
@@ -102,11 +106,11 @@ export async function listAuditRecords(
   { after, limit }: { readonly after: AuditPosition | null; readonly limit: number },
 ): Promise<AuditPosition[]> {
   const conditions = [...planOf(scope, filter).known, ...rangeOf(filter, after)];
-  const list = raw<{ createdAt: number; id: string }>(
-    `SELECT created_at AS "createdAt", id FROM audit_records WHERE ${textOf(conditions)}
-     ORDER BY created_at DESC, id DESC LIMIT ?`,
+  const list = query.rows<{ createdAt: number; id: string }, object>(
+    `SELECT created_at AS "createdAt", id FROM audit_records WHERE ${conditions.join(' AND ')}
+     ORDER BY created_at DESC, id DESC LIMIT :limit`,
   );
-  const rows = await list(reader, ...valuesOf(conditions), limit);
+  const rows = await list(reader, { ...valuesOf(scope, filter, after), limit });
   return rows.map(({ createdAt, id }) => [createdAt, id]);
 }
 
@@ -158,19 +162,18 @@ export async function scanAuditRecords(
 ): Promise<AuditScan> {
   const plan = planOf(scope, filter);
   const known = [...plan.known, ...rangeOf(filter, after)];
-  const looked = plan.looked.map(([, ...condition]): Condition => condition);
   // Only the columns needed, so that the covering index of refusals is enough.
   const columns = [...new Set(['created_at', 'id', ...plan.looked.map(([column]) => column)])];
-  const scan = longRead<{ role: 'match' | 'last'; createdAt: number; id: string; scanned: number }>(
-    `WITH stretch AS (
+  const scan = longRead.rows<{ role: 'match' | 'last'; createdAt: number; id: string; scanned: number }, object>(
+    (dialect) => `WITH stretch AS (
        SELECT ${columns.join(', ')} FROM audit_records
-       WHERE ${textOf(known)}
-       ORDER BY created_at DESC, id DESC LIMIT ${stretch}
+       WHERE ${known.join(' AND ')}
+       ORDER BY created_at DESC, id DESC LIMIT :stretch
      )
      SELECT * FROM (
        SELECT 'match' AS role, created_at AS "createdAt", id, 0 AS scanned FROM stretch
-       WHERE ${textOf(looked)}
-       ORDER BY created_at DESC, id DESC LIMIT ?
+       WHERE ${plan.looked.map(([, sql]) => sqlOf(sql, dialect)).join(' AND ')}
+       ORDER BY created_at DESC, id DESC LIMIT :limit
      ) AS matches
      UNION ALL
      SELECT * FROM (
@@ -178,7 +181,7 @@ export async function scanAuditRecords(
        ORDER BY created_at, id LIMIT 1
      ) AS ends`,
   );
-  const rows = await scan(reader, ...valuesOf(known), ...valuesOf(looked), limit);
+  const rows = await scan(reader, { ...valuesOf(scope, filter, after), stretch, limit });
   const end = rows.find(({ role }) => role === 'last');
   return {
     matches: rows.filter(({ role }) => role === 'match').map(({ createdAt, id }) => [createdAt, id] as const),

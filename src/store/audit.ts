@@ -5,7 +5,7 @@ import type { AuditEntry } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { orm, prepared, raw } from '../db/statements.ts';
+import { orm, prepared, query } from '../db/statements.ts';
 import { findEmailOfPerson } from './people.ts';
 import { auditRecords } from './schema/records.ts';
 
@@ -74,21 +74,17 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
   return id;
 }
 
-const addedByMovers = raw<{ targetId: string }, [string, number]>(
-  `SELECT w.target_id AS "targetId" FROM audit_records w
-   WHERE w.user_id = ?1 AND w.kind IN ('passkey.added', 'provider.linked') AND w.detail ->> '$.sessionId' IN (
+/** Returns the passkeys and identities that were added in a session which has changed the person's address since. */
+export const listAddedByMovers = query.values<string, { userId: string; since: number }>(
+  ({ jsonText }) => `SELECT w.target_id FROM audit_records w
+   WHERE w.user_id = :userId AND w.kind IN ('passkey.added', 'provider.linked') AND ${jsonText('w.detail', 'sessionId')} IN (
      SELECT c.target_id FROM audit_records c
-     WHERE c.user_id = ?1 AND c.kind = 'account.email_changed' AND c.created_at >= ?2)`,
+     WHERE c.user_id = :userId AND c.kind = 'account.email_changed' AND c.created_at >= :since)`,
 );
 
-/** Returns the passkeys and identities that were added in a session which has changed the person's address since. */
-export async function listAddedByMovers(reader: Reader, userId: string, since: number): Promise<string[]> {
-  return (await addedByMovers(reader, userId, since)).map(({ targetId }) => targetId);
-}
-
-const interestMoves = raw<InterestMove, [string, number]>(
+const interestMoves = query.rows<InterestMove, { userId: string; since: number }>(
   `SELECT target_id AS "interestId", application_id AS "applicationId", email AS "from" FROM audit_records
-   WHERE user_id = ?1 AND kind = 'beta.moved' AND created_at >= ?2 AND email IS NOT NULL ORDER BY id`,
+   WHERE user_id = :userId AND kind = 'beta.moved' AND created_at >= :since AND email IS NOT NULL ORDER BY id`,
 );
 
 /** A waitlist entry that was moved to its person's new address. */
@@ -102,7 +98,7 @@ export interface InterestMove {
 /** Returns the person's waitlist entries moved since a time, each with its original address. */
 export async function listInterestMoves(reader: Reader, userId: string, since: number): Promise<InterestMove[]> {
   const first = new Map<string, InterestMove>();
-  for (const move of await interestMoves(reader, userId, since))
+  for (const move of await interestMoves(reader, { userId, since }))
     if (!first.has(move.interestId)) first.set(move.interestId, move);
   return [...first.values()];
 }

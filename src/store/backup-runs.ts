@@ -2,7 +2,7 @@
 import { desc, eq, inArray, lte } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, rawChange } from '../db/statements.ts';
+import { change, orm, prepared } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { backupRuns } from './schema/backups.ts';
 
@@ -68,12 +68,8 @@ export function listJudgedBackupRuns(reader: Reader, limit: number): Promise<Sto
     .limit(limit);
 }
 
-const deleteOld = rawChange<[number]>(
-  `DELETE FROM backup_runs WHERE started_at < ? AND id <> coalesce(
+/** Deletes the runs that began before a time in epoch milliseconds, except the last success. */
+export const forgetBackupRuns = change<number>(
+  `DELETE FROM backup_runs WHERE started_at < :before AND id <> coalesce(
      (SELECT id FROM backup_runs WHERE status = 'succeeded' ORDER BY started_at DESC, id DESC LIMIT 1), '')`,
 );
-
-/** Deletes old runs, except the last success. @param before in epoch milliseconds. */
-export async function forgetBackupRuns(unit: Unit, before: number): Promise<void> {
-  await deleteOld(unit, before);
-}

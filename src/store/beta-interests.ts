@@ -3,9 +3,9 @@
  * background task has updated the row.
  */
 import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
-import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { longRead, orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { change, longRead, orm, prepared, query } from '../db/statements.ts';
+import { unindexedWorkspaceId } from './applications.ts';
 import { listLongWorksOf } from './long-works.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications, type BetaInterest, betaInterests } from './schema/applications.ts';
@@ -110,10 +110,7 @@ export async function listInterestsIn(
     .select({ interest: betaInterests })
     .from(betaInterests)
     .innerJoin(applications, eq(applications.id, betaInterests.applicationId))
-    // `+` keeps the lookup by address: a workspace may have very many applications.
-    .where(
-      and(inArray(betaInterests.email, [...emails]), inArray(sql`+${applications.workspaceId}`, [...workspaceIds])),
-    )
+    .where(and(inArray(betaInterests.email, [...emails]), inArray(unindexedWorkspaceId(reader), [...workspaceIds])))
     .orderBy(betaInterests.id)
     .limit(limit);
   return settle(
@@ -122,16 +119,13 @@ export async function listInterestsIn(
   );
 }
 
-const listedOutside = raw<{ id: string }, [string, string]>(
-  `SELECT b.id FROM beta_interests b CROSS JOIN applications a ON a.id = b.application_id
-   WHERE b.email IN (SELECT email FROM users WHERE id = ?1 UNION SELECT email FROM email_aliases WHERE user_id = ?1)
-     AND (a.workspace_id IS NULL OR a.workspace_id <> ?2) LIMIT 1`,
-);
-
 /** Returns whether another workspace's waitlist has an entry, in any state, for any address the person has or had. */
-export async function isListedOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
-  return (await listedOutside(reader, userId, workspaceId)).length > 0;
-}
+export const isListedOutside = query.exists<{ userId: string; workspaceId: string }>(
+  ({ joinInOrder }) => `SELECT b.id FROM beta_interests b ${joinInOrder} applications a ON a.id = b.application_id
+   WHERE b.email IN (
+       SELECT email FROM users WHERE id = :userId UNION SELECT email FROM email_aliases WHERE user_id = :userId)
+     AND (a.workspace_id IS NULL OR a.workspace_id <> :workspaceId) LIMIT 1`,
+);
 
 export interface InterestQuery {
   readonly applicationId: string;
@@ -204,12 +198,8 @@ export function updateInterest(
   return updateOne(unit, betaInterests, id, { ...columns, epoch: epochOf(applicationId), updatedAt: unit.now });
 }
 
-const touch = rawChange<[string]>('UPDATE beta_interests SET updated_at = updated_at WHERE id = ?');
-
 /** Writes the row without changing it. */
-export async function rewriteInterest(unit: Unit, id: string): Promise<void> {
-  await touch(unit, id);
-}
+export const rewriteInterest = change<string>('UPDATE beta_interests SET updated_at = updated_at WHERE id = :id');
 
 /** Moves an entry to an address that is not on that waitlist yet. */
 export async function moveInterestTo(unit: Unit, id: string, email: string): Promise<void> {
@@ -228,24 +218,16 @@ export async function deleteInterestsOf(unit: Unit, emails: readonly string[]): 
     .where(inArray(betaInterests.email, [...emails]));
 }
 
-const nextEpoch = raw<{ epoch: number }, [string]>(
-  'UPDATE applications SET interest_epoch = interest_epoch + 1 WHERE id = ? RETURNING interest_epoch AS epoch',
-);
-
 /** Starts a decision over all pending entries. @returns its epoch. */
-export async function advanceInterestEpoch(unit: Unit, applicationId: string): Promise<number> {
-  return only(await nextEpoch(unit, applicationId)).epoch;
-}
-
-const countOfPending = raw<{ count: number }, [string]>(
-  `SELECT count(*) AS count FROM beta_interests WHERE application_id = ?1 AND status = 'pending'
-     AND epoch = (SELECT interest_epoch FROM applications WHERE id = ?1)`,
+export const advanceInterestEpoch = change.aggregate<number, string>(
+  'UPDATE applications SET interest_epoch = interest_epoch + 1 WHERE id = :applicationId RETURNING interest_epoch',
 );
 
 /** Returns the number of undecided entries. */
-export async function countPending(reader: Reader, applicationId: string): Promise<number> {
-  return only(await countOfPending(reader, applicationId)).count;
-}
+export const countPending = query.count<string>(
+  `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND status = 'pending'
+     AND epoch = (SELECT interest_epoch FROM applications WHERE id = :applicationId)`,
+);
 
 /** Entries by status, and how many must be notified when the application opens, pending ones excluded. */
 export interface InterestCounts {
@@ -253,15 +235,16 @@ export interface InterestCounts {
   readonly untold: number;
 }
 
-const countOfStatus = longRead<{ count: number }, [string, BetaStatus]>(
-  'SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND status = ?',
+const countOfStatus = longRead.count<{ applicationId: string; status: BetaStatus }>(
+  'SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND status = :status',
 );
-const countsOfUndecided = longRead<{ epoch: number; count: number }, [string]>(
-  `SELECT epoch, count(*) AS count FROM beta_interests WHERE application_id = ? AND status = 'pending' GROUP BY epoch`,
+const countsOfUndecided = longRead.rows<{ epoch: number; count: number }, string>(
+  `SELECT epoch, count(*) AS count FROM beta_interests WHERE application_id = :applicationId AND status = 'pending'
+   GROUP BY epoch`,
 );
-const countOfUntold = longRead<{ count: number }, [string]>(
+const countOfUntold = longRead.count<string>(
   // `epoch` selects the index of waiting entries.
-  `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND epoch >= 0
+  `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND epoch >= 0
      AND status = 'notify_when_public' AND notified_at IS NULL`,
 );
 
@@ -269,8 +252,8 @@ export async function countInterests(reader: Reader, applicationId: string): Pro
   const decisions = await unwrittenDecisions(reader, [applicationId]);
   const byStatus: Record<BetaStatus, number> = { pending: 0, approved: 0, notify_when_public: 0, declined: 0 };
   for (const status of ['approved', 'notify_when_public', 'declined'] as const)
-    byStatus[status] = only(await countOfStatus(reader, applicationId, status)).count;
-  let untold = only(await countOfUntold(reader, applicationId)).count;
+    byStatus[status] = await countOfStatus(reader, { applicationId, status });
+  let untold = await countOfUntold(reader, applicationId);
   // Applies the decisions that are not written yet.
   for (const { epoch, count } of await countsOfUndecided(reader, applicationId)) {
     const status = decisions.find((decision) => decision.epoch === epoch + 1)?.status ?? 'pending';
@@ -280,23 +263,23 @@ export async function countInterests(reader: Reader, applicationId: string): Pro
   return { byStatus, untold };
 }
 
-const unreached = raw<{ id: string }, [string, number]>(
-  "SELECT id FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ? LIMIT 1",
-);
-
-/** Returns whether rows remain for a decision to reach. */
-export async function isAnyoneUnreached(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {
-  return (await unreached(reader, applicationId, epoch - 1)).length > 0;
+/** An application's waitlist as of an epoch. */
+interface AtEpoch {
+  readonly applicationId: string;
+  readonly epoch: number;
 }
 
-const countOfUndecided = longRead<{ count: number }, [string, number]>(
-  `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ?`,
+/** Returns whether rows remain for the decision of this epoch to reach. */
+export const isAnyoneUnreached = query.exists<AtEpoch>(
+  `SELECT id FROM beta_interests
+   WHERE application_id = :applicationId AND status = 'pending' AND epoch = :epoch - 1 LIMIT 1`,
 );
 
-/** Returns how many rows a decision has not reached. */
-export async function countUnreached(reader: Reader, applicationId: string, epoch: number): Promise<number> {
-  return only(await countOfUndecided(reader, applicationId, epoch - 1)).count;
-}
+/** Returns how many rows the decision of this epoch has not reached. */
+export const countUnreached = longRead.count<AtEpoch>(
+  `SELECT count(*) FROM beta_interests
+   WHERE application_id = :applicationId AND status = 'pending' AND epoch = :epoch - 1`,
+);
 
 /** An entry reached by one batch of a background task. */
 export interface Reached {
@@ -304,10 +287,11 @@ export interface Reached {
   readonly email: string;
 }
 
-const writeDecision = raw<Reached, [string, string | null, number | null, number, string, number, number]>(
-  `UPDATE beta_interests SET status = ?, decided_by_id = ?, decided_at = ?, updated_at = ?
-   WHERE id IN (SELECT id FROM beta_interests WHERE application_id = ? AND epoch = ? AND status = 'pending'
-                ORDER BY id LIMIT ?)
+const writeDecision = change.rows<Reached, InterestDecision & { applicationId: string; limit: number }>(
+  `UPDATE beta_interests SET status = :status, decided_by_id = :decidedById, decided_at = :decidedAt, updated_at = :at
+   WHERE id IN (SELECT id FROM beta_interests
+                WHERE application_id = :applicationId AND epoch = :epoch - 1 AND status = 'pending'
+                ORDER BY id LIMIT :limit)
    RETURNING id, email`,
 );
 
@@ -315,44 +299,36 @@ const writeDecision = raw<Reached, [string, string | null, number | null, number
 export async function decideInterests(
   unit: Unit,
   applicationId: string,
-  { epoch, status, decidedById, decidedAt, at }: InterestDecision,
+  decision: InterestDecision,
   limit: number,
 ): Promise<Reached[]> {
-  return inOrder(await writeDecision(unit, status, decidedById, decidedAt, at, applicationId, epoch - 1, limit));
+  return inOrder(await writeDecision(unit, { ...decision, applicationId, limit }));
 }
 
-const stampNotified = raw<Reached, [number, string, number, number]>(
-  `UPDATE beta_interests SET notified_at = ?
-   WHERE id IN (SELECT id FROM beta_interests WHERE application_id = ? AND epoch < ? AND status = 'notify_when_public'
-                  AND notified_at IS NULL
-                ORDER BY epoch, id LIMIT ?)
+const stampNotified = change.rows<Reached, AtEpoch & { limit: number }>(
+  `UPDATE beta_interests SET notified_at = :now
+   WHERE id IN (SELECT id FROM beta_interests WHERE application_id = :applicationId AND epoch < :epoch
+                  AND status = 'notify_when_public' AND notified_at IS NULL
+                ORDER BY epoch, id LIMIT :limit)
    RETURNING id, email`,
 );
 
 /** Marks the next `limit` entries that have waited since before this epoch as notified, each once. */
 export async function takeWaiting(unit: Unit, applicationId: string, epoch: number, limit: number): Promise<Reached[]> {
-  return inOrder(await stampNotified(unit, unit.now, applicationId, epoch, limit));
+  return inOrder(await stampNotified(unit, { applicationId, epoch, limit }));
 }
-
-const waiting = raw<{ id: string }, [string, number]>(
-  `SELECT id FROM beta_interests WHERE application_id = ? AND epoch < ? AND status = 'notify_when_public'
-     AND notified_at IS NULL LIMIT 1`,
-);
 
 /** Returns whether entries from before this epoch still have to be notified. */
-export async function isAnyoneWaiting(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {
-  return (await waiting(reader, applicationId, epoch)).length > 0;
-}
-
-const countOfWaiting = longRead<{ count: number }, [string, number]>(
-  `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND epoch < ?
-     AND status = 'notify_when_public' AND notified_at IS NULL`,
+export const isAnyoneWaiting = query.exists<AtEpoch>(
+  `SELECT id FROM beta_interests WHERE application_id = :applicationId AND epoch < :epoch
+     AND status = 'notify_when_public' AND notified_at IS NULL LIMIT 1`,
 );
 
 /** Returns how many entries from before this epoch still have to be notified. */
-export async function countWaiting(reader: Reader, applicationId: string, epoch: number): Promise<number> {
-  return only(await countOfWaiting(reader, applicationId, epoch)).count;
-}
+export const countWaiting = longRead.count<AtEpoch>(
+  `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND epoch < :epoch
+     AND status = 'notify_when_public' AND notified_at IS NULL`,
+);
 
 /** Returns whether a decision up to this epoch still has rows to reach. */
 export async function hasUnwrittenDecision(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {

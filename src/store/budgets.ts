@@ -3,7 +3,7 @@
  * created the workspaces, so that more workspaces do not multiply a tenant's share.
  */
 import type { Reader } from '../db/database.ts';
-import { raw } from '../db/statements.ts';
+import { query } from '../db/statements.ts';
 
 const CONSOLE = 'console';
 
@@ -14,23 +14,20 @@ const CONSOLE = 'console';
 export const budgetOf = (workspace: string): string =>
   `coalesce(${workspace}.created_by_user_id, ${workspace}.id, '${CONSOLE}')`;
 
-const budgetById = raw<{ budgetId: string }, [string]>(
-  `SELECT ${budgetOf('s')} AS "budgetId" FROM workspaces s WHERE s.id = ?`,
-);
+const budgetById = query.value<string, string>(`SELECT ${budgetOf('s')} FROM workspaces s WHERE s.id = :workspaceId`);
 
 /** Returns the id of a workspace's budget. @param workspaceId null for the console. */
 export async function findBudget(reader: Reader, workspaceId: string | null): Promise<string> {
   if (workspaceId === null) return CONSOLE;
-  const [found] = await budgetById(reader, workspaceId);
-  return found?.budgetId ?? workspaceId;
+  return (await budgetById(reader, workspaceId)) ?? workspaceId;
 }
 
-const otherBudget = raw<{ id: string }>(
+const hasOtherBudget = query.exists(
   `SELECT s.id FROM workspaces s
    WHERE ${budgetOf('s')} <> (SELECT ${budgetOf('f')} FROM workspaces f ORDER BY f.id LIMIT 1) LIMIT 1`,
 );
 
 /** Returns whether all workspaces share one budget, so that no other tenant can be delayed. */
 export async function isOnlyBudget(reader: Reader): Promise<boolean> {
-  return (await otherBudget(reader)).length === 0;
+  return !(await hasOtherBudget(reader));
 }

@@ -1,7 +1,7 @@
 /** Wrong codes and their origin. Callers set the limits; a row is kept as long as any limit looks back. */
-import { only } from '../core/required.ts';
+import { required } from '../core/required.ts';
 import type { Unit } from '../db/database.ts';
-import { raw, rawChange } from '../db/statements.ts';
+import { change, query } from '../db/statements.ts';
 import type { CodeOwner } from './codes.ts';
 
 export interface CodeOrigin {
@@ -11,31 +11,16 @@ export interface CodeOrigin {
   readonly browser: string | null;
 }
 
-const insert = rawChange<[string, string, string, number, string | null, string | null]>(
+export const insertCodeFailure = change<CodeOwner & CodeOrigin>(
   `INSERT INTO code_failures (application_id, email, purpose, failed_at, address_block, browser)
-   VALUES (?, ?, ?, ?, ?, ?)`,
-);
-
-export async function insertCodeFailure(
-  unit: Unit,
-  { applicationId, email, purpose }: CodeOwner,
-  { addressBlock, browser }: CodeOrigin,
-): Promise<void> {
-  await insert(unit, applicationId, email, purpose, unit.now, addressBlock, browser);
-}
-
-const unsetBlock = rawChange<[string, string, string, string]>(
-  'UPDATE code_failures SET address_block = NULL WHERE application_id = ? AND email = ? AND purpose = ? AND address_block = ?',
+   VALUES (:applicationId, :email, :purpose, :now, :addressBlock, :browser)`,
 );
 
 /** Stops counting an owner's wrong codes against an address prefix; they still count against the owner. */
-export async function forgiveBlock(
-  unit: Unit,
-  { applicationId, email, purpose }: CodeOwner,
-  addressBlock: string,
-): Promise<void> {
-  await unsetBlock(unit, applicationId, email, purpose, addressBlock);
-}
+export const forgiveBlock = change<CodeOwner & { addressBlock: string }>(
+  `UPDATE code_failures SET address_block = NULL
+   WHERE application_id = :applicationId AND email = :email AND purpose = :purpose AND address_block = :addressBlock`,
+);
 
 /** The last wrong code of a kind, and the number in the window that ends with it. */
 export interface CodeFailures {
@@ -44,51 +29,41 @@ export interface CodeFailures {
   readonly lastAt: number | null;
 }
 
-/**
- * `+?` keeps SQLite from re-planning the statement at each call, which takes 50 times as long as running it.
- * Failures dated after now are ignored: after the clock went back they would lock codes until it catches up.
- */
-function failures(condition: string, now: `?${number}`): string {
-  return `SELECT count(*) AS count, max(failed_at) AS "lastAt" FROM code_failures
-    WHERE ${condition} AND failed_at <= +${now} AND failed_at > (
-      SELECT max(failed_at) FROM code_failures WHERE ${condition} AND failed_at <= +${now}) - ?1`;
+interface FailureWindow {
+  /** Ends with the last failure. */
+  readonly windowMs: number;
 }
 
-const OF_OWNER = 'application_id = +?2 AND email = +?3 AND purpose = +?4';
-type OwnerValues = [number, string, string, string, number];
-
-const unknownOfOwner = raw<CodeFailures, OwnerValues>(failures(`${OF_OWNER} AND browser IS NULL`, '?5'));
-const knownOfOwner = raw<CodeFailures, OwnerValues>(failures(`${OF_OWNER} AND browser IS NOT NULL`, '?5'));
-const ofBrowser = raw<CodeFailures, [...OwnerValues, string]>(failures(`${OF_OWNER} AND browser = +?6`, '?5'));
-const ofBlock = raw<CodeFailures, [number, string, number]>(failures('address_block = +?2 AND browser IS NULL', '?3'));
-
-/** Returns an owner's failures, in recognized browsers or in all others. @param windowMs ends with the last one. */
-export async function findFailuresOfOwner(
-  unit: Unit,
-  { applicationId, email, purpose }: CodeOwner,
-  { isKnown, windowMs }: { readonly isKnown: boolean; readonly windowMs: number },
-): Promise<CodeFailures> {
-  return only(await (isKnown ? knownOfOwner : unknownOfOwner)(unit, windowMs, applicationId, email, purpose, unit.now));
+/** Ignores failures dated after now: after the clock went back they would lock codes until it catches up. */
+function failures<Of extends object>(condition: string) {
+  const find = query.row<CodeFailures, Of & FailureWindow & { now: number }>(
+    `SELECT count(*) AS count, max(failed_at) AS "lastAt" FROM code_failures
+     WHERE ${condition} AND failed_at <= :now AND failed_at > (
+       SELECT max(failed_at) FROM code_failures WHERE ${condition} AND failed_at <= :now) - :windowMs`,
+  );
+  return async (unit: Unit, values: Of & FailureWindow): Promise<CodeFailures> =>
+    required(await find(unit, { ...values, now: unit.now }), 'a count');
 }
+
+const OF_OWNER = 'application_id = :applicationId AND email = :email AND purpose = :purpose';
+
+/** Returns an owner's failures in recognized browsers. */
+export const findFailuresOfKnown = failures<CodeOwner>(`${OF_OWNER} AND browser IS NOT NULL`);
+
+/** Returns an owner's failures in browsers that are not recognized. */
+export const findFailuresOfUnknown = failures<CodeOwner>(`${OF_OWNER} AND browser IS NULL`);
 
 /** Returns an owner's failures in one browser. */
-export async function findFailuresInBrowser(
-  unit: Unit,
-  { applicationId, email, purpose }: CodeOwner,
-  browser: string,
-  windowMs: number,
-): Promise<CodeFailures> {
-  return only(await ofBrowser(unit, windowMs, applicationId, email, purpose, unit.now, browser));
-}
+export const findFailuresInBrowser = failures<CodeOwner & { browser: string }>(`${OF_OWNER} AND browser = :browser`);
 
 /** Returns the failures of all owners from one address prefix, without those in recognized browsers. */
-export async function findFailuresFromBlock(unit: Unit, addressBlock: string, windowMs: number): Promise<CodeFailures> {
-  return only(await ofBlock(unit, windowMs, addressBlock, unit.now));
-}
+export const findFailuresFromBlock = failures<{ addressBlock: string }>(
+  'address_block = :addressBlock AND browser IS NULL',
+);
 
-const nthNewest = raw<{ failedAt: number }, [number, number, number]>(
-  `SELECT failed_at AS "failedAt" FROM code_failures WHERE failed_at > ?1 AND failed_at <= ?3 AND browser IS NULL
-   ORDER BY failed_at DESC LIMIT 1 OFFSET ?2`,
+const nthNewest = query.value<number, { since: number; skipped: number; now: number }>(
+  `SELECT failed_at FROM code_failures WHERE failed_at > :since AND failed_at <= :now AND browser IS NULL
+   ORDER BY failed_at DESC LIMIT 1 OFFSET :skipped`,
 );
 
 /**
@@ -96,6 +71,5 @@ const nthNewest = raw<{ failedAt: number }, [number, number, number]>(
  * Excludes recognized browsers. @param position 1 is the newest.
  */
 export async function findFailureTime(unit: Unit, since: number, position: number): Promise<number | null> {
-  const [row] = await nthNewest(unit, since, position - 1, unit.now);
-  return row?.failedAt ?? null;
+  return (await nthNewest(unit, { since, skipped: position - 1, now: unit.now })) ?? null;
 }

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { longRead, orm, raw, rawChange } from '../db/statements.ts';
+import { change, longRead, orm, query } from '../db/statements.ts';
 import { budgetOf } from './budgets.ts';
 import { IS_STALE, type NewLease, type StaleLeases } from './leases.ts';
 import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
@@ -24,9 +24,9 @@ export const DELIVERY_ATTEMPTED = topic<DeliveryAttempted>('delivery attempted')
 
 export const DELIVERY_FINISHED = topic<'delivered' | 'failed'>('delivery finished');
 
-const insertRow = rawChange<[string, string, string, string, number]>(
+const insertRow = change<NewDelivery & { id: string }>(
   `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
-   VALUES (?1, ?2, ?3, ?4, 'pending', 0, ?5, ?5)`,
+   VALUES (:id, :webhookId, :eventId, :eventType, 'pending', 0, :now, :now)`,
 );
 
 export interface NewDelivery {
@@ -39,7 +39,7 @@ export interface NewDelivery {
 export async function insertDelivery(unit: Unit, { webhookId, eventId, eventType }: NewDelivery): Promise<Delivery> {
   const { now } = unit;
   const id = newId('delivery', now);
-  await insertRow(unit, id, webhookId, eventId, eventType, now);
+  await insertRow(unit, { id, webhookId, eventId, eventType });
   unit.publish(DELIVERY_QUEUED, webhookId);
   const state = { status: 'pending', attempts: 0, nextAttemptAt: now, leasedUntil: null, leaseHolder: null } as const;
   return { id, webhookId, eventId, eventType, ...state, createdAt: now, finishedAt: null };
@@ -100,24 +100,15 @@ export async function listAttempts(reader: Reader, deliveryId: string): Promise<
   return rows.map(({ deliveryId: _, ...attempt }) => attempt);
 }
 
-const countPending = longRead<{ count: number }, [string]>(
-  "SELECT count(*) AS count FROM deliveries WHERE webhook_id = ? AND status = 'pending'",
-);
-
 /** Returns how many deliveries are pending for an endpoint, due or not. A long read. */
-export async function countPendingDeliveries(reader: Reader, webhookId: string): Promise<number> {
-  return only(await countPending(reader, webhookId)).count;
-}
-
-const newestPending = raw<{ id: string | null }, [string]>(
-  "SELECT max(id) AS id FROM deliveries WHERE webhook_id = ? AND status = 'pending'",
+export const countPendingDeliveries = longRead.count<string>(
+  "SELECT count(*) FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending'",
 );
 
 /** Returns the highest id of an endpoint's pending deliveries; null if none is pending. */
-export async function findNewestPending(reader: Reader, webhookId: string): Promise<string | null> {
-  const [row] = await newestPending(reader, webhookId);
-  return row?.id ?? null;
-}
+export const findNewestPending = query.aggregate<string | null, string>(
+  "SELECT max(id) FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending'",
+);
 
 /** Times for due checks. Leases use real time, so that moving the instance's clock cuts no attempt short. */
 export interface DueTimes {
@@ -126,85 +117,58 @@ export interface DueTimes {
   readonly realNow: number;
 }
 
-/** SQL: endpoint `w` is active and may have a due delivery; `?2` is `now`, `?3` is `realNow`. */
+/** SQL: endpoint `w` is active and may have a due delivery at `:now` and `:realNow`. */
 const IS_DUE = `w.status = 'active' AND w.removed_at IS NULL AND (w.in_order_until IS NOT NULL OR EXISTS (
-  SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= ?2
-    AND (d.leased_until IS NULL OR d.leased_until <= ?3)))`;
+  SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= :now
+    AND (d.leased_until IS NULL OR d.leased_until <= :realNow)))`;
 
 export interface DueEndpoint {
   /** The budget whose concurrency limit applies. */
   readonly budgetId: string;
 }
 
-const dueEndpoint = raw<DueEndpoint, [string, number, number]>(
-  `SELECT ${budgetOf('s')} AS "budgetId" FROM webhooks w JOIN applications a ON a.id = w.application_id
-   LEFT JOIN workspaces s ON s.id = a.workspace_id WHERE w.id = ?1 AND ${IS_DUE}`,
-);
-
 /** Returns the endpoint if it is active and has a due delivery. Costs the same however many are pending. */
-export async function findDueEndpoint(
-  reader: Reader,
-  webhookId: string,
-  { now, realNow }: DueTimes,
-): Promise<DueEndpoint | undefined> {
-  const [endpoint] = await dueEndpoint(reader, webhookId, now, realNow);
-  return endpoint;
-}
+export const findDueEndpoint = query.row<DueEndpoint, DueTimes & { webhookId: string }>(
+  `SELECT ${budgetOf('s')} AS "budgetId" FROM webhooks w JOIN applications a ON a.id = w.application_id
+   LEFT JOIN workspaces s ON s.id = a.workspace_id WHERE w.id = :webhookId AND ${IS_DUE}`,
+);
 
 export interface WaitingEndpoint {
   readonly id: string;
   /** The endpoint is active and may have a due delivery. */
-  readonly isDue: 0 | 1;
+  readonly isDue: boolean;
 }
 
 /** Number of endpoints per read, however many deliveries each has pending. */
 export const ENDPOINTS_READ = 200;
 
-const waitingEndpoints = raw<WaitingEndpoint, [string, number, number]>(
-  `WITH RECURSIVE waiting (id, place) AS (
-     SELECT (SELECT min(webhook_id) FROM deliveries WHERE status = 'pending' AND webhook_id > ?1), 1
+/** Returns at most `ENDPOINTS_READ` endpoints by id. `after` continues after an id. */
+export const listWaitingEndpoints = query.rows<WaitingEndpoint, DueTimes & { after: string }>(
+  ({ joinInOrder }) => `WITH RECURSIVE waiting (id, place) AS (
+     SELECT (SELECT min(webhook_id) FROM deliveries WHERE status = 'pending' AND webhook_id > :after), 1
      UNION ALL
      SELECT (SELECT min(d.webhook_id) FROM deliveries d WHERE d.status = 'pending' AND d.webhook_id > waiting.id), place + 1
      FROM waiting WHERE waiting.id IS NOT NULL AND place < ${ENDPOINTS_READ})
-   SELECT w.id, ${IS_DUE} AS "isDue" FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id ORDER BY w.id`,
+   SELECT w.id, ${IS_DUE} AS "isDue" FROM waiting ${joinInOrder} webhooks w ON w.id = waiting.id ORDER BY w.id`,
 );
-
-/** Returns at most `ENDPOINTS_READ` endpoints by id. @param after continues after this id. */
-export function listWaitingEndpoints(
-  reader: Reader,
-  after: string,
-  { now, realNow }: DueTimes,
-): Promise<WaitingEndpoint[]> {
-  return waitingEndpoints(reader, after, now, realNow);
-}
 
 /** Exceeds the deliveries concurrently under way to one endpoint, so that those do not hide the due ones. */
 const DUE_READ = 20;
 
-const dueDeliveries = raw<{ id: string }, [string, number, number]>(
-  `SELECT id FROM deliveries WHERE webhook_id = ?1 AND status = 'pending' AND next_attempt_at <= ?2
-     AND (leased_until IS NULL OR leased_until <= ?3) ORDER BY next_attempt_at, id LIMIT ${DUE_READ}`,
-);
-
 /** Returns the first due deliveries without a lease, longest due first. */
-export async function listDueDeliveries(unit: Unit, webhookId: string, { now, realNow }: DueTimes): Promise<string[]> {
-  return (await dueDeliveries(unit, webhookId, now, realNow)).map(({ id }) => id);
-}
-
-const nextPending = raw<{ id: string; leasedUntil: number | null }, [string, string, string]>(
-  `SELECT id, leased_until AS "leasedUntil" FROM deliveries WHERE id = (
-     SELECT min(id) FROM deliveries WHERE webhook_id = ? AND status = 'pending' AND id > ? AND id <= ?)`,
+export const listDueDeliveries = query.values<string, DueTimes & { webhookId: string }>(
+  `SELECT id FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending' AND next_attempt_at <= :now
+     AND (leased_until IS NULL OR leased_until <= :realNow) ORDER BY next_attempt_at, id LIMIT ${DUE_READ}`,
 );
 
 /** Returns the oldest pending delivery in an id range, due or not. */
-export async function findNextPending(
-  reader: Reader,
-  webhookId: string,
-  { after, until }: { readonly after: string; readonly until: string },
-): Promise<{ readonly id: string; readonly leasedUntil: number | null } | undefined> {
-  const [next] = await nextPending(reader, webhookId, after, until);
-  return next;
-}
+export const findNextPending = query.row<
+  { readonly id: string; readonly leasedUntil: number | null },
+  { webhookId: string; after: string; until: string }
+>(
+  `SELECT id, leased_until AS "leasedUntil" FROM deliveries WHERE id = (
+     SELECT min(id) FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending' AND id > :after AND id <= :until)`,
+);
 
 export interface LeasedDelivery {
   readonly deliveryId: string;
@@ -219,39 +183,36 @@ export interface LeasedDelivery {
   readonly createdAt: number;
 }
 
-const setLeased = rawChange<[number, string, string]>(
-  'UPDATE deliveries SET leased_until = ?, lease_holder = ?, attempts = attempts + 1 WHERE id = ?',
+const setLeased = change<NewLease & { id: string }>(
+  'UPDATE deliveries SET leased_until = :until, lease_holder = :holder, attempts = attempts + 1 WHERE id = :id',
 );
 
-const leasedById = raw<LeasedDelivery, [string]>(
-  `SELECT d.id AS "deliveryId", d.attempts, e.id, e.application_id AS "applicationId", e.type, e.data, e.created_at AS "createdAt"
-   FROM deliveries d CROSS JOIN events e ON e.id = d.event_id WHERE d.id = +?`,
+const leasedById = query.rows<LeasedDelivery, string>(
+  ({ joinInOrder }) => `SELECT d.id AS "deliveryId", d.attempts, e.id, e.application_id AS "applicationId",
+     e.type, e.data, e.created_at AS "createdAt"
+   FROM deliveries d ${joinInOrder} events e ON e.id = d.event_id WHERE d.id = :id`,
 );
 
 /** Leases a delivery and counts the attempt: nobody else attempts it meanwhile. */
-export async function leaseDelivery(unit: Unit, id: string, { holder, until }: NewLease): Promise<LeasedDelivery> {
-  await setLeased(unit, until, holder, id);
+export async function leaseDelivery(unit: Unit, id: string, lease: NewLease): Promise<LeasedDelivery> {
+  await setLeased(unit, { id, ...lease });
   return only(await leasedById(unit, id));
 }
 
-const setFinished = rawChange<['delivered' | 'failed', number, string]>(
-  'UPDATE deliveries SET status = ?, finished_at = ?, leased_until = NULL WHERE id = ?',
+const setFinished = change<{ id: string; status: 'delivered' | 'failed' }>(
+  'UPDATE deliveries SET status = :status, finished_at = :now, leased_until = NULL WHERE id = :id',
 );
 
 /** Marks a delivery as final: no further attempt follows. */
 export async function finishDelivery(unit: Unit, id: string, status: 'delivered' | 'failed'): Promise<void> {
-  await setFinished(unit, status, unit.now, id);
+  await setFinished(unit, { id, status });
   unit.publish(DELIVERY_FINISHED, status);
 }
 
-const setNextAttempt = rawChange<[number, string]>(
-  'UPDATE deliveries SET next_attempt_at = ?, leased_until = NULL WHERE id = ?',
+/** Ends the lease. The next attempt is due at `until`, in epoch milliseconds. */
+export const postponeDelivery = change<{ id: string; until: number }>(
+  'UPDATE deliveries SET next_attempt_at = :until, leased_until = NULL WHERE id = :id',
 );
-
-/** Ends the lease. @param until when the next attempt is due, in epoch milliseconds. */
-export async function postponeDelivery(unit: Unit, id: string, until: number): Promise<void> {
-  await setNextAttempt(unit, until, id);
-}
 
 export interface PlannedDelivery {
   readonly webhookId: string;
@@ -262,13 +223,15 @@ export interface PlannedDelivery {
 /** Maximum number per read. */
 export const PLANNED_READ = 1000;
 
-const plannedAhead = longRead<PlannedDelivery, [number, string, number, string]>(
+const plannedAhead = longRead.rows<PlannedDelivery, PlannedDelivery & { now: number }>(
   `SELECT d.webhook_id AS "webhookId", d.next_attempt_at AS "nextAttemptAt", d.id
    FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = d.attempts
-   WHERE d.status = 'pending' AND d.next_attempt_at > ?1 AND coalesce(a.started_at, d.created_at) > ?1
-     AND (d.webhook_id, d.next_attempt_at, d.id) > (?2, ?3, ?4)
+   WHERE d.status = 'pending' AND d.next_attempt_at > :now AND coalesce(a.started_at, d.created_at) > :now
+     AND (d.webhook_id, d.next_attempt_at, d.id) > (:webhookId, :nextAttemptAt, :id)
    ORDER BY d.webhook_id, d.next_attempt_at, d.id LIMIT ${PLANNED_READ}`,
 );
+
+const START: PlannedDelivery = { webhookId: '', nextAttemptAt: 0, id: '' };
 
 /**
  * Returns deliveries whose wait began in the future, as after the clock went back.
@@ -279,82 +242,53 @@ export function listDeliveriesPlannedAhead(
   now: number,
   after: PlannedDelivery | undefined,
 ): Promise<PlannedDelivery[]> {
-  return plannedAhead(reader, now, after?.webhookId ?? '', after?.nextAttemptAt ?? 0, after?.id ?? '');
+  return plannedAhead(reader, { now, ...(after ?? START) });
 }
-
-const setDue = rawChange<[number, string, number]>(
-  "UPDATE deliveries SET next_attempt_at = ?1 WHERE id = ?2 AND status = 'pending' AND next_attempt_at = ?3",
-);
 
 /** Makes a delivery due unless it was rescheduled meanwhile. */
-export async function bringDeliveryForward(unit: Unit, { id, nextAttemptAt }: PlannedDelivery): Promise<void> {
-  await setDue(unit, unit.now, id, nextAttemptAt);
-}
+export const bringDeliveryForward = change<PlannedDelivery>(
+  `UPDATE deliveries SET next_attempt_at = :now
+   WHERE id = :id AND status = 'pending' AND next_attempt_at = :nextAttemptAt`,
+);
 
-const insertAttemptRow = rawChange<
-  [string, number, number, number, number | null, string | null, string, string | null]
->(
+/** Inserts an attempt, unless its delivery was deleted meanwhile. */
+export const insertAttempt = change<DeliveryAttempt & { deliveryId: string }>(
   `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error_class,
      request_headers, response_excerpt)
-   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM deliveries WHERE id = ?1)
+   SELECT id, :number, :startedAt, :durationMs, :statusCode, :errorClass, :requestHeaders, :responseExcerpt
+   FROM deliveries WHERE id = :deliveryId
    ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at, duration_ms = excluded.duration_ms,
      status_code = excluded.status_code, error_class = excluded.error_class, request_headers = excluded.request_headers,
      response_excerpt = excluded.response_excerpt`,
 );
 
-/** Inserts an attempt, unless its delivery was deleted meanwhile. */
-export async function insertAttempt(unit: Unit, deliveryId: string, attempt: DeliveryAttempt): Promise<void> {
-  const { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = attempt;
-  const headers = JSON.stringify(requestHeaders);
-  await insertAttemptRow(
-    unit,
-    deliveryId,
-    number,
-    startedAt,
-    durationMs,
-    statusCode,
-    errorClass,
-    headers,
-    responseExcerpt,
-  );
-}
-
-const recordInterrupted = rawChange<[string, number, string, number]>(
+const recordInterrupted = change<StaleLeases & { errorClass: string; leaseMs: number }>(
   `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, error_class, request_headers)
-   SELECT id, attempts, leased_until - ?4, 0, ?3, '{}' FROM deliveries WHERE status = 'pending' AND ${IS_STALE}
+   SELECT id, attempts, leased_until - :leaseMs, 0, :errorClass, '{}' FROM deliveries WHERE status = 'pending' AND ${IS_STALE}
    ON CONFLICT (delivery_id, number) DO NOTHING`,
 );
 
-const clearLeases = rawChange<[string, number]>(
+const clearLeases = change<StaleLeases>(
   `UPDATE deliveries SET leased_until = NULL WHERE status = 'pending' AND ${IS_STALE}`,
 );
 
 /**
  * Records the attempts that a stop or crash cut off, and makes their deliveries due again.
- * @param leaseMs length of a lease, from which the start of the attempt is calculated.
+ * @param stale the length of a lease gives the start of the attempt.
  */
 export async function endLeases(
   unit: Unit,
-  { holder, realNow, errorClass, leaseMs }: StaleLeases & { readonly errorClass: string; readonly leaseMs: number },
+  stale: StaleLeases & { readonly errorClass: string; readonly leaseMs: number },
 ): Promise<void> {
-  await recordInterrupted(unit, holder, realNow, errorClass, leaseMs);
-  await clearLeases(unit, holder, realNow);
+  await recordInterrupted(unit, stale);
+  await clearLeases(unit, stale);
 }
-
-const deleteSome = rawChange<[string, number]>(
-  'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE webhook_id = ? ORDER BY id LIMIT ?)',
-);
 
 /** Deletes an endpoint's oldest deliveries with their attempts. @returns the number deleted. */
-export function deleteDeliveries(unit: Unit, webhookId: string, limit: number): Promise<number> {
-  return deleteSome(unit, webhookId, limit);
-}
-
-const countOfWebhook = longRead<{ count: number }, [string]>(
-  'SELECT count(*) AS count FROM deliveries WHERE webhook_id = ?',
+export const deleteDeliveries = change<{ webhookId: string; limit: number }>(
+  `DELETE FROM deliveries WHERE id IN (
+     SELECT id FROM deliveries WHERE webhook_id = :webhookId ORDER BY id LIMIT :limit)`,
 );
 
 /** Returns the number of an endpoint's deliveries. A long read. */
-export async function countDeliveries(reader: Reader, webhookId: string): Promise<number> {
-  return only(await countOfWebhook(reader, webhookId)).count;
-}
+export const countDeliveries = longRead.count<string>('SELECT count(*) FROM deliveries WHERE webhook_id = :webhookId');

@@ -25,24 +25,23 @@ export async function scanDeliveries(
   { before, stretch, limit }: { readonly before: string | undefined; readonly stretch: number; readonly limit: number },
 ): Promise<DeliveryScan> {
   const conditions = [
-    'webhook_id = ?',
-    ...(status === undefined ? [] : ['status = ?']),
-    ...(before === undefined ? [] : ['id < ?']),
+    'webhook_id = :webhookId',
+    ...(status === undefined ? [] : ['status = :status']),
+    ...(before === undefined ? [] : ['id < :before']),
   ];
-  const scan = longRead<{ id: string; scanned: number | null }>(
+  const scan = longRead.rows<{ id: string; scanned: number | null }, object>(
     `WITH stretch AS (
-       SELECT id, event_type FROM deliveries WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?
+       SELECT id, event_type FROM deliveries WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :stretch
      )
      SELECT * FROM (
-       SELECT id, NULL AS scanned FROM stretch WHERE event_type = ? ORDER BY id DESC LIMIT ?
+       SELECT id, CAST(NULL AS INTEGER) AS scanned FROM stretch WHERE event_type = :eventType ORDER BY id DESC LIMIT :limit
      ) AS found
      UNION ALL
      SELECT * FROM (
        SELECT id, (SELECT count(*) FROM stretch) AS scanned FROM stretch ORDER BY id LIMIT 1
      ) AS ends`,
   );
-  const values = [webhookId, status, before].filter((value) => value !== undefined);
-  const rows = await scan(reader, ...values, stretch, eventType, limit);
+  const rows = await scan(reader, { webhookId, status, before, stretch, eventType, limit });
   const end = rows.find(({ scanned }) => scanned !== null);
   return {
     found: rows.filter(({ scanned }) => scanned === null).map(({ id }) => id),

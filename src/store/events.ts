@@ -3,21 +3,21 @@ import { newId } from '../core/id.ts';
 import type { DomainEvent } from '../core/event.ts';
 import { required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { raw, rawChange } from '../db/statements.ts';
+import { change, query } from '../db/statements.ts';
 
 /** Published for each event, in order. */
 export const EVENT_EMITTED = topic<DomainEvent>('event emitted');
 
-const insertRow = rawChange<[string, string, string, string, number]>(
-  'INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, ?, ?, ?)',
+const insertRow = change<{ id: string; applicationId: string; type: string; data: object }>(
+  'INSERT INTO events (id, application_id, type, data, created_at) VALUES (:id, :applicationId, :type, :data, :now)',
 );
 
 export async function insertEvent(
   unit: Unit,
-  { type, applicationId, data }: { readonly type: string; readonly applicationId: string; readonly data: object },
+  event: { readonly type: string; readonly applicationId: string; readonly data: object },
 ): Promise<string> {
   const id = newId('event', unit.now);
-  await insertRow(unit, id, applicationId, type, JSON.stringify(data), unit.now);
+  await insertRow(unit, { id, ...event });
   return id;
 }
 
@@ -30,35 +30,26 @@ export interface StoredEvent {
   readonly createdAt: number;
 }
 
-const eventById = raw<StoredEvent, [string]>(
-  'SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events WHERE id = ?',
+const eventById = query.row<StoredEvent, string>(
+  'SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events WHERE id = :id',
 );
 
 /** Returns an event that a delivery refers to. @throws if it is missing. */
 export async function requireEvent(reader: Reader, id: string): Promise<StoredEvent> {
-  const [event] = await eventById(reader, id);
-  return required(event, `event ${id}`);
+  return required(await eventById(reader, id), `event ${id}`);
 }
-
-const eventsAfter = raw<StoredEvent, [string, string, number]>(
-  `SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events
-   WHERE application_id = ? AND id > ? ORDER BY id LIMIT ?`,
-);
 
 /** Returns an application's events after an id, in order. */
-export function listEventsAfter(
-  reader: Reader,
-  applicationId: string,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<StoredEvent[]> {
-  return eventsAfter(reader, applicationId, after, limit);
-}
+export const listEventsAfter = query.rows<StoredEvent, { applicationId: string; after: string; limit: number }>(
+  `SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events
+   WHERE application_id = :applicationId AND id > :after ORDER BY id LIMIT :limit`,
+);
 
-const newestEvent = raw<{ id: string }, [string]>(
-  'SELECT id FROM events WHERE application_id = ? ORDER BY id DESC LIMIT 1',
+const newestEvent = query.value<string, string>(
+  'SELECT id FROM events WHERE application_id = :applicationId ORDER BY id DESC LIMIT 1',
 );
 
 /** Returns the id of an application's newest event; empty if there is none. */
 export async function findNewestEventId(reader: Reader, applicationId: string): Promise<string> {
-  return (await newestEvent(reader, applicationId))[0]?.id ?? '';
+  return (await newestEvent(reader, applicationId)) ?? '';
 }

@@ -3,7 +3,7 @@ import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { longRead, orm, type Orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { change, longRead, orm, type Orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import {
   applicationUserGroups,
@@ -262,26 +262,24 @@ export async function deleteGrant(unit: Unit, kind: GrantKind, id: string): Prom
 
 const heldBySome = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return raw<{ memberId: string }, [string]>(
-    `SELECT application_user_id AS "memberId" FROM ${holdersName} WHERE ${grantColumn} = ? LIMIT 1`,
-  );
+  return query.exists<string>(`SELECT application_user_id FROM ${holdersName} WHERE ${grantColumn} = :id LIMIT 1`);
 });
 
 /** Returns whether any membership links to the grant, in any state. */
-export async function isGrantHeld(reader: Reader, kind: GrantKind, id: string): Promise<boolean> {
-  return (await heldBySome[kind](reader, id)).length > 0;
+export function isGrantHeld(reader: Reader, kind: GrantKind, id: string): Promise<boolean> {
+  return heldBySome[kind](reader, id);
 }
 
 const countedHolders = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return longRead<{ number: number }, [string, string]>(
-    `SELECT count(*) AS number FROM ${holdersName} WHERE ${grantColumn} = ? AND application_user_id > ?`,
+  return longRead.count<{ id: string; after: string }>(
+    `SELECT count(*) FROM ${holdersName} WHERE ${grantColumn} = :id AND application_user_id > :after`,
   );
 });
 
 /** Returns how many memberships link to a grant, from an index. @param after counts only those after this id. */
-export async function countHolders(reader: Reader, kind: GrantKind, id: string, after = ''): Promise<number> {
-  return only(await countedHolders[kind](reader, id, after)).number;
+export function countHolders(reader: Reader, kind: GrantKind, id: string, after = ''): Promise<number> {
+  return countedHolders[kind](reader, { id, after });
 }
 
 /**
@@ -305,14 +303,15 @@ export async function listHolders(
 
 const linkStatements = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return rawChange<[string, string]>(`INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (?, ?)`, {
-    idAt: 0,
-  });
+  return change<{ memberId: string; id: string }>(
+    `INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (:memberId, :id)`,
+    { rowId: 'memberId' },
+  );
 });
 
 /** Gives a membership a grant that it does not hold yet. */
 export async function linkGrant(unit: Unit, kind: GrantKind, memberId: string, id: string): Promise<void> {
-  await linkStatements[kind](unit, memberId, id);
+  await linkStatements[kind](unit, { memberId, id });
 }
 
 export async function unlinkGrant(

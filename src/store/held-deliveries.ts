@@ -1,6 +1,6 @@
 /** Deliveries held for quarantined or disabled endpoints: their age, and dropping the oldest. */
-import type { Reader, Unit } from '../db/database.ts';
-import { raw, rawChange } from '../db/statements.ts';
+import type { Reader } from '../db/database.ts';
+import { change, query } from '../db/statements.ts';
 
 /** A quarantined or disabled endpoint with pending deliveries. */
 export interface RestingEndpoint {
@@ -22,8 +22,10 @@ const RESTING = `SELECT id, application_id AS "applicationId", url, status, drop
 
 type Found = Omit<RestingEndpoint, 'oldestAt'> & { readonly oldestAt: number | null };
 
-const restingAfter = raw<Found, [string, number]>(`${RESTING} AND id > ? ORDER BY id LIMIT ?`);
-const restingById = raw<Found, [string]>(`${RESTING} AND id = ?`);
+const restingAfter = query.rows<Found, { after: string; limit: number }>(
+  `${RESTING} AND id > :after ORDER BY id LIMIT :limit`,
+);
+const restingById = query.row<Found, string>(`${RESTING} AND id = :id`);
 
 function isWaitedFor(endpoint: Found): endpoint is RestingEndpoint {
   return endpoint.oldestAt !== null;
@@ -32,35 +34,27 @@ function isWaitedFor(endpoint: Found): endpoint is RestingEndpoint {
 /** Reads up to `limit` endpoints by id. @returns those with held deliveries, and the next cursor; null at the end. */
 export async function listRestingEndpoints(
   reader: Reader,
-  { after, limit }: { readonly after: string; readonly limit: number },
+  part: { readonly after: string; readonly limit: number },
 ): Promise<{ readonly endpoints: RestingEndpoint[]; readonly next: string | null }> {
-  const found = await restingAfter(reader, after, limit);
-  return { endpoints: found.filter(isWaitedFor), next: found.length < limit ? null : (found.at(-1)?.id ?? null) };
+  const found = await restingAfter(reader, part);
+  return { endpoints: found.filter(isWaitedFor), next: found.length < part.limit ? null : (found.at(-1)?.id ?? null) };
 }
 
 /** Returns the endpoint; undefined if it is active, removed, or has no pending delivery. */
 export async function findRestingEndpoint(reader: Reader, id: string): Promise<RestingEndpoint | undefined> {
-  const [found] = await restingById(reader, id);
+  const found = await restingById(reader, id);
   return found && isWaitedFor(found) ? found : undefined;
 }
 
-const setNotice = rawChange<[number, string]>('UPDATE webhooks SET drop_notice_at = ? WHERE id = ?');
-
-export async function noteDropNotice(unit: Unit, id: string): Promise<void> {
-  await setNotice(unit, unit.now, id);
-}
-
-/** Reads only the first rows: ids sort by age. */
-const deleteOldest = rawChange<[string, number, number]>(
-  `DELETE FROM deliveries WHERE id IN (
-     SELECT id FROM (SELECT id, created_at FROM deliveries WHERE webhook_id = ?1 AND status = 'pending' ORDER BY id LIMIT ?3) d
-     WHERE d.created_at < ?2)`,
-);
+export const noteDropNotice = change<string>('UPDATE webhooks SET drop_notice_at = :now WHERE id = :id');
 
 /**
- * Deletes the oldest held deliveries with their attempts. @returns how many: fewer than the limit at the end.
- * @param before creation time in epoch milliseconds, exclusive.
+ * Deletes the oldest held deliveries with their attempts, by creation time in epoch milliseconds (exclusive). Reads only
+ * the first rows: ids sort by age. @returns how many: fewer than the limit at the end.
  */
-export function dropHeldDeliveries(unit: Unit, webhookId: string, before: number, limit: number): Promise<number> {
-  return deleteOldest(unit, webhookId, before, limit);
-}
+export const dropHeldDeliveries = change<{ webhookId: string; before: number; limit: number }>(
+  `DELETE FROM deliveries WHERE id IN (
+     SELECT id FROM (
+       SELECT id, created_at FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending' ORDER BY id LIMIT :limit) d
+     WHERE d.created_at < :before)`,
+);

@@ -64,17 +64,29 @@ const SHOWN = `k.id, k.name, k.prefix, k.access, k.application_id AS "applicatio
   k.last_used_at AS "lastUsedAt"`;
 
 const WORKS = `k.source <> 'device' AND k.device_key_id IS NULL AND k.revoked_at IS NULL AND k.ended_at IS NULL
-  AND (k.expires_at IS NULL OR k.expires_at > ?2) AND (k.grace_period_ends_at IS NULL OR k.grace_period_ends_at > ?2)
-  AND k.created_by_user_id IN (SELECT user_id FROM creators) AND k.id < ?4
+  AND (k.expires_at IS NULL OR k.expires_at > :now) AND (k.grace_period_ends_at IS NULL OR k.grace_period_ends_at > :now)
+  AND k.created_by_user_id IN (SELECT user_id FROM creators) AND k.id < :before
   AND EXISTS (SELECT 1 FROM application_users m WHERE m.id = k.application_user_id AND m.status = 'active')`;
 
 /** The person, and the principals of keys that they or their keys have created, revoked ones included. */
 const CREATORS = `WITH RECURSIVE creators (user_id) AS (
-    SELECT ?3
+    SELECT :userId
     UNION
     SELECT m.user_id FROM creators c JOIN api_keys k ON k.created_by_user_id = c.user_id
-      JOIN application_users m ON m.id = k.application_user_id WHERE k.workspace_id = ?1 AND k.source <> 'device'
+      JOIN application_users m ON m.id = k.application_user_id WHERE k.workspace_id = :workspaceId AND k.source <> 'device'
   )`;
+
+const madeBy = longRead.rows<
+  MadeKey,
+  { workspaceId: string; userId: string; now: number; before: string; limit: number }
+>(
+  `${CREATORS} SELECT * FROM (
+     SELECT ${SHOWN} FROM api_keys k WHERE k.workspace_id = :workspaceId AND k.application_id IS NULL AND ${WORKS}
+     UNION ALL
+     SELECT ${SHOWN} FROM applications a JOIN api_keys k ON k.application_id = a.id
+     WHERE a.workspace_id = :workspaceId AND ${WORKS}
+   ) AS made ORDER BY id DESC LIMIT :limit`,
+);
 
 /** Sorts after every id. */
 const END = '~';
@@ -86,16 +98,8 @@ const END = '~';
  */
 export function listKeysMadeBy(
   reader: Reader,
-  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
+  creator: { readonly workspaceId: string; readonly userId: string },
   { before = END, limit, now }: KeysBefore & { readonly now: number },
 ): Promise<MadeKey[]> {
-  const read = longRead<MadeKey, [string, number, string, string]>(
-    `${CREATORS} SELECT * FROM (
-       SELECT ${SHOWN} FROM api_keys k WHERE k.workspace_id = ?1 AND k.application_id IS NULL AND ${WORKS}
-       UNION ALL
-       SELECT ${SHOWN} FROM applications a JOIN api_keys k ON k.application_id = a.id
-       WHERE a.workspace_id = ?1 AND ${WORKS}
-     ) AS made ORDER BY id DESC LIMIT ${limit}`,
-  );
-  return read(reader, workspaceId, now, userId, before);
+  return madeBy(reader, { ...creator, before, limit, now });
 }

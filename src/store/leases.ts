@@ -13,8 +13,8 @@ export interface StaleLeases {
 }
 
 /**
- * SQL: the row's lease is left from a previous run of instance `?1`, from before leases had holders, or expired at
- * `?2`. Leases of other running instances are none of these.
+ * SQL: the row's lease is left from a previous run of instance `:holder`, from before leases had holders, or expired at
+ * `:realNow`. Leases of other running instances are none of these.
  */
 export const IS_STALE =
-  'leased_until IS NOT NULL AND (lease_holder = ?1 OR lease_holder IS NULL OR leased_until <= ?2)';
+  'leased_until IS NOT NULL AND (lease_holder = :holder OR lease_holder IS NULL OR leased_until <= :realNow)';

@@ -2,7 +2,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { change, orm, prepared, query } from '../db/statements.ts';
 import { IS_STALE, type NewLease, type StaleLeases } from './leases.ts';
 import { mails } from './schema/records.ts';
 
@@ -99,7 +99,8 @@ export const DUE_MAILS_READ = 100;
 /** Cursor: the list continues after this mail. */
 export interface DuePosition {
   readonly nextAttemptAt: number;
-  readonly position: number;
+  /** Order of insertion. */
+  readonly position: number | string;
 }
 
 /** A due mail, with the fields that concurrency limits depend on. */
@@ -111,13 +112,16 @@ export interface DueMail extends DuePosition {
   readonly workspaceId: string;
 }
 
-const dueMails = raw<DueMail, [number, number, number, number, number]>(
-  `SELECT id, next_attempt_at AS "nextAttemptAt", rowid AS position,
-     lower(substr(recipient, instr(recipient, '@') + 1)) AS domain, coalesce(workspace_id, '') AS "workspaceId"
-   FROM mails WHERE status = 'queued' AND lane = ?1 AND next_attempt_at <= ?2
-     AND (leased_until IS NULL OR leased_until <= ?3) AND (next_attempt_at, rowid) > (?4, ?5)
-   ORDER BY next_attempt_at, rowid LIMIT ${DUE_MAILS_READ}`,
+const dueMails = query.rows<DueMail, DuePosition & { lane: number; now: number; realNow: number }>(
+  ({ insertionOrder, textPosition }) => `SELECT id, next_attempt_at AS "nextAttemptAt", ${insertionOrder} AS position,
+     lower(substr(recipient, ${textPosition('recipient', "'@'")} + 1)) AS domain, coalesce(workspace_id, '') AS "workspaceId"
+   FROM mails WHERE status = 'queued' AND lane = :lane AND next_attempt_at <= :now
+     AND (leased_until IS NULL OR leased_until <= :realNow)
+     AND (next_attempt_at, ${insertionOrder}) > (:nextAttemptAt, :position)
+   ORDER BY next_attempt_at, ${insertionOrder} LIMIT ${DUE_MAILS_READ}`,
 );
+
+const START: DuePosition = { nextAttemptAt: -1, position: '' };
 
 /**
  * Returns the next due mails of a priority without a lease, longest due first; fewer than `DUE_MAILS_READ` at the end.
@@ -126,81 +130,74 @@ const dueMails = raw<DueMail, [number, number, number, number, number]>(
 export function listDueMails(
   reader: Reader,
   lane: MailLane,
-  { now, realNow }: { readonly now: number; readonly realNow: number },
+  times: { readonly now: number; readonly realNow: number },
   after: DuePosition | undefined,
 ): Promise<DueMail[]> {
-  return dueMails(reader, MAIL_LANES[lane], now, realNow, after?.nextAttemptAt ?? -1, after?.position ?? -1);
+  const { nextAttemptAt, position } = after ?? START;
+  return dueMails(reader, { lane: MAIL_LANES[lane], ...times, nextAttemptAt, position });
 }
 
 const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS "nextAttemptAt",
   leased_until AS "leasedUntil", lease_holder AS "leaseHolder", expires_at AS "expiresAt", last_error AS "lastError", created_at AS "createdAt",
   sent_at AS "sentAt", lane, application_id AS "applicationId", workspace_id AS "workspaceId"`;
 
-const setLeased = raw<Mail, [number, string, number, string]>(
-  `UPDATE mails SET leased_until = ?1, lease_holder = ?4, attempts = attempts + 1
-   WHERE id = ?2 AND status = 'queued' AND (leased_until IS NULL OR leased_until <= ?3)
+/** Leases a mail and counts the attempt. @returns undefined if it is leased already or not queued any more. */
+export const leaseMail = change.row<Mail, NewLease & { id: string; realNow: number }>(
+  `UPDATE mails SET leased_until = :until, lease_holder = :holder, attempts = attempts + 1
+   WHERE id = :id AND status = 'queued' AND (leased_until IS NULL OR leased_until <= :realNow)
    RETURNING ${MAIL_COLUMNS}`,
 );
-
-/** Leases a mail and counts the attempt. @returns undefined if it is leased already or not queued any more. */
-export async function leaseMail(
-  unit: Unit,
-  id: string,
-  { holder, realNow, until }: NewLease & { readonly realNow: number },
-): Promise<Mail | undefined> {
-  const [mail] = await setLeased(unit, until, id, realNow, holder);
-  return mail;
-}
 
 export type MailOutcome =
   | { readonly status: 'sent' }
   | { readonly status: 'failed'; readonly error: string; readonly isExpired: boolean }
   | { readonly status: 'queued'; readonly error: string; readonly nextAttemptAt: number };
 
-const setDueCaptured = raw<Mail, [number, number]>(
-  `UPDATE mails SET status = 'captured', attempts = attempts + 1, sent_at = ?1, leased_until = NULL WHERE rowid IN (
-     SELECT rowid FROM mails WHERE status = 'queued' AND next_attempt_at <= ?1 ORDER BY lane, next_attempt_at LIMIT ?2)
+const CAPTURED = "status = 'captured', attempts = attempts + 1, sent_at = :now, leased_until = NULL";
+
+const setDueCaptured = change.rows<Mail, number>(
+  `UPDATE mails SET ${CAPTURED} WHERE id IN (
+     SELECT id FROM mails WHERE status = 'queued' AND next_attempt_at <= :now ORDER BY lane, next_attempt_at LIMIT :limit)
    RETURNING ${MAIL_COLUMNS}`,
 );
 
-const setCaptured = raw<Mail, [number, string]>(
-  `UPDATE mails SET status = 'captured', attempts = attempts + 1, sent_at = ?1, leased_until = NULL
-   WHERE id = ?2 AND status = 'queued' RETURNING ${MAIL_COLUMNS}`,
+const setCaptured = change.row<Mail, string>(
+  `UPDATE mails SET ${CAPTURED} WHERE id = :id AND status = 'queued' RETURNING ${MAIL_COLUMNS}`,
 );
 
 /** Keeps a mail in the outbox instead of sending it. @returns undefined if it was not queued any more. */
 export async function captureMail(unit: Unit, id: string): Promise<Mail | undefined> {
-  const [mail] = await setCaptured(unit, unit.now, id);
+  const mail = await setCaptured(unit, id);
   if (mail) unit.publish(MAIL_TRIED, 'captured');
   return mail;
 }
 
 /** Keeps due mails in the outbox, where no mail server is configured. @returns the captured mails. */
 export async function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {
-  const captured = await setDueCaptured(unit, unit.now, limit);
+  const captured = await setDueCaptured(unit, limit);
   for (const _ of captured) unit.publish(MAIL_TRIED, 'captured');
   return captured;
 }
 
-const setSent = rawChange<[number, string]>(
-  `UPDATE mails SET status = 'sent', sent_at = ?, leased_until = NULL, subject = '', text = NULL, html = NULL,
-     code = NULL, last_error = NULL WHERE id = ?`,
+const CLEARED = "leased_until = NULL, subject = '', text = NULL, html = NULL, code = NULL";
+
+const setSent = change<string>(
+  `UPDATE mails SET status = 'sent', sent_at = :now, ${CLEARED}, last_error = NULL WHERE id = :id`,
 );
 
-const setFailed = rawChange<[string, string]>(
-  `UPDATE mails SET status = 'failed', leased_until = NULL, subject = '', text = NULL, html = NULL, code = NULL,
-     last_error = ? WHERE id = ?`,
+const setFailed = change<{ id: string; error: string }>(
+  `UPDATE mails SET status = 'failed', ${CLEARED}, last_error = :error WHERE id = :id`,
 );
 
-const setPostponed = rawChange<[number, string, string]>(
-  'UPDATE mails SET next_attempt_at = ?, leased_until = NULL, last_error = ? WHERE id = ?',
+const setPostponed = change<{ id: string; error: string; nextAttemptAt: number }>(
+  'UPDATE mails SET next_attempt_at = :nextAttemptAt, leased_until = NULL, last_error = :error WHERE id = :id',
 );
 
 /** Records an outcome and ends the lease. Clears the content of mails that were sent or given up. */
 export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOutcome): Promise<void> {
-  if (outcome.status === 'sent') await setSent(unit, unit.now, id);
-  else if (outcome.status === 'failed') await setFailed(unit, outcome.error, id);
-  else await setPostponed(unit, outcome.nextAttemptAt, outcome.error, id);
+  if (outcome.status === 'sent') await setSent(unit, id);
+  else if (outcome.status === 'failed') await setFailed(unit, { id, ...outcome });
+  else await setPostponed(unit, { id, ...outcome });
   unit.publish(MAIL_TRIED, resultOf(outcome));
 }
 
@@ -210,24 +207,20 @@ function resultOf(outcome: MailOutcome): MailResult {
   return outcome.isExpired ? 'expired' : 'refused';
 }
 
-const setDue = rawChange<[number, number, number, number]>(
-  `UPDATE mails SET next_attempt_at = ?1 WHERE id IN (
-     SELECT id FROM mails WHERE status = 'queued' AND lane = ?2 AND next_attempt_at > ?3 LIMIT ?4)`,
+const setDue = change<{ lane: number; latest: number; limit: number }>(
+  `UPDATE mails SET next_attempt_at = :now WHERE id IN (
+     SELECT id FROM mails WHERE status = 'queued' AND lane = :lane AND next_attempt_at > :latest LIMIT :limit)`,
 );
 
 /** Makes mails due that wait longer than any retry, as after the clock went back. @returns the number changed. */
 export function bringMailsForward(unit: Unit, lane: MailLane, longestWaitMs: number, limit: number): Promise<number> {
-  return setDue(unit, unit.now, MAIL_LANES[lane], unit.now + longestWaitMs, limit);
+  return setDue(unit, { lane: MAIL_LANES[lane], latest: unit.now + longestWaitMs, limit });
 }
-
-const clearLeases = rawChange<[string, number]>(
-  `UPDATE mails SET leased_until = NULL WHERE status = 'queued' AND ${IS_STALE}`,
-);
 
 /** Makes mails due again whose attempt a stop or crash cut off. */
-export async function endMailLeases(unit: Unit, { holder, realNow }: StaleLeases): Promise<void> {
-  await clearLeases(unit, holder, realNow);
-}
+export const endMailLeases = change<StaleLeases>(
+  `UPDATE mails SET leased_until = NULL WHERE status = 'queued' AND ${IS_STALE}`,
+);
 
 /** Filter of a mail list: to one recipient or all; only mails with an id before `before`. */
 interface MailRange {
@@ -243,16 +236,7 @@ export async function listMails(reader: Reader, { recipient, before, limit }: Ma
   return orm(reader).select().from(mails).where(and(isTo, isBehind)).orderBy(desc(mails.id)).limit(limit);
 }
 
-const mailById = raw<Mail, [string]>(`SELECT ${MAIL_COLUMNS} FROM mails WHERE id = ?`);
-
-export async function findMail(reader: Reader, id: string): Promise<Mail | undefined> {
-  const [mail] = await mailById(reader, id);
-  return mail;
-}
-
-const deleteAll = rawChange<[]>('DELETE FROM mails');
+export const findMail = query.row<Mail, string>(`SELECT ${MAIL_COLUMNS} FROM mails WHERE id = :id`);
 
 /** Deletes all mails. @returns how many there were. */
-export function deleteAllMails(unit: Unit): Promise<number> {
-  return deleteAll(unit);
-}
+export const deleteAllMails = change('DELETE FROM mails');

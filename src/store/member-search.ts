@@ -1,7 +1,7 @@
 /** Scans an application's members for matches in batches, for lack of an index. */
 import { displayName } from '../core/display-name.ts';
 import type { Reader } from '../db/database.ts';
-import { longRead } from '../db/statements.ts';
+import { type Dialect, longRead, type Sql, sqlOf } from '../db/statements.ts';
 import type { MemberOrder, MemberPosition } from './members.ts';
 import type { MembershipStatus, ReservedProfile } from './schema/users.ts';
 
@@ -45,30 +45,31 @@ interface ScanRow {
   readonly profileUserId: string | null;
 }
 
-const holds = (grants: string, table: string, column: string) =>
+const holds = (grants: string, table: string, column: string, value: keyof MemberFilter) =>
   `EXISTS (SELECT 1 FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
-     WHERE h.application_user_id = m.id AND g.slug = ? AND g.removed_at IS NULL)`;
+     WHERE h.application_user_id = m.id AND g.slug = :${value} AND g.removed_at IS NULL)`;
 
 /** All searchable text of a member. */
 const TEXTS = `coalesce(m.reserved_email, u.email) || ' ' || coalesce(m.username, '') || ' ' || coalesce(u.name, '') || ' ' ||
   coalesce(u.full_name, '') || ' ' || coalesce(u.given_name, '') || ' ' || coalesce(u.family_name, '') || ' ' ||
   coalesce(m.reserved_profile, '')`;
 
-const CONDITIONS: Readonly<Record<keyof MemberFilter, string>> = {
-  status: 'm.status = ?',
-  role: holds('application_user_roles', 'roles', 'role_id'),
-  membership: holds('application_user_groups', 'membership_groups', 'group_id'),
-  word: `(instr(lower(${TEXTS}), ?) > 0 OR octet_length(${TEXTS}) > length(${TEXTS}))`,
+const CONDITIONS: Readonly<Record<keyof MemberFilter, Sql>> = {
+  status: 'm.status = :status',
+  role: holds('application_user_roles', 'roles', 'role_id', 'role'),
+  membership: holds('application_user_groups', 'membership_groups', 'group_id', 'membership'),
+  word: ({ textPosition }) =>
+    `(${textPosition(`lower(${TEXTS})`, ':word')} > 0 OR octet_length(${TEXTS}) > length(${TEXTS}))`,
 };
 
 /** SQL for continuing after a cursor, and for both directions through a batch. */
 const ORDERS: Readonly<Record<MemberOrder, { behind: string; forth: string; back: string }>> = {
   last_seen: {
-    behind: '(last_seen_at, id) < (?, ?)',
+    behind: '(last_seen_at, id) < (:lastSeenAt, :id)',
     forth: 'last_seen_at DESC, id DESC',
     back: 'last_seen_at, id',
   },
-  joined: { behind: 'id > ?', forth: 'id', back: 'id DESC' },
+  joined: { behind: 'id > :id', forth: 'id', back: 'id DESC' },
 };
 
 /** Scans the next batch for people, starting after a cursor. */
@@ -83,18 +84,21 @@ export async function scanMembers(
   }: { readonly order?: MemberOrder | undefined; readonly after: MemberPosition | null; readonly stretch: number },
 ): Promise<MemberScan> {
   const { behind, forth, back } = ORDERS[order];
-  const asked = Object.entries(filter).filter((entry): entry is [keyof MemberFilter, string] => entry[1] !== undefined);
-  const conditions = ["u.kind = 'person'", ...asked.map(([name]) => CONDITIONS[name])];
-  const scan = longRead<ScanRow, (string | number)[]>(
-    `WITH stretch AS (
-       SELECT * FROM application_users WHERE application_id = ?${after === null ? '' : ` AND ${behind}`}
-       ORDER BY ${forth} LIMIT ${stretch}
+  const asked = (Object.keys(CONDITIONS) as (keyof MemberFilter)[]).filter((name) => filter[name] !== undefined);
+  const conditions = (dialect: Dialect) => [
+    "u.kind = 'person'",
+    ...asked.map((name) => sqlOf(CONDITIONS[name], dialect)),
+  ];
+  const scan = longRead.rows<ScanRow, object>(
+    (dialect) => `WITH stretch AS (
+       SELECT * FROM application_users WHERE application_id = :applicationId${after === null ? '' : ` AND ${behind}`}
+       ORDER BY ${forth} LIMIT :stretch
      )
      SELECT * FROM (
-       SELECT m.last_seen_at AS "lastSeenAt", m.id, NULL AS scanned, u.email, m.username, u.name,
+       SELECT m.last_seen_at AS "lastSeenAt", m.id, CAST(NULL AS INTEGER) AS scanned, u.email, m.username, u.name,
          u.full_name AS "fullName", u.given_name AS "givenName", u.family_name AS "familyName",
          m.reserved_email AS "reservedEmail", m.reserved_profile AS "reservedProfile", m.profile_user_id AS "profileUserId"
-       FROM stretch m JOIN users u ON u.id = coalesce(m.profile_user_id, m.user_id) WHERE ${conditions.join(' AND ')}
+       FROM stretch m JOIN users u ON u.id = coalesce(m.profile_user_id, m.user_id) WHERE ${conditions(dialect).join(' AND ')}
        ORDER BY ${order === 'joined' ? 'm.id' : 'm.last_seen_at DESC, m.id DESC'}
      ) AS found
      UNION ALL
@@ -103,8 +107,7 @@ export async function scanMembers(
        ORDER BY ${back} LIMIT 1
      ) AS ends`,
   );
-  const from = after === null ? [] : order === 'joined' ? [after.id] : [after.lastSeenAt, after.id];
-  const rows = await scan(reader, applicationId, ...from, ...asked.map(([, value]) => value));
+  const rows = await scan(reader, { ...filter, ...after, applicationId, stretch });
   const end = rows.find(({ scanned }) => scanned !== null);
   return {
     found: rows.filter(({ scanned }) => scanned === null).map(foundMember),

@@ -1,12 +1,11 @@
 /** Memberships of applications (`application_users`): member, status and username. */
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, sql } from 'drizzle-orm';
 import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
+import { change, note, orm, prepared, query } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/errors.ts';
-import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
 
@@ -27,11 +26,6 @@ export interface MemberSeen {
 }
 
 export const MEMBER_SEEN = topic<MemberSeen>('member seen');
-
-export interface MembershipWithApplication {
-  readonly member: Member;
-  readonly application: Application;
-}
 
 const memberByUser = prepared((db) =>
   db
@@ -88,9 +82,6 @@ export async function findMembersOf(
 /** The account whose profile a membership shows; see store/unproved-profiles.ts. */
 const PROFILE_ID = sql`coalesce(${applicationUsers.profileUserId}, ${applicationUsers.userId})`;
 
-/** Excludes reservations that nobody has signed in to. */
-const HAS_SIGNED_IN = or(isNull(applicationUsers.reservedEmail), isNotNull(applicationUsers.profileUserId));
-
 const memberWithUser = prepared((db) =>
   db
     .select({ member: applicationUsers, user: users })
@@ -115,22 +106,13 @@ export async function findMemberWithUser(
   return row && asShown(row);
 }
 
-const holderOfEmail = raw<{ userId: string }, [string, string]>(
-  `SELECT m.user_id AS "userId" FROM users u JOIN application_users m ON m.user_id = u.id AND m.application_id = ?1
-   WHERE u.email = ?2 AND m.reserved_email IS NULL
-   UNION ALL
-   SELECT user_id FROM application_users WHERE application_id = ?1 AND reserved_email = ?2 LIMIT 1`,
-);
-
 /** Returns the user id of the member who has the address, else of the person it is reserved for. */
-export async function findUserIdByEmail(
-  reader: Reader,
-  applicationId: string,
-  email: string,
-): Promise<string | undefined> {
-  const [holder] = await holderOfEmail(reader, applicationId, email);
-  return holder?.userId;
-}
+export const findUserIdByEmail = query.value<string, { applicationId: string; email: string }>(
+  `SELECT m.user_id FROM users u JOIN application_users m ON m.user_id = u.id AND m.application_id = :applicationId
+   WHERE u.email = :email AND m.reserved_email IS NULL
+   UNION ALL
+   SELECT user_id FROM application_users WHERE application_id = :applicationId AND reserved_email = :email LIMIT 1`,
+);
 
 /** Cursor: the page continues after this member. */
 export interface MemberPosition {
@@ -174,91 +156,6 @@ export async function findMembersById(reader: Reader, ids: readonly string[]): P
     .innerJoin(users, eq(users.id, PROFILE_ID))
     .where(inArray(applicationUsers.id, [...ids]));
   return new Map(rows.map((row) => [row.member.id, asShown(row)]));
-}
-
-const membershipsOf = prepared((db) =>
-  db
-    .select()
-    .from(applicationUsers)
-    .where(and(eq(applicationUsers.userId, placeholder('userId')), HAS_SIGNED_IN))
-    .orderBy(asc(applicationUsers.id))
-    .prepare(),
-);
-
-/** Returns a person's memberships in any state, oldest first, without reservations. */
-export function listMembershipsOf(reader: Reader, userId: string): Promise<Member[]> {
-  return membershipsOf(reader, { userId });
-}
-
-const membershipsWithApplication = prepared((db) =>
-  db
-    .select({ member: applicationUsers, application: applications })
-    .from(applicationUsers)
-    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(and(eq(applicationUsers.userId, placeholder('userId')), HAS_SIGNED_IN))
-    .orderBy(asc(applicationUsers.id))
-    .prepare(),
-);
-
-/** Returns a person's memberships with their applications, both in any state, oldest first, without reservations. */
-export function listMembershipsWithApplication(reader: Reader, userId: string): Promise<MembershipWithApplication[]> {
-  return membershipsWithApplication(reader, { userId });
-}
-
-const membershipsShowing = prepared((db) =>
-  db
-    .select({ member: applicationUsers, application: applications })
-    .from(applicationUsers)
-    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(
-      or(
-        and(
-          eq(applicationUsers.userId, placeholder('profileId')),
-          isNull(applicationUsers.profileUserId),
-          isNull(applicationUsers.reservedEmail),
-        ),
-        eq(applicationUsers.profileUserId, placeholder('profileId')),
-      ),
-    )
-    .orderBy(asc(applicationUsers.id))
-    .prepare(),
-);
-
-/** Returns the memberships that show this profile, with their applications, oldest first. */
-export function listMembershipsShowing(reader: Reader, profileId: string): Promise<MembershipWithApplication[]> {
-  return membershipsShowing(reader, { profileId });
-}
-
-const membershipOutside = raw<{ id: string }, [string, string]>(
-  `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.user_id = +? AND (a.workspace_id IS NULL OR a.workspace_id <> +?) LIMIT 1`,
-);
-
-/**
- * Returns whether the person is or was a member outside the workspace, the console included.
- * Reservations count: they are worth as much to somebody who takes over the account.
- */
-export async function isMemberOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
-  return (await membershipOutside(reader, userId, workspaceId)).length > 0;
-}
-
-const comeAnywhere = raw<{ id: string }, [string]>(
-  'SELECT id FROM application_users WHERE user_id = +? AND last_seen_at > 0 LIMIT 1',
-);
-
-/** Returns whether the person has visited any application of the server, the console included. */
-export async function hasComeAnywhere(reader: Reader, userId: string): Promise<boolean> {
-  return (await comeAnywhere(reader, userId)).length > 0;
-}
-
-const joinedOutside = raw<{ id: string }, [string, string]>(
-  `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.user_id = +? AND m.last_seen_at > 0 AND (a.workspace_id IS NULL OR a.workspace_id <> +?) LIMIT 1`,
-);
-
-/** Returns whether the person has come to an application outside the workspace: anyone can import or invite anyone. */
-export async function hasJoinedOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
-  return (await joinedOutside(reader, userId, workspaceId)).length > 0;
 }
 
 /** Returns the user ids of those usernames that are taken in the application. */
@@ -319,12 +216,12 @@ export async function insertMemberRow(
   return only(await insertRow(unit, { ...made, now: unit.now }));
 }
 
-const changeStatus = rawChange<[MembershipStatus, string | null, number, string]>(
-  `UPDATE application_users SET status = ?1, status_reason = ?2, updated_at = ?3,
-     status_before_deletion = CASE WHEN ?1 = 'deleted' THEN status END,
-     reason_before_deletion = CASE WHEN ?1 = 'deleted' THEN status_reason END
-   WHERE id = ?4`,
-  { idAt: 3 },
+const changeStatus = change<{ memberId: string; status: MembershipStatus; reason: string | null }>(
+  `UPDATE application_users SET status = :status, status_reason = :reason, updated_at = :now,
+     status_before_deletion = CASE WHEN :status = 'deleted' THEN status END,
+     reason_before_deletion = CASE WHEN :status = 'deleted' THEN status_reason END
+   WHERE id = :memberId`,
+  { rowId: 'memberId' },
 );
 
 /** Changes a membership's status; a deletion keeps the previous one. The caller handles the consequences. */
@@ -334,7 +231,7 @@ export async function setMemberStatus(
   status: MembershipStatus,
   reason: string | null = null,
 ): Promise<void> {
-  await changeStatus(unit, status, reason, unit.now, memberId);
+  await changeStatus(unit, { memberId, status, reason });
 }
 
 type MemberColumns = Partial<Omit<Member, 'id' | 'applicationId' | 'userId' | 'sessionEpoch'>>;
@@ -351,15 +248,15 @@ export async function updateMembers(unit: Unit, memberIds: readonly string[], co
     .where(inArray(applicationUsers.id, [...memberIds]));
 }
 
-const setUsername = rawChange<[string | null, number, string]>(
-  'UPDATE application_users SET username = ?, updated_at = ? WHERE id = ?',
-  { idAt: 2 },
+const setUsername = change<{ memberId: string; username: string | null }>(
+  'UPDATE application_users SET username = :username, updated_at = :now WHERE id = :memberId',
+  { rowId: 'memberId' },
 );
 
 /** Sets the username; the unique index decides races. @returns false, without a change, if it is taken. */
 export async function changeUsername(unit: Unit, memberId: string, username: string | null): Promise<boolean> {
   try {
-    await setUsername(unit, username, unit.now, memberId);
+    await setUsername(unit, { memberId, username });
     return true;
   } catch (error) {
     if (isUniqueViolation(error)) return false;
@@ -367,28 +264,28 @@ export async function changeUsername(unit: Unit, memberId: string, username: str
   }
 }
 
-const growEpoch = rawChange<[string]>('UPDATE application_users SET session_epoch = session_epoch + 1 WHERE id = ?', {
-  idAt: 0,
-});
-
 /** Ends the member's current sessions. The caller updates session rows; devices end by their own rows. */
-export async function bumpMemberEpoch(unit: Unit, memberId: string): Promise<void> {
-  await growEpoch(unit, memberId);
-}
+export const bumpMemberEpoch = change<string>(
+  'UPDATE application_users SET session_epoch = session_epoch + 1 WHERE id = :memberId',
+  { rowId: 'memberId' },
+);
 
-const noteSeenAgain = rawNote<[number, string, number]>(
-  'UPDATE application_users SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1 AND last_seen_at >= ?3',
+const noteSeenAgain = note<{ memberId: string; at: number; dayStart: number }>(
+  `UPDATE application_users SET last_seen_at = :at
+   WHERE id = :memberId AND last_seen_at < :at AND last_seen_at >= :dayStart`,
 );
-const seenBefore = raw<Pick<MemberSeen, 'applicationId' | 'before'>, [string]>(
-  'SELECT application_id AS "applicationId", last_seen_at AS before FROM application_users WHERE id = ?',
+const seenBefore = query.row<Pick<MemberSeen, 'applicationId' | 'before'>, string>(
+  'SELECT application_id AS "applicationId", last_seen_at AS before FROM application_users WHERE id = :memberId',
 );
-const noteSeen = rawNote<[number, string]>('UPDATE application_users SET last_seen_at = ? WHERE id = ?');
+const noteSeen = note<{ memberId: string; at: number }>(
+  'UPDATE application_users SET last_seen_at = :at WHERE id = :memberId',
+);
 
 /** Updates when a member was last seen, never backwards. Takes one statement if they were already seen that day. */
 export async function noteMemberSeen(unit: Unit, memberId: string, at: number): Promise<void> {
-  if ((await noteSeenAgain(unit, at, memberId, startOfDay(at))) > 0) return;
-  const [member] = await seenBefore(unit, memberId);
+  if ((await noteSeenAgain(unit, { memberId, at, dayStart: startOfDay(at) })) > 0) return;
+  const member = await seenBefore(unit, memberId);
   if (!member || member.before >= at) return;
-  await noteSeen(unit, at, memberId);
+  await noteSeen(unit, { memberId, at });
   unit.publish(MEMBER_SEEN, { ...member, at });
 }

@@ -1,8 +1,8 @@
 /** Metrics for operators besides the queues: inactive endpoints and limits reached. */
 import type { Reader } from '../db/database.ts';
-import { raw } from '../db/statements.ts';
+import { query } from '../db/statements.ts';
 
-const resting = raw<{ status: 'disabled' | 'quarantined'; count: number }, []>(
+const resting = query.rows<{ status: 'disabled' | 'quarantined'; count: number }>(
   "SELECT status, count(*) AS count FROM webhooks WHERE status <> 'active' AND removed_at IS NULL GROUP BY status",
 );
 
@@ -12,12 +12,8 @@ export async function countRestingEndpoints(reader: Reader): Promise<Record<'dis
   return { disabled: of('disabled'), quarantined: of('quarantined') };
 }
 
-const limitsReached = raw<{ limit: string; count: number }, [number]>(
-  `SELECT label AS "limit", sum(count) AS count FROM daily_counts WHERE day >= ? AND metric = 'limit_reached'
+/** Returns limits reached in all applications since a UTC day began, most frequent first. */
+export const listLimitsReached = query.rows<{ limit: string; count: number }, number>(
+  `SELECT label AS "limit", sum(count) AS count FROM daily_counts WHERE day >= :since AND metric = 'limit_reached'
    GROUP BY label ORDER BY 2 DESC`,
 );
-
-/** Returns limits reached in all applications, most frequent first. @param since start of a UTC day. */
-export function listLimitsReached(reader: Reader, since: number): Promise<{ limit: string; count: number }[]> {
-  return limitsReached(reader, since);
-}

@@ -1,6 +1,6 @@
 /** Mails that a workspace's owner may see: the workspace's own, and the console's to its members. */
 import type { Reader } from '../db/database.ts';
-import { longRead, raw } from '../db/statements.ts';
+import { longRead, query } from '../db/statements.ts';
 import type { Mail } from './mails.ts';
 
 export const MAIL_STATUSES = ['queued', 'sent', 'captured', 'failed'] as const;
@@ -35,42 +35,51 @@ const ENVELOPE = `m.id, m.recipient, m.subject, m.status, m.attempts, m.next_att
 
 /** SQL: a mail of the console, sent since person `s` joined the workspace. */
 const IS_OF_CONSOLE = (mail: string) =>
-  `${mail}.workspace_id IS NULL AND (${mail}.application_id IS NULL OR ${mail}.application_id = ?2)
+  `${mail}.workspace_id IS NULL AND (${mail}.application_id IS NULL OR ${mail}.application_id = :consoleId)
    AND ${mail}.created_at >= s.created_at`;
 
-const ownMails = (isByStatus: boolean) =>
-  raw<MailEnvelope, (string | number)[]>(
-    `SELECT ${ENVELOPE} FROM mails m WHERE m.workspace_id = ?1 AND m.id < ?2 ${isByStatus ? 'AND m.status = ?4' : ''}
-     ORDER BY m.id DESC LIMIT ?3`,
-  );
+/** Values of the workspace's own mails; `status` may be missing. */
+interface OwnMails {
+  readonly workspaceId: string;
+  readonly before: string;
+  readonly limit: number;
+  readonly status: MailStatus | undefined;
+}
+
+const isOwn = (isByStatus: boolean) =>
+  `m.workspace_id = :workspaceId AND m.id < :before ${isByStatus ? 'AND m.status = :status' : ''}`;
+
+const ownMails = (isByStatus: boolean) => ({
+  list: query.rows<MailEnvelope, OwnMails>(
+    `SELECT ${ENVELOPE} FROM mails m WHERE ${isOwn(isByStatus)} ORDER BY m.id DESC LIMIT :limit`,
+  ),
+  /** Last id of a full batch; none if there are fewer mails. */
+  batchEnd: longRead.value<string, OwnMails & { skipped: number }>(
+    `SELECT m.id FROM mails m WHERE ${isOwn(isByStatus)} ORDER BY m.id DESC LIMIT 1 OFFSET :skipped`,
+  ),
+  search: longRead.values<string, OwnMails & { reached: string; q: string }>(
+    ({ textPosition }) => `SELECT m.id FROM mails m
+     WHERE ${isOwn(isByStatus)} AND m.id >= :reached AND ${textPosition('m.recipient', ':q')} > 0
+     ORDER BY m.id DESC LIMIT :limit`,
+  ),
+});
 const own = { any: ownMails(false), byStatus: ownMails(true) };
 
-const consoleMails = raw<MailEnvelope, [string, string, string, number, string | null, string]>(
-  `SELECT ${ENVELOPE} FROM workspace_members s CROSS JOIN users u ON u.id = s.user_id
-   CROSS JOIN mails m ON m.id IN (
-     SELECT c.id FROM mails c WHERE c.recipient = coalesce(s.invited_email, u.email) AND c.id < ?3 AND ${IS_OF_CONSOLE('c')}
-       AND (?5 IS NULL OR c.status = ?5) ORDER BY c.id DESC LIMIT ?4)
-   WHERE s.workspace_id = ?1 AND instr(coalesce(s.invited_email, u.email), ?6) > 0 ORDER BY m.id DESC LIMIT ?4`,
+const consoleMails = query.rows<
+  MailEnvelope,
+  { workspaceId: string; consoleId: string; before: string; limit: number; status: string; q: string }
+>(
+  ({ joinInOrder, textPosition }) => `SELECT ${ENVELOPE}
+   FROM workspace_members s ${joinInOrder} users u ON u.id = s.user_id
+   ${joinInOrder} mails m ON m.id IN (
+     SELECT c.id FROM mails c WHERE c.recipient = coalesce(s.invited_email, u.email) AND c.id < :before
+       AND ${IS_OF_CONSOLE('c')} AND (:status = '' OR c.status = :status) ORDER BY c.id DESC LIMIT :limit)
+   WHERE s.workspace_id = :workspaceId AND ${textPosition('coalesce(s.invited_email, u.email)', ':q')} > 0
+   ORDER BY m.id DESC LIMIT :limit`,
 );
 
-const conditions = (isByStatus: boolean) => `workspace_id = ?1 AND id < ?2 ${isByStatus ? 'AND status = ?4' : ''}`;
-
-/** Returns the last id of a full batch; no row if there are fewer. */
-const stretchEnd = (isByStatus: boolean) =>
-  longRead<{ id: string }, (string | number)[]>(
-    `SELECT id FROM mails WHERE ${conditions(isByStatus)} ORDER BY id DESC LIMIT 1 OFFSET ?3`,
-  );
-const ends = { any: stretchEnd(false), byStatus: stretchEnd(true) };
-
-const searchedMails = (isByStatus: boolean) =>
-  longRead<{ id: string }, (string | number)[]>(
-    `SELECT id FROM mails WHERE ${conditions(isByStatus)} AND id >= ?${isByStatus ? 5 : 4} AND instr(recipient, ?${isByStatus ? 6 : 5}) > 0
-     ORDER BY id DESC LIMIT ?3`,
-  );
-const searched = { any: searchedMails(false), byStatus: searchedMails(true) };
-
-const envelopesById = raw<MailEnvelope, [string]>(
-  `SELECT ${ENVELOPE} FROM json_each(?1) j CROSS JOIN mails m ON m.id = j.value ORDER BY m.id DESC`,
+const envelopesById = query.rows<MailEnvelope, readonly string[]>(
+  ({ idList }) => `SELECT ${ENVELOPE} FROM mails m WHERE m.id IN ${idList(':ids')} ORDER BY m.id DESC`,
 );
 
 export interface OutboxScan {
@@ -93,48 +102,40 @@ export async function listOutbox(
     stretch,
   }: { readonly before: Before; readonly limit: number; readonly stretch: number },
 ): Promise<OutboxScan> {
-  const { workspaceId, consoleId, status = null, q = '' } = filter;
+  const { workspaceId, consoleId, status, q = '' } = filter;
+  const mails = { workspaceId, before, limit, status };
   const { found, reached } =
     q === ''
-      ? { found: await listOwn(reader, workspaceId, status, before, limit), reached: null }
-      : await searchOwn(reader, filter, { before, limit, stretch });
-  const others = await consoleMails(reader, workspaceId, consoleId, before, limit, status, q);
+      ? { found: await ownOf(status).list(reader, mails), reached: null }
+      : await searchOwn(reader, mails, { q, stretch });
+  const others = await consoleMails(reader, { ...mails, consoleId, status: status ?? '', q });
   const all = [...found, ...others.filter(({ id }) => reached === null || id >= reached)];
   return { found: all.sort((left, right) => (left.id < right.id ? 1 : -1)).slice(0, limit), reached };
 }
 
-function listOwn(reader: Reader, workspaceId: string, status: MailStatus | null, before: string, limit: number) {
-  return status === null
-    ? own.any(reader, workspaceId, before, limit)
-    : own.byStatus(reader, workspaceId, before, limit, status);
+function ownOf(status: MailStatus | undefined) {
+  return status === undefined ? own.any : own.byStatus;
 }
 
 async function searchOwn(
   reader: Reader,
-  { workspaceId, status, q = '' }: OutboxFilter,
-  { before, limit, stretch }: { readonly before: string; readonly limit: number; readonly stretch: number },
+  mails: OwnMails,
+  { q, stretch }: { readonly q: string; readonly stretch: number },
 ): Promise<OutboxScan> {
-  const kind = status === undefined ? 'any' : 'byStatus';
-  const state = status === undefined ? [] : [status];
-  const [end] = await ends[kind](reader, workspaceId, before, stretch - 1, ...state);
-  const rows = await searched[kind](reader, workspaceId, before, limit, ...state, end?.id ?? '', q);
-  const found = await envelopesById(reader, JSON.stringify(rows.map(({ id }) => id)));
-  return { found, reached: end !== undefined && rows.length < limit ? end.id : null };
+  const { batchEnd, search } = ownOf(mails.status);
+  const end = await batchEnd(reader, { ...mails, skipped: stretch - 1 });
+  const ids = await search(reader, { ...mails, reached: end ?? '', q });
+  const found = await envelopesById(reader, ids);
+  return { found, reached: end !== undefined && ids.length < mails.limit ? end : null };
 }
-
-const mailById = raw<Mail & { status: MailStatus }, [string, string, string]>(
-  `SELECT ${ENVELOPE}, m.text, m.html, m.code, m.leased_until AS "leasedUntil", m.workspace_id AS "workspaceId"
-   FROM mails m WHERE m.id = ?3 AND (m.workspace_id = ?1 OR EXISTS (
-     SELECT 1 FROM workspace_members s JOIN users u ON u.id = s.user_id
-     WHERE s.workspace_id = ?1 AND coalesce(s.invited_email, u.email) = m.recipient AND ${IS_OF_CONSOLE('m')}))`,
-);
 
 /** Returns a mail with its content; undefined if the workspace's list does not include it. */
-export async function findInOutbox(
-  reader: Reader,
-  { workspaceId, consoleId }: Pick<OutboxFilter, 'workspaceId' | 'consoleId'>,
-  id: string,
-): Promise<(Mail & { readonly status: MailStatus }) | undefined> {
-  const [mail] = await mailById(reader, workspaceId, consoleId, id);
-  return mail;
-}
+export const findInOutbox = query.row<
+  Mail & { readonly status: MailStatus },
+  Pick<OutboxFilter, 'workspaceId' | 'consoleId'> & { id: string }
+>(
+  `SELECT ${ENVELOPE}, m.text, m.html, m.code, m.leased_until AS "leasedUntil", m.workspace_id AS "workspaceId"
+   FROM mails m WHERE m.id = :id AND (m.workspace_id = :workspaceId OR EXISTS (
+     SELECT 1 FROM workspace_members s JOIN users u ON u.id = s.user_id
+     WHERE s.workspace_id = :workspaceId AND coalesce(s.invited_email, u.email) = m.recipient AND ${IS_OF_CONSOLE('m')}))`,
+);

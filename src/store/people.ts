@@ -3,7 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw } from '../db/statements.ts';
+import { orm, prepared, query } from '../db/statements.ts';
 import { updateOne } from './one-row.ts';
 import { emailAliases, users } from './schema/users.ts';
 
@@ -57,10 +57,10 @@ export async function findUsersByEmail(reader: Reader, emails: readonly string[]
   return new Map(rows.map((user) => [user.email, user]));
 }
 
-const emailOfPerson = raw<{ email: string }, [string, string | null]>(
-  `SELECT coalesce(m.reserved_email, u.email) AS email
-   FROM users u LEFT JOIN application_users m ON m.user_id = u.id AND m.application_id = +?2
-   WHERE u.id = +?1 AND u.kind = 'person'`,
+const emailOfPerson = query.value<string, { id: string; applicationId: string | null }>(
+  `SELECT coalesce(m.reserved_email, u.email)
+   FROM users u LEFT JOIN application_users m ON m.user_id = u.id AND m.application_id = :applicationId
+   WHERE u.id = :id AND u.kind = 'person'`,
 );
 
 /**
@@ -72,8 +72,7 @@ export async function findEmailOfPerson(
   id: string,
   applicationId: string | null,
 ): Promise<string | null> {
-  const [row] = await emailOfPerson(reader, id, applicationId);
-  return row?.email ?? null;
+  return (await emailOfPerson(reader, { id, applicationId })) ?? null;
 }
 
 const insertRow = prepared((db) =>
@@ -146,11 +145,7 @@ export async function findAliasHolders(reader: Reader, emails: readonly string[]
   return new Map(rows.map(({ email, userId }) => [email, userId]));
 }
 
-const aliasesOf = raw<{ email: string }, [string]>('SELECT email FROM email_aliases WHERE user_id = ?');
-
-export async function listAliasesOf(reader: Reader, userId: string): Promise<string[]> {
-  return (await aliasesOf(reader, userId)).map(({ email }) => email);
-}
+export const listAliasesOf = query.values<string, string>('SELECT email FROM email_aliases WHERE user_id = :userId');
 
 export async function insertAlias(unit: Unit, email: string, userId: string): Promise<void> {
   await orm(unit).insert(emailAliases).values({ email, userId, archivedAt: unit.now });

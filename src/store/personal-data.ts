@@ -3,7 +3,7 @@ import { eq, getTableColumns, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { required } from '../core/required.ts';
 import type { Reader } from '../db/database.ts';
-import { longRead, orm } from '../db/statements.ts';
+import { type Dialect, dialectOf, longReadOf, orm } from '../db/statements.ts';
 import { legalEntities, userAddresses, userImages } from './schema/account.ts';
 import { betaInterests } from './schema/applications.ts';
 import { apiKeys, codeChallenges, codeFailures, sessions } from './schema/credentials.ts';
@@ -29,7 +29,7 @@ export type PersonalRow = Readonly<Record<string, unknown>>;
 
 interface PersonalTable {
   readonly table: SQLiteTable;
-  readonly isAbout: (userId: string) => SQL | undefined;
+  readonly isAbout: (userId: string, dialect: Dialect) => SQL | undefined;
 }
 
 const ownMemberships = (userId: string) => sql`(SELECT id FROM application_users WHERE user_id = ${userId})`;
@@ -90,7 +90,7 @@ const TABLES: readonly PersonalTable[] = [
   },
   { table: mails, isAbout: (userId) => inArray(mails.recipient, ownEmails(userId)) },
   // Must match the indexed expression exactly.
-  { table: events, isAbout: (userId) => sql`json_extract(data, '$.userId') = ${userId}` },
+  { table: events, isAbout: (userId, { jsonText }) => sql`${sql.raw(jsonText('data', 'userId'))} = ${userId}` },
   // Excludes what they did to others: those records are about the others.
   {
     table: auditRecords,
@@ -100,8 +100,8 @@ const TABLES: readonly PersonalTable[] = [
   // Tasks the person started, and tasks whose data contains their id or a membership's.
   {
     table: longWorks,
-    isAbout: (userId) =>
-      sql`actor ->> 'userId' = ${userId} OR ${names(sql`${userId}`)} OR EXISTS (
+    isAbout: (userId, { jsonText }) =>
+      sql`${sql.raw(jsonText('actor', 'userId'))} = ${userId} OR ${names(sql`${userId}`)} OR EXISTS (
         SELECT 1 FROM application_users m WHERE m.user_id = ${userId} AND ${names(sql`m.id`)})`,
   },
   {
@@ -129,12 +129,13 @@ const BATCH = 250;
 export async function* personalRows(reader: Reader, table: string, userId: string): AsyncGenerator<PersonalRow[]> {
   const { table: source, isAbout } = required(byName.get(table), `table ${table}`);
   const { id } = getTableColumns(source) as { id?: SQLiteColumn };
+  const condition = isAbout(userId, dialectOf(reader));
   if (!id) {
     // Tables without an id have few rows per person, though perhaps very many in all.
-    yield await rowsWhere(reader, source, isAbout(userId));
+    yield await rowsWhere(reader, source, condition);
     return;
   }
-  for (const ids of await idsInBatches(reader, source, id, isAbout(userId))) {
+  for (const ids of await idsInBatches(reader, source, id, condition)) {
     // Padded to a fixed length, so that the statement is always the same.
     const padding = Array<string | number>(BATCH - ids.length).fill(required(ids[0], 'id in a batch'));
     yield await rowsWhere(reader, source, inArray(id, [...ids, ...padding]));
@@ -143,7 +144,7 @@ export async function* personalRows(reader: Reader, table: string, userId: strin
 
 async function rowsWhere(reader: Reader, source: SQLiteTable, condition: SQL | undefined): Promise<PersonalRow[]> {
   const query = orm(reader).select().from(source).where(condition);
-  const rows = await farRows<Record<string, unknown>>(reader, query);
+  const rows = await longReadOf<Record<string, unknown>>(reader, query);
   const columns = Object.entries(getTableColumns(source));
   return rows.map((row) =>
     Object.fromEntries(
@@ -168,16 +169,10 @@ async function idsInBatches(
     .where(condition)
     .as('numbered');
   const query = orm(reader)
-    .select({ ids: sql`string_agg(${numbered.id}, ',')`.as('ids') })
+    .select({ ids: sql`string_agg(CAST(${numbered.id} AS TEXT), ',')`.as('ids') })
     .from(numbered)
     .groupBy(sql`${numbered.batch}`)
     .orderBy(sql`${numbered.batch}`);
-  const batches = await farRows<{ ids: string }>(reader, query);
+  const batches = await longReadOf<{ ids: string }>(reader, query);
   return batches.map(({ ids }) => ids.split(',').map((each) => (id.dataType === 'number' ? Number(each) : each)));
-}
-
-/** Reads in the other thread, since some of these tables need a full scan. */
-function farRows<Row>(reader: Reader, query: { toSQL(): { sql: string; params: unknown[] } }): Promise<Row[]> {
-  const { sql: text, params } = query.toSQL();
-  return longRead<Row>(text)(reader, ...(params as string[]));
 }

@@ -2,7 +2,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { prepared, raw, rawChange } from '../db/statements.ts';
+import { change, prepared, query } from '../db/statements.ts';
 import { type ProviderIdentity, providerIdentities } from './schema/providers.ts';
 
 export type { ProviderIdentity };
@@ -15,23 +15,15 @@ export type ProviderSubject = Pick<ProviderIdentity, 'issuer' | 'subject'>;
 const COLUMNS = `id, user_id AS "userId", workspace_id AS "workspaceId", issuer, client_id AS "clientId", subject, email,
   linked_by_holder_at AS "linkedByHolderAt", created_at AS "createdAt", last_used_at AS "lastUsedAt"`;
 
-const identitiesOfSubject = raw<ProviderIdentity, [string, string, string | null]>(
-  `SELECT ${COLUMNS} FROM provider_identities
-   WHERE issuer = ? AND subject = ? AND (workspace_id IS NULL OR workspace_id = ?)
-   ORDER BY workspace_id IS NULL, id`,
-);
-
 /**
  * Returns a subject's identities valid in a workspace (null: the console), whichever client proved them.
  * Identities of the workspace come before those valid everywhere.
  */
-export function listIdentitiesOfSubject(
-  reader: Reader,
-  { issuer, subject }: ProviderSubject,
-  workspaceId: string | null,
-): Promise<ProviderIdentity[]> {
-  return identitiesOfSubject(reader, issuer, subject, workspaceId);
-}
+export const listIdentitiesOfSubject = query.rows<ProviderIdentity, ProviderSubject & { workspaceId: string | null }>(
+  `SELECT ${COLUMNS} FROM provider_identities
+   WHERE issuer = :issuer AND subject = :subject AND (workspace_id IS NULL OR workspace_id = :workspaceId)
+   ORDER BY workspace_id IS NULL, id`,
+);
 
 const identityOfPerson = prepared((db) =>
   db
@@ -105,50 +97,23 @@ export async function insertIdentity(
   return row;
 }
 
-const touchRow = rawChange<[number, string | null, string | null, string]>(
-  'UPDATE provider_identities SET last_used_at = ?, email = ?, client_id = ? WHERE id = ?',
-);
-
 /** Records a use now, with the provider's current address and the client that proved the identity. */
-export async function touchIdentity(
-  unit: Unit,
-  id: string,
-  { email, clientId }: Pick<ProviderIdentity, 'email' | 'clientId'>,
-): Promise<void> {
-  await touchRow(unit, unit.now, email, clientId, id);
-}
-
-const setLinked = rawChange<[number, string]>('UPDATE provider_identities SET linked_by_holder_at = ? WHERE id = ?');
+export const touchIdentity = change<Pick<ProviderIdentity, 'id' | 'email' | 'clientId'>>(
+  'UPDATE provider_identities SET last_used_at = :now, email = :email, client_id = :clientId WHERE id = :id',
+);
 
 /** Records that the person linked an identity that a provider had claimed. */
-export async function noteLinkedByHolder(unit: Unit, id: string): Promise<void> {
-  await setLinked(unit, unit.now, id);
-}
-
-const deleteRow = rawChange<[string]>('DELETE FROM provider_identities WHERE id = ?');
-
-/** Deletes an identity. The caller ends the sessions that depend on it. */
-export async function deleteIdentity(unit: Unit, id: string): Promise<void> {
-  await deleteRow(unit, id);
-}
-
-const deleteRowsSince = rawChange<[string, number, string]>(
-  `DELETE FROM provider_identities
-   WHERE user_id = ? AND (created_at >= ? OR id IN (SELECT value FROM json_each(?)))`,
+export const noteLinkedByHolder = change<string>(
+  'UPDATE provider_identities SET linked_by_holder_at = :now WHERE id = :id',
 );
 
+/** Deletes an identity. The caller ends the sessions that depend on it. */
+export const deleteIdentity = change<string>('DELETE FROM provider_identities WHERE id = :id');
+
 /** Deletes a person's identities linked at or after a time, and the ids in `more`. @returns the number deleted. */
-export function deleteIdentitiesSince(
-  unit: Unit,
-  userId: string,
-  since: number,
-  more: readonly string[],
-): Promise<number> {
-  return deleteRowsSince(unit, userId, since, JSON.stringify(more));
-}
+export const deleteIdentitiesSince = change<{ userId: string; since: number; more: readonly string[] }>(
+  ({ idList }) => `DELETE FROM provider_identities
+   WHERE user_id = :userId AND (created_at >= :since OR id IN ${idList(':more')})`,
+);
 
-const deleteRowsOf = rawChange<[string]>('DELETE FROM provider_identities WHERE user_id = ?');
-
-export async function deleteIdentitiesOf(unit: Unit, userId: string): Promise<void> {
-  await deleteRowsOf(unit, userId);
-}
+export const deleteIdentitiesOf = change<string>('DELETE FROM provider_identities WHERE user_id = :userId');

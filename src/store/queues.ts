@@ -9,7 +9,7 @@ export interface Waiting {
   readonly dueAt: number | null;
 }
 
-const queuedMails = longRead<Waiting & { lane: number }, []>(
+const queuedMails = longRead.rows<Waiting & { lane: number }>(
   `SELECT lane, count(*) AS count, min(next_attempt_at) AS "dueAt" FROM mails WHERE status = 'queued' GROUP BY lane`,
 );
 
@@ -24,22 +24,22 @@ export async function countQueuedMails(reader: Reader): Promise<Record<MailLane,
 }
 
 /** `dueAt` skips endpoints that are sent to in order after a quarantine: their deliveries have long been due. */
-const waitingDeliveries = longRead<Waiting & { isActive: 0 | 1 }, []>(
-  `SELECT w.status = 'active' AS "isActive", sum(d.count) AS count,
+const waitingDeliveries = longRead.rows<Waiting & { isActive: boolean }>(
+  ({ joinInOrder }) => `SELECT w.status = 'active' AS "isActive", sum(d.count) AS count,
      min(CASE WHEN w.in_order_until IS NULL THEN d.due_at END) AS "dueAt"
    FROM (SELECT webhook_id, count(*) AS count, min(next_attempt_at) AS due_at FROM deliveries WHERE status = 'pending'
      GROUP BY webhook_id) d
-   CROSS JOIN webhooks w ON w.id = d.webhook_id GROUP BY "isActive"`,
+   ${joinInOrder} webhooks w ON w.id = d.webhook_id GROUP BY "isActive"`,
 );
 
 /** Returns pending deliveries: queued to be sent, and held for a quarantined or disabled endpoint. A long read. */
 export async function countWaitingDeliveries(reader: Reader): Promise<{ queued: Waiting; held: Waiting }> {
   const rows = await waitingDeliveries(reader);
-  const of = (isActive: 0 | 1): Waiting => {
+  const of = (isActive: boolean): Waiting => {
     const { count, dueAt } = rows.find((row) => row.isActive === isActive) ?? { count: 0, dueAt: null };
     return { count, dueAt };
   };
-  return { queued: of(1), held: of(0) };
+  return { queued: of(true), held: of(false) };
 }
 
 export interface LongWorkCount {
@@ -53,7 +53,7 @@ export interface LongWorkCount {
   readonly rowsLeft: number;
 }
 
-const unfinishedWorks = longRead<LongWorkCount, []>(
+const unfinishedWorks = longRead.rows<LongWorkCount>(
   `SELECT kind, count(*) AS count, min(updated_at) AS "dueAt", min(created_at) AS "begunAt", sum(done) AS "rowsDone",
      sum(CASE WHEN total > done THEN total - done ELSE 0 END) AS "rowsLeft"
    FROM long_works GROUP BY kind ORDER BY kind`,

@@ -16,7 +16,8 @@
  */
 import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { change, orm, prepared, query } from '../db/statements.ts';
+import { unindexedWorkspaceId } from './applications.ts';
 import { clearGrants } from './grants.ts';
 import { insertMemberRow, type Member } from './members.ts';
 import type { User } from './people.ts';
@@ -34,8 +35,7 @@ const { placeholder } = sql;
 /** Returns the address of the placeholder account for an address that must not lead to its person. Receives no mail. */
 export const standInEmail = (email: string, workspaceId: string): string => `${email}.${workspaceId}.invalid`;
 
-/** `+` keeps the lookup by person or address: a workspace may have very many applications. */
-const isIn = (workspaceId: string) => eq(sql`+${applications.workspaceId}`, workspaceId);
+const isIn = (reader: Reader, workspaceId: string) => eq(unindexedWorkspaceId(reader), workspaceId);
 
 /** Returns those of the people who are or were members of an application of the workspace. */
 export async function knownIn(reader: Reader, workspaceId: string, userIds: readonly string[]): Promise<Set<string>> {
@@ -45,14 +45,18 @@ export async function knownIn(reader: Reader, workspaceId: string, userIds: read
     .from(applicationUsers)
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
     .where(
-      and(inArray(applicationUsers.userId, [...userIds]), isIn(workspaceId), isNull(applicationUsers.reservedEmail)),
+      and(
+        inArray(applicationUsers.userId, [...userIds]),
+        isIn(reader, workspaceId),
+        isNull(applicationUsers.reservedEmail),
+      ),
     );
   return new Set(rows.map(({ userId }) => userId));
 }
 
-const membershipIn = raw<{ id: string }, [string, string]>(
+const isMemberIn = query.exists<{ userId: string; workspaceId: string }>(
   `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.user_id = +? AND a.workspace_id = +? AND m.reserved_email IS NULL LIMIT 1`,
+   WHERE m.user_id = :userId AND a.workspace_id = :workspaceId AND m.reserved_email IS NULL LIMIT 1`,
 );
 
 /**
@@ -65,8 +69,7 @@ export async function localeShownTo(
   person: Pick<User, 'id' | 'locale'> | undefined,
 ): Promise<string | null> {
   if (!person?.locale || workspaceId === null) return person?.locale ?? null;
-  const [membership] = await membershipIn(reader, person.id, workspaceId);
-  return membership === undefined ? null : person.locale;
+  return (await isMemberIn(reader, { userId: person.id, workspaceId })) ? person.locale : null;
 }
 
 /** A reservation or invitation of a workspace. */
@@ -96,7 +99,7 @@ export async function placesKept(
       .select({ email: reserved, userId: applicationUsers.userId })
       .from(applicationUsers)
       .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-      .where(and(condition, isIn(workspaceId)));
+      .where(and(condition, isIn(reader, workspaceId)));
     places.push(...rows.map((row) => ({ ...row, isSeat: false })));
   }
   const isInvited = [
@@ -126,7 +129,7 @@ export async function insertReservation(unit: Unit, reservation: NewReservation)
   return insertMemberRow(unit, { ...reservation, lastSeenAt: NEVER });
 }
 
-const deleteRow = rawChange<[string]>('DELETE FROM application_users WHERE id = ? AND reserved_email IS NOT NULL');
+const deleteRow = change<string>('DELETE FROM application_users WHERE id = :id AND reserved_email IS NOT NULL');
 
 /** Deletes a reservation with its grants. The person stays, so that the address gets the same id again. */
 export async function deleteReservation(unit: Unit, memberId: string): Promise<void> {
@@ -134,19 +137,15 @@ export async function deleteReservation(unit: Unit, memberId: string): Promise<v
   await deleteRow(unit, memberId);
 }
 
-const usesOf = raw<{ used: 1 }, [string]>(
-  `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM sessions WHERE application_user_id = ?1)
-     OR EXISTS (SELECT 1 FROM api_keys WHERE application_user_id = ?1)
-     OR EXISTS (SELECT 1 FROM device_grants WHERE application_user_id = ?1)`,
-);
-
 /**
  * Returns whether the membership has sessions, keys or device grants, open or ended, from sign-ins through the
  * workspace's provider. Their rows refer to it, so it cannot be deleted.
  */
-export async function hasBeenUsed(reader: Reader, memberId: string): Promise<boolean> {
-  return (await usesOf(reader, memberId)).length > 0;
-}
+export const hasBeenUsed = query.exists<string>(
+  `SELECT 1 WHERE EXISTS (SELECT 1 FROM sessions WHERE application_user_id = :memberId)
+     OR EXISTS (SELECT 1 FROM api_keys WHERE application_user_id = :memberId)
+     OR EXISTS (SELECT 1 FROM device_grants WHERE application_user_id = :memberId)`,
+);
 
 const reservedForPerson = prepared((db) =>
   db
@@ -162,12 +161,12 @@ export function listReservationsOf(reader: Reader, userId: string): Promise<Memb
   return reservedForPerson(reader, { userId });
 }
 
-const reservedIn = raw<{ id: string }, [string, string, string]>(
-  `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.user_id = +?1 AND m.reserved_email IS NOT NULL AND +a.workspace_id = +?3
+const reservedIn = query.values<string, Pick<User, 'id' | 'email'> & { workspaceId: string }>(
+  ({ unindexed }) => `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
+   WHERE m.user_id = :id AND m.reserved_email IS NOT NULL AND ${unindexed('a.workspace_id')} = :workspaceId
    UNION
    SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.reserved_email = +?2 AND +a.workspace_id = +?3`,
+   WHERE m.reserved_email = :email AND ${unindexed('a.workspace_id')} = :workspaceId`,
 );
 
 /** Returns a workspace's reservations for a person, or for their address under another id, oldest first. */
@@ -176,7 +175,7 @@ export async function listReservationsIn(
   workspaceId: string,
   { id, email }: Pick<User, 'id' | 'email'>,
 ): Promise<Member[]> {
-  const ids = (await reservedIn(reader, id, email, workspaceId)).map((row) => row.id);
+  const ids = await reservedIn(reader, { id, email, workspaceId });
   if (ids.length === 0) return [];
   return orm(reader)
     .select()
@@ -185,11 +184,11 @@ export async function listReservationsIn(
     .orderBy(applicationUsers.id);
 }
 
-const placeFor = raw<{ userId: string }, [string, string]>(
-  'SELECT user_id AS "userId" FROM application_users WHERE reserved_email = ? AND application_id = ?',
+const reservedFor = query.value<string, { email: string; applicationId: string }>(
+  'SELECT user_id FROM application_users WHERE reserved_email = :email AND application_id = :applicationId',
 );
-const seatFor = raw<{ userId: string }, [string]>(
-  'SELECT user_id AS "userId" FROM workspace_members WHERE invited_email = ? LIMIT 1',
+const invitedFor = query.value<string, string>(
+  'SELECT user_id FROM workspace_members WHERE invited_email = :email LIMIT 1',
 );
 
 /** Returns the user id of an application's reservation for an address; for the console, of any invitation. */
@@ -198,28 +197,25 @@ export async function findPlaceHolder(
   { id, workspaceId }: Pick<Application, 'id' | 'workspaceId'>,
   email: string,
 ): Promise<string | undefined> {
-  const [place] = await (workspaceId === null ? seatFor(reader, email) : placeFor(reader, email, id));
-  return place?.userId;
+  return workspaceId === null ? invitedFor(reader, email) : reservedFor(reader, { email, applicationId: id });
 }
-
-const setMember = rawChange<[string, number, string]>(
-  `UPDATE application_users SET user_id = ?, reserved_email = NULL, reserved_profile = NULL, updated_at = ? WHERE id = ?`,
-);
 
 /** Turns a reservation into a membership of this person. */
-export async function redeemReservation(unit: Unit, memberId: string, userId: string): Promise<void> {
-  await setMember(unit, userId, unit.now, memberId);
-}
-
-const takeStandIns = rawChange<[string, string]>(
-  'UPDATE OR IGNORE workspace_members SET user_id = ?1 WHERE invited_email = ?2 AND user_id <> ?1',
+export const redeemReservation = change<{ memberId: string; userId: string }>(
+  `UPDATE application_users SET user_id = :userId, reserved_email = NULL, reserved_profile = NULL, updated_at = :now
+   WHERE id = :memberId`,
 );
-const takeSeats = rawChange<[string]>(
-  'UPDATE workspace_members SET invited_email = NULL WHERE user_id = ? AND invited_email IS NOT NULL',
+
+const takeStandIns = change<Pick<User, 'id' | 'email'>>(
+  `UPDATE workspace_members SET user_id = :id WHERE invited_email = :email AND user_id <> :id AND NOT EXISTS (
+     SELECT 1 FROM workspace_members o WHERE o.workspace_id = workspace_members.workspace_id AND o.user_id = :id)`,
+);
+const takeSeats = change<string>(
+  'UPDATE workspace_members SET invited_email = NULL WHERE user_id = :id AND invited_email IS NOT NULL',
 );
 
 /** Accepts all workspace invitations of a person or their address. */
 export async function takeInvitedSeats(unit: Unit, { id, email }: Pick<User, 'id' | 'email'>): Promise<void> {
-  await takeStandIns(unit, id, email);
+  await takeStandIns(unit, { id, email });
   await takeSeats(unit, id);
 }

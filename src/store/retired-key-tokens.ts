@@ -1,21 +1,14 @@
 /** Tokens that a rotation replaced at once, kept so that a client still using one gets a clear error. */
 import { eq, sql } from 'drizzle-orm';
-import type { Reader, Unit } from '../db/database.ts';
-import { prepared, rawChange } from '../db/statements.ts';
+import type { Reader } from '../db/database.ts';
+import { change, prepared } from '../db/statements.ts';
 import { retiredKeyTokens } from './schema/credentials.ts';
 
 const { placeholder } = sql;
 
-const insertRow = rawChange<[Uint8Array, string, number]>(
-  'INSERT INTO retired_key_tokens (token_hash, api_key_id, retired_at) VALUES (?, ?, ?)',
+export const retireKeyToken = change<{ id: string; tokenHash: Uint8Array }>(
+  'INSERT INTO retired_key_tokens (token_hash, api_key_id, retired_at) VALUES (:tokenHash, :id, :now)',
 );
-
-export async function retireKeyToken(
-  unit: Unit,
-  { id, tokenHash }: { readonly id: string; readonly tokenHash: Uint8Array },
-): Promise<void> {
-  await insertRow(unit, tokenHash, id, unit.now);
-}
 
 const byHash = prepared((db) =>
   db

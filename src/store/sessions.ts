@@ -3,9 +3,8 @@
  * from the current sum of its application's and its membership's epoch.
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
-import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { longRead, orm, raw, rawChange, rawNote } from '../db/statements.ts';
+import { change, longRead, note, orm, query } from '../db/statements.ts';
 import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
 import { applicationUsers } from './schema/users.ts';
@@ -58,29 +57,24 @@ export interface NewSession {
   readonly expiresAt: number;
 }
 
-const insertRow = rawChange<
-  [string, Uint8Array, string, string | null, string | null, string | null, number, number, string, string | null]
->(
+const insertRow = change<NewSession & { ip: string | null; ipCountry: string | null }>(
   `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at, created_at,
      expires_at, epoch, credential_id)
-   SELECT ?1, ?2, m.id, ?3, ?4, ?5, ?6, ?7, ?7, ?8, a.session_epoch + m.session_epoch, ?10
-   FROM application_users m JOIN applications a ON a.id = m.application_id WHERE m.id = +?9`,
+   SELECT :id, :tokenHash, m.id, :method, :ip, :ipCountry, :userAgent, :now, :now, :expiresAt,
+     a.session_epoch + m.session_epoch, :credentialId
+   FROM application_users m JOIN applications a ON a.id = m.application_id WHERE m.id = :memberId`,
 );
 
 /** Inserts a session under the current epochs, with the client address of the unit's actor. */
 export async function insertSession(unit: Unit, session: NewSession): Promise<void> {
-  const { id, tokenHash, memberId, method, credentialId, userAgent, expiresAt } = session;
   const { ip, ipCountry } = unit.actor;
-  const made = [unit.now, expiresAt, memberId, credentialId] as const;
-  await insertRow(unit, id, tokenHash, method, ip, ipCountry, userAgent, ...made);
+  await insertRow(unit, { ...session, ip, ipCountry });
 }
-
-const setCredential = rawNote<[string | null, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
 
 /** Sets the credential, for one that is stored after its session. */
-export async function noteSessionCredential(unit: Unit, sessionId: string, credentialId: string | null): Promise<void> {
-  await setCredential(unit, credentialId, sessionId);
-}
+export const noteSessionCredential = note<{ sessionId: string; credentialId: string | null }>(
+  'UPDATE sessions SET credential_id = :credentialId WHERE id = :sessionId',
+);
 
 const { tokenHash: _hash, epoch: _epoch, ...shown } = getTableColumns(sessions);
 
@@ -107,37 +101,25 @@ const OWNED = `sessions s JOIN application_users m ON m.id = s.application_user_
   JOIN applications a ON a.id = m.application_id`;
 const IS_CURRENT = 's.epoch = a.session_epoch + m.session_epoch';
 
-const openById = raw<SessionOwner, [string, number]>(
-  `SELECT ${OWNER} FROM ${OWNED} WHERE s.id = +? AND s.revoked_at IS NULL AND s.expires_at > +? AND ${IS_CURRENT}`,
-);
-
 /** Returns the owner of a session that is not over, whatever the membership's status. */
-export async function findOpenSession(reader: Reader, id: string, now: number): Promise<SessionOwner | undefined> {
-  const [owner] = await openById(reader, id, now);
-  return owner;
-}
-
-const liveById = raw<{ id: string }, [string, number]>(
-  `SELECT s.id FROM ${OWNED} JOIN users u ON u.id = m.user_id
-   WHERE s.id = +? AND s.revoked_at IS NULL AND s.expires_at > +? AND ${IS_CURRENT}
-     AND m.status = 'active' AND u.deleted_at IS NULL`,
+export const findOpenSession = query.row<SessionOwner, { id: string; now: number }>(
+  `SELECT ${OWNER} FROM ${OWNED} WHERE s.id = :id AND s.revoked_at IS NULL AND s.expires_at > :now AND ${IS_CURRENT}`,
 );
 
 /** Returns whether a verification would accept the session. */
-export async function isSessionLive(reader: Reader, sessionId: string, now: number): Promise<boolean> {
-  return (await liveById(reader, sessionId, now)).length > 0;
-}
-
-const addressesByEmail = raw<{ ip: string }, [string]>(
-  `SELECT DISTINCT ip FROM (
-     SELECT s.ip FROM users u JOIN application_users m ON m.user_id = u.id JOIN sessions s ON s.application_user_id = m.id
-     WHERE u.email = +? AND s.ip IS NOT NULL AND s.method <> 'setup' AND s.created_at >= u.email_verified_at ORDER BY s.created_at DESC LIMIT 200)`,
+export const isSessionLive = query.exists<{ id: string; now: number }>(
+  `SELECT s.id FROM ${OWNED} JOIN users u ON u.id = m.user_id
+   WHERE s.id = :id AND s.revoked_at IS NULL AND s.expires_at > :now AND ${IS_CURRENT}
+     AND m.status = 'active' AND u.deleted_at IS NULL`,
 );
 
 /** Returns client addresses of sign-ins since the address was proved. Setup links prove nothing of their holder. */
-export async function listSignInAddresses(reader: Reader, email: string): Promise<string[]> {
-  return (await addressesByEmail(reader, email)).map(({ ip }) => ip);
-}
+export const listSignInAddresses = query.values<string, string>(
+  `SELECT DISTINCT ip FROM (
+     SELECT s.ip FROM users u JOIN application_users m ON m.user_id = u.id JOIN sessions s ON s.application_user_id = m.id
+     WHERE u.email = :email AND s.ip IS NOT NULL AND s.method <> 'setup' AND s.created_at >= u.email_verified_at
+     ORDER BY s.created_at DESC LIMIT 200) AS latest`,
+);
 
 /** Returns open sessions, newest first. @param before continues after this id. */
 export async function listOpenSessions(
@@ -173,59 +155,38 @@ function isOf(whose: SessionsOf) {
 const OPEN = `FROM application_users m JOIN applications a ON a.id = m.application_id
   JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL`;
 
-const countOfMember = raw<{ count: number }, [string, number]>(
-  `SELECT count(*) AS count ${OPEN} WHERE m.id = +? AND s.expires_at > +? AND ${IS_CURRENT}`,
+const countOfMember = query.count<{ memberId: string; now: number }>(
+  `SELECT count(*) ${OPEN} WHERE m.id = :memberId AND s.expires_at > :now AND ${IS_CURRENT}`,
 );
 
-const countOfPerson = raw<{ count: number }, [string, string | null, number]>(
-  `SELECT count(*) AS count ${OPEN}
-   WHERE m.user_id = +?1 AND (?2 IS NULL OR a.workspace_id = ?2) AND s.expires_at > +?3 AND ${IS_CURRENT}`,
+const countOfPerson = query.count<{ userId: string; workspaceId: string | null; now: number }>(
+  `SELECT count(*) ${OPEN} WHERE m.user_id = :userId AND (a.workspace_id = :workspaceId OR :workspaceId IS NULL)
+     AND s.expires_at > :now AND ${IS_CURRENT}`,
 );
 
-export async function countOpenSessions(reader: Reader, whose: SessionsOf, now: number): Promise<number> {
-  const rows =
-    'memberId' in whose
-      ? await countOfMember(reader, whose.memberId, now)
-      : await countOfPerson(reader, whose.userId, whose.workspaceId, now);
-  return only(rows).count;
+export function countOpenSessions(reader: Reader, whose: SessionsOf, now: number): Promise<number> {
+  return 'memberId' in whose ? countOfMember(reader, { ...whose, now }) : countOfPerson(reader, { ...whose, now });
 }
-
-const restingOn = raw<SessionOwner, [string, string, string, number, number]>(
-  `SELECT ${OWNER} FROM application_users m JOIN applications a ON a.id = m.application_id
-     JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL
-   WHERE m.user_id = +?1 AND (s.credential_id = ?2 OR (s.credential_id IS NULL AND s.method = ?3))
-     AND s.expires_at > +?4 AND ${IS_CURRENT} LIMIT ?5`,
-);
 
 /** Returns open sessions that depend on a credential, and those of its method from before it was recorded. */
-export function listSessionsRestingOn(
-  reader: Reader,
-  { userId, credentialId, method }: { readonly userId: string; readonly credentialId: string; readonly method: string },
-  { now, limit }: { readonly now: number; readonly limit: number },
-): Promise<SessionOwner[]> {
-  return restingOn(reader, userId, credentialId, method, now, limit);
-}
-
-const setRevoked = rawChange<[number, string, string]>(
-  'UPDATE sessions SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL',
-  { idAt: 2 },
+export const listSessionsRestingOn = query.rows<
+  SessionOwner,
+  { userId: string; credentialId: string; method: string; now: number; limit: number }
+>(
+  `SELECT ${OWNER} FROM application_users m JOIN applications a ON a.id = m.application_id
+     JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL
+   WHERE m.user_id = :userId AND (s.credential_id = :credentialId OR (s.credential_id IS NULL AND s.method = :method))
+     AND s.expires_at > :now AND ${IS_CURRENT} LIMIT :limit`,
 );
 
-/** Stores the end of a session. @param at when it ended, in epoch milliseconds. */
-export async function revokeSessionRow(
-  unit: Unit,
-  sessionId: string,
-  { at, reason }: { readonly at: number; readonly reason: string },
-): Promise<void> {
-  await setRevoked(unit, at, reason, sessionId);
-}
-
-const growEpoch = rawChange<[string]>('UPDATE sessions SET epoch = epoch + 1 WHERE id = ?', { idAt: 0 });
+/** Stores the end of a session. `at` is when it ended, in epoch milliseconds. */
+export const revokeSessionRow = change<{ sessionId: string; at: number; reason: string }>(
+  'UPDATE sessions SET revoked_at = :at, revoked_reason = :reason WHERE id = :sessionId AND revoked_at IS NULL',
+  { rowId: 'sessionId' },
+);
 
 /** Exempts one session from this change's bump of its member's epoch. Never revives an ended one. */
-export async function spareSession(unit: Unit, sessionId: string): Promise<void> {
-  await growEpoch(unit, sessionId);
-}
+export const spareSession = change<string>('UPDATE sessions SET epoch = epoch + 1 WHERE id = :id', { rowId: 'id' });
 
 /** A row of a listing of sessions without a stored end. */
 export interface UnrevokedSession {
@@ -236,86 +197,55 @@ export interface UnrevokedSession {
   readonly createdAt: number;
   readonly expiresAt: number;
   /** Over because its epoch is outdated, but not marked as ended yet. */
-  readonly isOutdated: 0 | 1;
+  readonly isOutdated: boolean;
 }
 
 const UNREVOKED = `m.user_id AS "userId", m.application_id AS "applicationId", s.id AS "sessionId", s.created_at AS "createdAt",
   s.expires_at AS "expiresAt", s.epoch <> a.session_epoch + m.session_epoch AS "isOutdated"`;
 
-const unrevokedOfApplication = raw<UnrevokedSession, [string, string, string, number]>(
+/** Returns the sessions after a cursor, by user id and session id; members without any get a row too. */
+export const listUnrevokedOfApplication = query.rows<
+  UnrevokedSession,
+  { applicationId: string; userId: string; sessionId: string; limit: number }
+>(
   `SELECT ${UNREVOKED} FROM application_users m JOIN applications a ON a.id = m.application_id
      LEFT JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL
-       AND s.id > CASE WHEN m.user_id = ?2 THEN ?3 ELSE '' END
-   WHERE m.application_id = ?1 AND m.user_id >= ?2 ORDER BY m.user_id, s.id LIMIT ?4`,
-);
-
-/** Returns the sessions after a cursor, by user id and session id; members without any get a row too. */
-export function listUnrevokedOfApplication(
-  reader: Reader,
-  applicationId: string,
-  { userId, sessionId, limit }: { readonly userId: string; readonly sessionId: string; readonly limit: number },
-): Promise<UnrevokedSession[]> {
-  return unrevokedOfApplication(reader, applicationId, userId, sessionId, limit);
-}
-
-const unrevokedOfMember = raw<UnrevokedSession & { sessionId: string }, [string, string, number]>(
-  `SELECT ${UNREVOKED} FROM application_users m JOIN applications a ON a.id = m.application_id
-     JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL AND s.id > ?2
-   WHERE m.id = ?1 ORDER BY s.id LIMIT ?3`,
+       AND s.id > CASE WHEN m.user_id = :userId THEN :sessionId ELSE '' END
+   WHERE m.application_id = :applicationId AND m.user_id >= :userId ORDER BY m.user_id, s.id LIMIT :limit`,
 );
 
 /** Returns the sessions after a session id, in order. */
-export function listUnrevokedOfMember(
-  reader: Reader,
-  memberId: string,
-  { sessionId, limit }: { readonly sessionId: string; readonly limit: number },
-): Promise<(UnrevokedSession & { sessionId: string })[]> {
-  return unrevokedOfMember(reader, memberId, sessionId, limit);
-}
-
-const IS_OUTDATED = `s.epoch <> a.session_epoch + m.session_epoch AND s.created_at <= +?2 AND s.expires_at > +?2`;
-
-const outdatedOfApplication = longRead<{ count: number }, [string, number]>(
-  `SELECT count(*) AS count ${OPEN} WHERE m.application_id = +?1 AND ${IS_OUTDATED}`,
+export const listUnrevokedOfMember = query.rows<
+  UnrevokedSession & { sessionId: string },
+  { memberId: string; sessionId: string; limit: number }
+>(
+  `SELECT ${UNREVOKED} FROM application_users m JOIN applications a ON a.id = m.application_id
+     JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL AND s.id > :sessionId
+   WHERE m.id = :memberId ORDER BY s.id LIMIT :limit`,
 );
 
-const outdatedOfMember = longRead<{ count: number }, [string, number]>(
-  `SELECT count(*) AS count ${OPEN} WHERE m.id = +?1 AND ${IS_OUTDATED}`,
+const IS_OUTDATED = `s.epoch <> a.session_epoch + m.session_epoch AND s.created_at <= :at AND s.expires_at > :at`;
+
+/** Returns how many open sessions (at `at`) of an application its epoch has ended whose rows do not say so yet. */
+export const countOutdatedOfApplication = longRead.count<{ applicationId: string; at: number }>(
+  `SELECT count(*) ${OPEN} WHERE m.application_id = :applicationId AND ${IS_OUTDATED}`,
 );
 
-/** Returns how many open sessions (at `at`) an epoch has ended whose rows do not say so yet. A long read. */
-export async function countOutdatedSessions(
-  reader: Reader,
-  whose: { readonly applicationId: string } | { readonly memberId: string },
-  at: number,
-): Promise<number> {
-  const rows =
-    'memberId' in whose
-      ? await outdatedOfMember(reader, whose.memberId, at)
-      : await outdatedOfApplication(reader, whose.applicationId, at);
-  return only(rows).count;
-}
-
-const setProved = rawNote<[number, string]>('UPDATE sessions SET proved_at = ? WHERE id = ?');
+/** Returns how many open sessions (at `at`) of a member an epoch has ended whose rows do not say so yet. */
+export const countOutdatedOfMember = longRead.count<{ memberId: string; at: number }>(
+  `SELECT count(*) ${OPEN} WHERE m.id = :memberId AND ${IS_OUTDATED}`,
+);
 
 /** Records that the session's holder re-authenticated. */
-export async function noteSessionProved(unit: Unit, sessionId: string): Promise<void> {
-  await setProved(unit, unit.now, sessionId);
-}
-
-const unsetProved = rawNote<[string]>('UPDATE sessions SET proved_at = NULL WHERE id = ?');
+export const noteSessionProved = note<string>('UPDATE sessions SET proved_at = :now WHERE id = :id');
 
 /** Clears the last re-authentication, as when the address that proved it has changed. */
-export async function forgetSessionProof(unit: Unit, sessionId: string): Promise<void> {
-  await unsetProved(unit, sessionId);
-}
-
-const setSeen = rawNote<[number, string]>('UPDATE sessions SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1');
+export const forgetSessionProof = note<string>('UPDATE sessions SET proved_at = NULL WHERE id = :id');
 
 /** Updates when a session was last seen, never backwards. */
-export async function noteSessionSeen(unit: Unit, sessionId: string, at: number): Promise<void> {
-  await setSeen(unit, at, sessionId);
-}
+export const noteSessionSeen = note<{ id: string; at: number }>(
+  'UPDATE sessions SET last_seen_at = :at WHERE id = :id AND last_seen_at < :at',
+);
 
 /** Cursor over a member's sessions: first those without a stored end, then the others by end. */
 export interface SessionPosition {
@@ -323,19 +253,23 @@ export interface SessionPosition {
   readonly revokedAt: number | null;
 }
 
-const unrevokedBehind = raw<SessionPosition, [string, string, number]>(
+interface Behind {
+  readonly memberId: string;
+  readonly sessionId: string;
+  readonly limit: number;
+}
+
+const unrevokedBehind = query.rows<SessionPosition, Behind>(
   `SELECT id AS "sessionId", revoked_at AS "revokedAt" FROM sessions
-   WHERE application_user_id = ? AND revoked_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
+   WHERE application_user_id = :memberId AND revoked_at IS NULL AND id > :sessionId ORDER BY id LIMIT :limit`,
 );
 
-const revokedBehind = raw<SessionPosition, [string, number, string, number]>(
+const revokedBehind = query.rows<SessionPosition, Behind & { revokedAt: number }>(
   `SELECT id AS "sessionId", revoked_at AS "revokedAt" FROM sessions
-   WHERE application_user_id = ? AND (revoked_at, id) > (?, ?) ORDER BY revoked_at, id LIMIT ?`,
+   WHERE application_user_id = :memberId AND (revoked_at, id) > (:revokedAt, :sessionId) ORDER BY revoked_at, id LIMIT :limit`,
 );
 
-const forgetPlace = rawNote<[string]>(
-  'UPDATE sessions SET ip = NULL, ip_country = NULL, user_agent = NULL WHERE id = ?',
-);
+const forgetPlace = note<string>('UPDATE sessions SET ip = NULL, ip_country = NULL, user_agent = NULL WHERE id = :id');
 
 /**
  * Erases client address and user agent of a batch of sessions. @returns the batch; fewer than `limit` at the end.
@@ -347,10 +281,10 @@ export async function forgetSessionPlaces(
   { after, limit }: { readonly after: SessionPosition | null; readonly limit: number },
 ): Promise<SessionPosition[]> {
   const { sessionId = '', revokedAt = null } = after ?? {};
-  const open = revokedAt === null ? await unrevokedBehind(unit, memberId, sessionId, limit) : [];
+  const open = revokedAt === null ? await unrevokedBehind(unit, { memberId, sessionId, limit }) : [];
   const left = limit - open.length;
-  const behind = revokedAt === null ? ([-1, ''] as const) : ([revokedAt, sessionId] as const);
-  const positions = left === 0 ? open : [...open, ...(await revokedBehind(unit, memberId, ...behind, left))];
+  const behind = revokedAt === null ? { revokedAt: -1, sessionId: '' } : { revokedAt, sessionId };
+  const positions = left === 0 ? open : [...open, ...(await revokedBehind(unit, { memberId, ...behind, limit: left }))];
   for (const position of positions) await forgetPlace(unit, position.sessionId);
   return positions;
 }

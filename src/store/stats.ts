@@ -1,7 +1,6 @@
 /** Daily metrics of applications by UTC day, incremented as things happen so that reads need no source rows. */
-import { only } from '../core/required.ts';
-import { type Reader, topic, type Unit } from '../db/database.ts';
-import { longRead, raw, rawChange } from '../db/statements.ts';
+import { topic, type Unit } from '../db/database.ts';
+import { change, longRead, query } from '../db/statements.ts';
 
 /**
  * Metrics. `active_week` and `active_month` use the first day of their period. Labels: `sign_in` method, `refusal`
@@ -36,63 +35,49 @@ export interface LimitReached {
 
 export const LIMIT_REACHED = topic<LimitReached>('limit reached');
 
-const add = rawChange<[string, Metric, number, string, number]>(
-  `INSERT INTO daily_counts (application_id, metric, day, label, count) VALUES (?, ?, ?, ?, ?)
+const add = change<DailyCount>(
+  `INSERT INTO daily_counts (application_id, metric, day, label, count) VALUES (:applicationId, :metric, :day, :label, :count)
    ON CONFLICT (application_id, metric, day, label) DO UPDATE SET count = daily_counts.count + excluded.count`,
 );
 
 /** Adds to the counters, in one statement per counter. */
 export async function addDailyCounts(unit: Unit, counts: readonly DailyCount[]): Promise<void> {
-  for (const { applicationId, metric, day, label, count } of counts)
-    await add(unit, applicationId, metric, day, label, count);
+  for (const count of counts) await add(unit, count);
 }
 
-/** Range of days, both ends included. */
-export interface Days {
+/** An application and a range of days, both ends included. */
+export interface CountedDays {
+  readonly applicationId: string;
   readonly first: number;
   readonly last: number;
 }
 
-const byDay = raw<Pick<DailyCount, 'metric' | 'day' | 'count'>, [string, number, number]>(
+/** Returns the daily totals over all labels, without days and metrics that have none. */
+export const listCountsByDay = query.rows<Pick<DailyCount, 'metric' | 'day' | 'count'>, CountedDays>(
   `SELECT metric, day, sum(count) AS count FROM daily_counts
-   WHERE application_id = ? AND metric IN ('sign_in', 'new_user', 'active_day', 'refusal') AND day BETWEEN ? AND ?
+   WHERE application_id = :applicationId AND metric IN ('sign_in', 'new_user', 'active_day', 'refusal')
+     AND day BETWEEN :first AND :last
    GROUP BY metric, day`,
 );
 
-/** Returns the daily totals over all labels, without days and metrics that have none. */
-export function listCountsByDay(reader: Reader, applicationId: string, { first, last }: Days) {
-  return byDay(reader, applicationId, first, last);
-}
-
-const byLabel = longRead<Pick<DailyCount, 'metric' | 'label' | 'count'>, [string, number, number]>(
+/** Returns totals by label over a range of days, largest first per metric. A long read if the range is long. */
+export const listCountsByLabel = longRead.rows<Pick<DailyCount, 'metric' | 'label' | 'count'>, CountedDays>(
   `SELECT metric, label, sum(count) AS count FROM daily_counts
-   WHERE application_id = ? AND metric IN ('sign_in', 'refusal', 'delivered', 'failed_attempt', 'limit_reached')
-     AND day BETWEEN ? AND ?
+   WHERE application_id = :applicationId
+     AND metric IN ('sign_in', 'refusal', 'delivered', 'failed_attempt', 'limit_reached') AND day BETWEEN :first AND :last
    GROUP BY metric, label ORDER BY sum(count) DESC, label`,
 );
 
-/** Returns totals by label over a range of days, largest first per metric. A long read if the range is long. */
-export function listCountsByLabel(reader: Reader, applicationId: string, { first, last }: Days) {
-  return byLabel(reader, applicationId, first, last);
-}
-
-const one = raw<{ count: number }, [string, Metric, number]>(
-  "SELECT count FROM daily_counts WHERE application_id = ? AND metric = ? AND day = ? AND label = ''",
-);
-
-/** Returns a counter that has no label. */
-export async function findCount(reader: Reader, applicationId: string, metric: Metric, day: number): Promise<number> {
-  const [row] = await one(reader, applicationId, metric, day);
-  return row?.count ?? 0;
-}
-
-const activeMembers = longRead<{ count: number }, [string]>(
-  `SELECT (SELECT count(*) FROM application_users WHERE application_id = ?1 AND status = 'active') -
-     (SELECT count(DISTINCT m.id) FROM api_keys k CROSS JOIN application_users m ON m.id = k.application_user_id
-      WHERE k.application_id = ?1 AND k.source <> 'device' AND m.application_id = ?1 AND m.status = 'active') AS count`,
+/** Returns a counter that has no label; undefined if nothing was counted. */
+export const findCount = query.value<number, Pick<DailyCount, 'applicationId' | 'metric' | 'day'>>(
+  "SELECT count FROM daily_counts WHERE application_id = :applicationId AND metric = :metric AND day = :day AND label = ''",
 );
 
 /** Returns the number of people with an active membership, including imported ones who have never come. A long read. */
-export async function countActivePeople(reader: Reader, applicationId: string): Promise<number> {
-  return only(await activeMembers(reader, applicationId)).count;
-}
+export const countActivePeople = longRead.count<string>(
+  ({ joinInOrder }) =>
+    `SELECT (SELECT count(*) FROM application_users WHERE application_id = :applicationId AND status = 'active') -
+       (SELECT count(DISTINCT m.id) FROM api_keys k ${joinInOrder} application_users m ON m.id = k.application_user_id
+        WHERE k.application_id = :applicationId AND k.source <> 'device' AND m.application_id = :applicationId
+          AND m.status = 'active')`,
+);

@@ -1,7 +1,7 @@
 /** Links between an address and workspaces: membership, reservation or waitlist entry. */
 import { notInArray } from 'drizzle-orm';
 import type { Reader } from '../db/database.ts';
-import { orm, raw } from '../db/statements.ts';
+import { orm, query } from '../db/statements.ts';
 import { workspaces } from './schema/workspaces.ts';
 
 export interface Tie {
@@ -12,39 +12,38 @@ export interface Tie {
   readonly isRequest: boolean;
 }
 
-const PERSON = `(SELECT id FROM users WHERE email = ?1 UNION SELECT user_id FROM email_aliases WHERE email = ?1)`;
+const PERSON = `(
+  SELECT id FROM users WHERE email = :email UNION SELECT user_id FROM email_aliases WHERE email = :email)`;
 
 /** Selects all addresses of the person: entries for a former address follow them to the current one. */
-const ADDRESSES = `(SELECT ?1 UNION SELECT email FROM users WHERE id IN ${PERSON}
+const ADDRESSES = `(SELECT :email UNION SELECT email FROM users WHERE id IN ${PERSON}
   UNION SELECT email FROM email_aliases WHERE user_id IN ${PERSON})`;
 
 /** Requires a proved address, because an application's own provider can sign in anyone. */
 const isProved = (userId: string) =>
   `EXISTS (SELECT 1 FROM users p WHERE p.id = ${userId} AND p.email_verified_at IS NOT NULL)`;
 
-const tiesOf = raw<{ workspaceId: string; hasCome: 0 | 1; isRequest: 0 | 1 }, [string]>(
-  `SELECT workspace_id AS "workspaceId", invited_email IS NULL AND ${isProved('user_id')} AS "hasCome", 0 AS "isRequest"
-     FROM workspace_members WHERE user_id IN ${PERSON}
-   UNION SELECT workspace_id, 0, 0 FROM workspace_members WHERE invited_email IN ${ADDRESSES}
-   UNION SELECT a.workspace_id, m.reserved_email IS NULL AND ${isProved('m.user_id')}, 0 FROM application_users m CROSS JOIN applications a
-     ON a.id = m.application_id WHERE m.user_id IN ${PERSON} AND a.workspace_id IS NOT NULL
-   UNION SELECT a.workspace_id, 0, 0 FROM application_users m CROSS JOIN applications a
-     ON a.id = m.application_id WHERE m.reserved_email IN ${ADDRESSES} AND a.workspace_id IS NOT NULL
-   UNION SELECT a.workspace_id, 0, b.status <> 'approved' AND b.source <> 'admin_add' FROM beta_interests b CROSS JOIN applications a
-     ON a.id = b.application_id WHERE b.email IN ${ADDRESSES} AND a.workspace_id IS NOT NULL`,
-);
-
 /**
  * Returns the workspaces of the person who has or had the address, whatever the state of the link.
- * @param email normalized.
+ * The address is normalized.
  */
-export async function listTies(reader: Reader, email: string): Promise<Tie[]> {
-  return (await tiesOf(reader, email)).map(({ workspaceId, hasCome, isRequest }) => ({
-    workspaceId,
-    hasCome: hasCome === 1,
-    isRequest: isRequest === 1,
-  }));
-}
+export const listTies = query.rows<Tie, string>(
+  ({
+    joinInOrder,
+  }) => `SELECT workspace_id AS "workspaceId", invited_email IS NULL AND ${isProved('user_id')} AS "hasCome",
+     FALSE AS "isRequest"
+     FROM workspace_members WHERE user_id IN ${PERSON}
+   UNION SELECT workspace_id, FALSE, FALSE FROM workspace_members WHERE invited_email IN ${ADDRESSES}
+   UNION SELECT a.workspace_id, m.reserved_email IS NULL AND ${isProved('m.user_id')}, FALSE
+     FROM application_users m ${joinInOrder} applications a ON a.id = m.application_id
+     WHERE m.user_id IN ${PERSON} AND a.workspace_id IS NOT NULL
+   UNION SELECT a.workspace_id, FALSE, FALSE
+     FROM application_users m ${joinInOrder} applications a ON a.id = m.application_id
+     WHERE m.reserved_email IN ${ADDRESSES} AND a.workspace_id IS NOT NULL
+   UNION SELECT a.workspace_id, FALSE, b.status <> 'approved' AND b.source <> 'admin_add'
+     FROM beta_interests b ${joinInOrder} applications a ON a.id = b.application_id
+     WHERE b.email IN ${ADDRESSES} AND a.workspace_id IS NOT NULL`,
+);
 
 export async function hasOtherWorkspace(reader: Reader, ids: readonly string[]): Promise<boolean> {
   const others = orm(reader).select({ id: workspaces.id }).from(workspaces);

@@ -5,7 +5,7 @@
  */
 import { eq, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, rawChange } from '../db/statements.ts';
+import { change, orm, prepared } from '../db/statements.ts';
 import type { Member } from './members.ts';
 import { findUserByEmail, insertPerson, type User } from './people.ts';
 import { applicationUsers, users } from './schema/users.ts';
@@ -44,15 +44,11 @@ export async function ensureUnprovedProfile(
   return profile ? { profile, isNew: false } : { profile: await insertPerson(unit, email, false), isNew: true };
 }
 
-const setProfile = rawChange<[string, string, number, string]>(
-  `UPDATE application_users SET user_id = ?1, profile_user_id = ?2, updated_at = ?3,
-     reserved_email = coalesce(reserved_email, (SELECT email FROM users WHERE id = ?1)) WHERE id = ?4`,
-);
-
 /** Assigns a reservation to the person that the provider signed in, with this profile. */
-export async function takeReservation(unit: Unit, memberId: string, userId: string, profileId: string): Promise<void> {
-  await setProfile(unit, userId, profileId, unit.now, memberId);
-}
+export const takeReservation = change<{ memberId: string; userId: string; profileId: string }>(
+  `UPDATE application_users SET user_id = :userId, profile_user_id = :profileId, updated_at = :now,
+     reserved_email = coalesce(reserved_email, (SELECT email FROM users WHERE id = :userId)) WHERE id = :memberId`,
+);
 
 const unprovedOfPerson = prepared((db) =>
   db
@@ -68,14 +64,11 @@ export function listUnprovedMembers(reader: Reader, userId: string): Promise<Mem
   return unprovedOfPerson(reader, { userId });
 }
 
-const dropProfile = rawChange<[number, string]>(
-  'UPDATE application_users SET profile_user_id = NULL, last_seen_at = 0, updated_at = ? WHERE profile_user_id = ?',
-);
-
 /** Turns the memberships that show this profile back into reservations whose holder has never come. */
-export async function returnToReservations(unit: Unit, profileId: string): Promise<void> {
-  await dropProfile(unit, unit.now, profileId);
-}
+export const returnToReservations = change<string>(
+  `UPDATE application_users SET profile_user_id = NULL, last_seen_at = 0, updated_at = :now
+   WHERE profile_user_id = :profileId`,
+);
 
 /** Deletes the row. Its pictures, languages, addresses and legal entities must be deleted first. */
 export async function deleteUnprovedProfile(unit: Unit, profileId: string): Promise<void> {

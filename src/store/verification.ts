@@ -1,10 +1,9 @@
 /**
  * Subject of a verification: the identity behind a session token or API key, read live in one statement. This is the
- * hot path, so the statements are raw and prepared once. `+?` keeps SQLite from re-planning a join at every call; with
- * a plain `= ?` the same statement takes twice as long (test/bench/statements.ts shows both).
+ * hot path, so the statements are raw and prepared once.
  */
 import type { Reader } from '../db/database.ts';
-import { type CachedQuery, type DependentLookup, rawByHash, rawRow } from '../db/statements.ts';
+import { type CachedQuery, cachedRow, type DependentLookup, uncachedRow } from '../db/lookups.ts';
 import type { MembershipStatus } from './schema/users.ts';
 
 /** Slugs of the grants that a member holds, sorted. */
@@ -76,7 +75,7 @@ export interface KeyState {
   /** When the key was marked as ended: final, even if the clock goes back. */
   readonly endedAt: number | null;
   /** A personal key with an outdated application epoch, or a key created with a personal key that no longer works. */
-  readonly isOutdated: 0 | 1;
+  readonly isOutdated: boolean;
   readonly lastUsedAt: number | null;
   readonly membershipStatus: MembershipStatus;
   readonly userDeletedAt: number | null;
@@ -102,11 +101,11 @@ export interface KeyCredential extends KeyState {
   readonly perMinute: number;
   readonly perDay: number;
   /** True for a personal key of the console. */
-  readonly isConsole: 0 | 1;
+  readonly isConsole: boolean;
 }
 
 const ids = (grants: string, column: string) =>
-  `(SELECT group_concat(h.${column}, ' ') FROM ${grants} h WHERE h.application_user_id = m.id)`;
+  `(SELECT string_agg(h.${column}, ' ') FROM ${grants} h WHERE h.application_user_id = m.id)`;
 
 const HELD = `
   ${ids('application_user_roles', 'role_id')} AS roles,
@@ -140,7 +139,7 @@ const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState, p
 
 const APPLICATION: CachedQuery<SubjectApplication> = {
   sql: `SELECT a.id, a.slug, a.client_id AS "clientId", a.workspace_id AS "workspaceId", a.session_epoch AS "sessionEpoch"
-   FROM applications a WHERE a.id = +?`,
+   FROM applications a WHERE a.id = :id`,
   rowIds: () => [],
   rowTables: ['applications'],
 };
@@ -150,7 +149,7 @@ interface SlugRow {
 }
 
 const slugIn = (table: string): CachedQuery<SlugRow> => ({
-  sql: `SELECT g.slug FROM ${table} g WHERE g.id = +? AND g.removed_at IS NULL`,
+  sql: `SELECT g.slug FROM ${table} g WHERE g.id = :id AND g.removed_at IS NULL`,
   rowIds: () => [],
   rowTables: [table],
 });
@@ -191,8 +190,8 @@ function withShared<Row extends SubjectRow, Answer>(
 
 const SHARED = [APPLICATION, ROLE, SCOPE, GROUP];
 
-const sessionByHash = rawByHash<SessionRow>({
-  sql: `${SESSION} WHERE s.token_hash = +?`,
+const sessionByHash = cachedRow<SessionRow>({
+  sql: `${SESSION} WHERE s.token_hash = :hash`,
   rowIds: ({ sessionId, applicationUserId, userId, profileUserId }) => [
     sessionId,
     applicationUserId,
@@ -212,11 +211,11 @@ export function findSessionSubject<Answer extends object>(
   return sessionByHash(reader, hash, withShared(make));
 }
 
-const sessionById = rawRow<SessionRow, [string]>(`${SESSION} WHERE s.id = +?`);
+const sessionById = uncachedRow<SessionRow, string>(`${SESSION} WHERE s.id = :id`);
 
 /** Works like {@link findSessionSubject}, by the id of a session. */
 export function findSessionSubjectById<Answer>(reader: Reader, id: string, make: Make<SessionRow, Answer>) {
-  return sessionById(reader, [id], withShared(make));
+  return sessionById(reader, id, withShared(make));
 }
 
 /** SQL: made with a personal key that has ended or is suspended, or whose person may no longer create such keys. */
@@ -232,11 +231,11 @@ const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS
 
 const KEY_TABLES = ['api_keys', 'application_users', 'users', 'applications'];
 
-const keyByHash = rawByHash<KeyRow>({
+const keyByHash = cachedRow<KeyRow>({
   sql: `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = ${PROFILE_ID}
      JOIN applications a ON a.id = m.application_id
-   WHERE k.token_hash = +?`,
+   WHERE k.token_hash = :hash`,
   rowIds: (row) => idsOfKey(row, row.profileUserId),
   rowTables: KEY_TABLES,
   listTables: [...HELD_TABLES, 'workspace_members'],
@@ -253,25 +252,25 @@ const ofDevice = (expression: string) =>
   `(k.source = 'device' AND (SELECT ${expression} FROM applications a WHERE a.id = k.application_id))`;
 
 /** Returns a key's credential by the hash of its token. */
-export const findKeyCredential = rawByHash<KeyCredential>({
+export const findKeyCredential = cachedRow<KeyCredential>({
   sql: `SELECT ${KEY_STATE}, m.id AS "applicationUserId", k.workspace_id AS "keyWorkspaceId", k.application_id AS "keyApplicationId",
      k.application_ids AS "keyApplicationIds", k.source, k.access, k.per_minute AS "perMinute", k.per_day AS "perDay",
      m.status AS "membershipStatus", u.deleted_at AS "userDeletedAt", u.id AS "userId",
      ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS "isOutdated", ${ofDevice('a.workspace_id IS NULL')} AS "isConsole"
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
-   WHERE k.token_hash = +?`,
+   WHERE k.token_hash = :hash`,
   rowIds: idsOfKey,
   rowTables: KEY_TABLES,
   listTables: ['workspace_members'],
 });
 
-const idsOfMember = rawRow<HeldIds, [string, string]>(
+const idsOfMember = uncachedRow<HeldIds, { userId: string; applicationId: string }>(
   `SELECT ${HELD} FROM application_users m
-   WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active'
+   WHERE m.user_id = :userId AND m.application_id = :applicationId AND m.status = 'active'
      AND (m.reserved_email IS NULL OR m.profile_user_id IS NOT NULL)`,
 );
 
 /** Returns the slugs a person holds in an application as an active member; undefined for a pending reservation. */
 export function findLiveSlugs(reader: Reader, userId: string, applicationId: string): Promise<HeldSlugs | undefined> {
-  return idsOfMember(reader, [userId, applicationId], (row, look) => slugsHeld(look, row));
+  return idsOfMember(reader, { userId, applicationId }, (row, look) => slugsHeld(look, row));
 }

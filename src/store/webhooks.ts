@@ -1,9 +1,8 @@
 /** Webhook endpoints of applications. Reads exclude removed endpoints; their row goes with the last delivery. */
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { change, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { type Webhook, webhooks } from './schema/webhooks.ts';
 
@@ -19,15 +18,11 @@ export interface Subscriber {
   readonly events: string;
 }
 
-const subscribers = raw<Subscriber, [string]>(
-  `SELECT id, events FROM webhooks
-   WHERE application_id = ? AND status <> 'disabled' AND removed_at IS NULL`,
-);
-
 /** Returns the endpoints that events are queued for, including quarantined ones, where the deliveries are held. */
-export function findSubscribers(reader: Reader, applicationId: string): Promise<Subscriber[]> {
-  return subscribers(reader, applicationId);
-}
+export const findSubscribers = query.rows<Subscriber, string>(
+  `SELECT id, events FROM webhooks
+   WHERE application_id = :applicationId AND status <> 'disabled' AND removed_at IS NULL`,
+);
 
 const webhookById = prepared((db) =>
   db
@@ -69,14 +64,10 @@ export async function listWebhooks(
     .limit(limit);
 }
 
-const countOfApplication = raw<{ count: number }, [string]>(
-  'SELECT count(*) AS count FROM webhooks WHERE application_id = ? AND removed_at IS NULL',
-);
-
 /** Returns the number of endpoints, without removed ones. */
-export async function countWebhooks(reader: Reader, applicationId: string): Promise<number> {
-  return only(await countOfApplication(reader, applicationId)).count;
-}
+export const countWebhooks = query.count<string>(
+  'SELECT count(*) FROM webhooks WHERE application_id = :applicationId AND removed_at IS NULL',
+);
 
 export interface NewWebhookRow {
   readonly applicationId: string;
@@ -100,12 +91,8 @@ export function updateWebhook(
   return updateOne(unit, webhooks, id, { ...columns, updatedAt: unit.now });
 }
 
-const deleteRow = rawChange<[string]>('DELETE FROM webhooks WHERE id = ?');
-
 /** Deletes the row. Deliveries must be deleted first, in batches: the delete would cascade to them. */
-export async function deleteWebhook(unit: Unit, id: string): Promise<void> {
-  await deleteRow(unit, id);
-}
+export const deleteWebhook = change<string>('DELETE FROM webhooks WHERE id = :id');
 
 /** Columns of an active endpoint that sending needs. */
 export interface Endpoint {
@@ -119,46 +106,30 @@ export interface Endpoint {
   readonly inOrderAfter: string | null;
 }
 
-const activeById = raw<Endpoint, [string]>(
+/** Returns an endpoint; undefined if nothing may be sent to it. */
+export const findActiveEndpoint = query.row<Endpoint, string>(
   `SELECT id, url, sealed_secret AS "sealedSecret", previous_sealed_secret AS "previousSealedSecret",
      previous_secret_ends_at AS "previousSecretEndsAt", in_order_until AS "inOrderUntil", in_order_after AS "inOrderAfter"
-   FROM webhooks WHERE id = ? AND status = 'active' AND removed_at IS NULL`,
-);
-
-/** Returns an endpoint; undefined if nothing may be sent to it. */
-export async function findActiveEndpoint(reader: Reader, id: string): Promise<Endpoint | undefined> {
-  const [endpoint] = await activeById(reader, id);
-  return endpoint;
-}
-
-const setQuarantined = raw<{ applicationId: string; url: string }, [number, string, string]>(
-  `UPDATE webhooks SET status = 'quarantined', quarantined_at = ?1, quarantine_reason = ?2, updated_at = ?1,
-     drop_notice_at = NULL
-   WHERE id = ?3 AND status = 'active' AND removed_at IS NULL RETURNING application_id AS "applicationId", url`,
+   FROM webhooks WHERE id = :id AND status = 'active' AND removed_at IS NULL`,
 );
 
 /** Quarantines an active endpoint; its deliveries are held from now on. @returns undefined if it was not active. */
-export async function quarantineWebhook(
-  unit: Unit,
-  id: string,
-  reason: string,
-): Promise<{ readonly applicationId: string; readonly url: string } | undefined> {
-  const [webhook] = await setQuarantined(unit, unit.now, reason, id);
-  return webhook;
-}
-
-const setTriedInOrder = rawChange<[string, string]>(
-  'UPDATE webhooks SET in_order_after = ?1 WHERE id = ?2 AND in_order_until >= ?1 AND in_order_after < ?1',
+export const quarantineWebhook = change.row<
+  { readonly applicationId: string; readonly url: string },
+  { id: string; reason: string }
+>(
+  `UPDATE webhooks SET status = 'quarantined', quarantined_at = :now, quarantine_reason = :reason, updated_at = :now,
+     drop_notice_at = NULL
+   WHERE id = :id AND status = 'active' AND removed_at IS NULL RETURNING application_id AS "applicationId", url`,
 );
 
 /** Advances the in-order position after a held delivery was tried. */
-export async function noteTriedInOrder(unit: Unit, id: string, deliveryId: string): Promise<void> {
-  await setTriedInOrder(unit, deliveryId, id);
-}
-
-const clearOrder = rawChange<[string]>('UPDATE webhooks SET in_order_until = NULL, in_order_after = NULL WHERE id = ?');
+export const noteTriedInOrder = change<{ id: string; deliveryId: string }>(
+  `UPDATE webhooks SET in_order_after = :deliveryId
+   WHERE id = :id AND in_order_until >= :deliveryId AND in_order_after < :deliveryId`,
+);
 
 /** Ends in-order sending once every held delivery was tried: later deliveries no longer wait. */
-export async function endOrder(unit: Unit, id: string): Promise<void> {
-  await clearOrder(unit, id);
-}
+export const endOrder = change<string>(
+  'UPDATE webhooks SET in_order_until = NULL, in_order_after = NULL WHERE id = :id',
+);

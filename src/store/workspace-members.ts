@@ -3,7 +3,7 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { WorkspaceSeat } from '../core/principal.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { change, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { users } from './schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from './schema/workspace-members.ts';
@@ -14,16 +14,12 @@ const { placeholder } = sql;
 
 export type Seat = typeof workspaceMembers.$inferSelect;
 
-const seatsOfPerson = raw<WorkspaceSeat, [string]>(
-  'SELECT workspace_id AS "workspaceId", role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
+/** Returns a person's workspaces and roles in the order of joining. */
+export const listSeatsOf = query.rows<WorkspaceSeat, string>(
+  'SELECT workspace_id AS "workspaceId", role FROM workspace_members WHERE user_id = :userId ORDER BY created_at, id',
 );
 
-/** Returns a person's workspaces and roles in the order of joining. */
-export function listSeatsOf(reader: Reader, userId: string): Promise<WorkspaceSeat[]> {
-  return seatsOfPerson(reader, userId);
-}
-
-const anySeat = raw<{ id: string }, [string]>('SELECT id FROM workspace_members WHERE user_id = ? LIMIT 1');
+const hasAnySeat = query.exists<string>('SELECT id FROM workspace_members WHERE user_id = :userId LIMIT 1');
 
 const seatIn = prepared((db) =>
   db
@@ -63,7 +59,7 @@ export async function findSeatById(reader: Reader, workspaceId: string, id: stri
 /** Returns whether the person is a member of the workspace. @param workspaceId null for any workspace. */
 export async function isWorkspaceMember(reader: Reader, userId: string, workspaceId: string | null): Promise<boolean> {
   if (workspaceId !== null) return (await findSeat(reader, workspaceId, userId)) !== undefined;
-  return (await anySeat(reader, userId)).length > 0;
+  return hasAnySeat(reader, userId);
 }
 
 /** A workspace member with their current address, or the invited address until they come. */
@@ -92,15 +88,11 @@ export async function pageOfSeats(
     .limit(limit);
 }
 
-const seatAt = raw<{ id: string }, [string, string]>(
-  `SELECT m.id FROM workspace_members m JOIN users u ON u.id = m.user_id
-   WHERE m.workspace_id = +? AND coalesce(m.invited_email, u.email) = ? LIMIT 1`,
-);
-
 /** Returns whether the workspace has a member or an invitation with this address. */
-export async function hasSeatAt(reader: Reader, workspaceId: string, email: string): Promise<boolean> {
-  return (await seatAt(reader, workspaceId, email)).length > 0;
-}
+export const hasSeatAt = query.exists<{ workspaceId: string; email: string }>(
+  `SELECT m.id FROM workspace_members m JOIN users u ON u.id = m.user_id
+   WHERE m.workspace_id = :workspaceId AND coalesce(m.invited_email, u.email) = :email LIMIT 1`,
+);
 
 /** An owner's address and preferred language, if any. */
 export interface OwnerAddress {
@@ -108,43 +100,28 @@ export interface OwnerAddress {
   readonly locale: string | null;
 }
 
-const ownersOf = raw<OwnerAddress, [string]>(
-  `SELECT coalesce(m.invited_email, u.email) AS email, u.locale FROM workspace_members m JOIN users u ON u.id = m.user_id
-   WHERE m.workspace_id = +? AND m.role = 'owner' ORDER BY m.id`,
-);
-
 /** Returns a workspace's owners in the order of joining. */
-export function listOwners(reader: Reader, workspaceId: string): Promise<OwnerAddress[]> {
-  return ownersOf(reader, workspaceId);
-}
-
-const anyOwner = raw<{ id: string }>("SELECT id FROM workspace_members WHERE role = 'owner' LIMIT 1");
+export const listOwners = query.rows<OwnerAddress, string>(
+  `SELECT coalesce(m.invited_email, u.email) AS email, u.locale FROM workspace_members m JOIN users u ON u.id = m.user_id
+   WHERE m.workspace_id = :workspaceId AND m.role = 'owner' ORDER BY m.id`,
+);
 
 /** Returns whether any workspace has an owner. */
-export async function hasOwner(reader: Reader): Promise<boolean> {
-  return (await anyOwner(reader)).length > 0;
-}
-
-const otherOwner = raw<{ id: string }, [string, string]>(
-  "SELECT id FROM workspace_members WHERE workspace_id = ? AND user_id <> ? AND role = 'owner' LIMIT 1",
-);
+export const hasOwner = query.exists("SELECT id FROM workspace_members WHERE role = 'owner' LIMIT 1");
 
 /** Returns whether anyone except this person owns the workspace. */
-export async function hasOtherOwner(reader: Reader, workspaceId: string, userId: string): Promise<boolean> {
-  return (await otherOwner(reader, workspaceId, userId)).length > 0;
-}
-
-const ownedAlone = raw<{ name: string }, [string]>(
-  `SELECT w.name FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id
-   WHERE m.user_id = +? AND m.role = 'owner' AND m.invited_email IS NULL AND NOT EXISTS (
-     SELECT 1 FROM workspace_members o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner' AND o.user_id <> m.user_id)
-   ORDER BY m.id`,
+export const hasOtherOwner = query.exists<{ workspaceId: string; userId: string }>(
+  `SELECT id FROM workspace_members
+   WHERE workspace_id = :workspaceId AND user_id <> :userId AND role = 'owner' LIMIT 1`,
 );
 
 /** Returns the names of workspaces whose only owner is this person. The person's own invitations do not count. */
-export async function workspacesOwnedAlone(reader: Reader, userId: string): Promise<string[]> {
-  return (await ownedAlone(reader, userId)).map(({ name }) => name);
-}
+export const workspacesOwnedAlone = query.values<string, string>(
+  `SELECT w.name FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id
+   WHERE m.user_id = :userId AND m.role = 'owner' AND m.invited_email IS NULL AND NOT EXISTS (
+     SELECT 1 FROM workspace_members o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner' AND o.user_id <> m.user_id)
+   ORDER BY m.id`,
+);
 
 /** Adds a person who is not a member yet. @param invitedEmail for somebody the workspace has never seen. */
 export function insertSeat(
@@ -160,15 +137,7 @@ export function setSeatRole(unit: Unit, id: string, role: WorkspaceRole): Promis
   return updateOne(unit, workspaceMembers, id, { role });
 }
 
-const deleteById = rawChange<[string]>('DELETE FROM workspace_members WHERE id = ?');
-
 /** Removes a member. The caller removes the console membership that goes with it. */
-export async function deleteSeat(unit: Unit, id: string): Promise<void> {
-  await deleteById(unit, id);
-}
+export const deleteSeat = change<string>('DELETE FROM workspace_members WHERE id = :id');
 
-const deleteOfPerson = rawChange<[string]>('DELETE FROM workspace_members WHERE user_id = ?');
-
-export async function deleteSeatsOf(unit: Unit, userId: string): Promise<void> {
-  await deleteOfPerson(unit, userId);
-}
+export const deleteSeatsOf = change<string>('DELETE FROM workspace_members WHERE user_id = :userId');

@@ -1,9 +1,9 @@
 /** Workspaces, the owners of applications. */
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { only, required } from '../core/required.ts';
+import { required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw } from '../db/statements.ts';
+import { orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { workspaces } from './schema/workspaces.ts';
 
@@ -35,40 +35,23 @@ export async function listWorkspaces(reader: Reader, ids: readonly string[]): Pr
     .orderBy(asc(workspaces.id));
 }
 
-const first = raw<{ id: string }>('SELECT id FROM workspaces ORDER BY id LIMIT 1');
-
 /** Returns the oldest workspace, created at the first start. */
-export async function findFirstWorkspaceId(reader: Reader): Promise<string | undefined> {
-  const [workspace] = await first(reader);
-  return workspace?.id;
-}
+export const findFirstWorkspaceId = query.value<string>('SELECT id FROM workspaces ORDER BY id LIMIT 1');
 
 /** Inserts a workspace without members. @param createdByUserId the account whose budgets it uses; null for its own. */
 export function insertWorkspace(unit: Unit, name: string, createdByUserId: string | null): Promise<Workspace> {
   return insertOne(unit, workspaces, { id: newId('workspace', unit.now), name, createdAt: unit.now, createdByUserId });
 }
 
-const countMade = raw<{ count: number }, [string]>(
-  'SELECT count(*) AS count FROM workspaces WHERE created_by_user_id = ?',
-);
-
-export async function countWorkspacesMade(reader: Reader, userId: string): Promise<number> {
-  return only(await countMade(reader, userId)).count;
-}
-
-const creationTimes = raw<{ createdAt: number }, [string, number, number]>(
-  `SELECT created_at AS "createdAt" FROM workspaces
-   WHERE created_by_user_id = ? AND created_at > ? AND created_at <= ? ORDER BY created_at DESC`,
+export const countWorkspacesMade = query.count<string>(
+  'SELECT count(*) FROM workspaces WHERE created_by_user_id = :userId',
 );
 
 /** Returns when an account created workspaces in a time range, newest first. */
-export async function listCreationTimes(
-  reader: Reader,
-  userId: string,
-  { since, until }: { readonly since: number; readonly until: number },
-): Promise<number[]> {
-  return (await creationTimes(reader, userId, since, until)).map(({ createdAt }) => createdAt);
-}
+export const listCreationTimes = query.values<number, { userId: string; since: number; until: number }>(
+  `SELECT created_at FROM workspaces
+   WHERE created_by_user_id = :userId AND created_at > :since AND created_at <= :until ORDER BY created_at DESC`,
+);
 
 export function renameWorkspace(unit: Unit, id: string, name: string): Promise<Workspace> {
   return updateOne(unit, workspaces, id, { name });

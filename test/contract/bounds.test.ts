@@ -9,7 +9,8 @@ import pino from 'pino';
 import { adjustableClock } from '@/core/clock.ts';
 import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
-import { raw, rawByHash } from '@/db/statements.ts';
+import { cachedRow } from '@/db/lookups.ts';
+import { query } from '@/db/statements.ts';
 import { compressor } from '@/http/compression.ts';
 import { lookOf } from '@/mail/letter-style.ts';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
@@ -144,11 +145,11 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   },
   async 'statements of a connection'() {
     const { db } = await openTestDatabase(clock);
-    return { bound: 2000, put: (index) => raw(`SELECT ${index}`)(db.reader) };
+    return { bound: 2000, put: (index) => query.rows(`SELECT ${index}`)(db.reader) };
   },
   async 'answers that are remembered by a hash'() {
     const { db } = await openTestDatabase(clock);
-    const find = rawByHash({ sql: 'SELECT ?1 AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
+    const find = cachedRow({ sql: 'SELECT :hash AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
     const ask = (index: number) =>
       find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
     // What is asked for once is not remembered.

@@ -94,7 +94,9 @@ describe('how long each table is kept', () => {
     for (const rule of Object.values(KEPT)) {
       if (!('by' in rule)) continue;
       const named = sources.filter((text) => new RegExp(`\\b${rule.by}\\b`).test(text));
-      expect(named.filter((text) => new RegExp(`export (?:async )?function ${rule.by}\\b`).test(text))).toHaveLength(1);
+      expect(
+        named.filter((text) => new RegExp(`export (?:const|(?:async )?function) ${rule.by}\\b`).test(text)),
+      ).toHaveLength(1);
       expect(named.length, `${rule.by} is called`).toBeGreaterThan(2);
     }
   });

@@ -10,7 +10,8 @@ import type { Database, Reader, Unit } from '@/db/database.ts';
 import { openEngine } from '@/db/sqlite/engine.ts';
 import { openWriter } from '@/db/sqlite/pragmas.ts';
 import { queryCache, tablesChangedBy } from '@/db/query-cache.ts';
-import { type CachedQuery, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
+import { type CachedQuery, cachedRow } from '@/db/lookups.ts';
+import { change, note } from '@/db/statements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-query-cache-'));
 const opened: Database[] = [];
@@ -26,29 +27,29 @@ interface Row {
   readonly name: string;
   readonly seen: number;
 }
-const lookup = rawByHash<Row>({
+const lookup = cachedRow<Row>({
   sql: `SELECT k.id, p.id AS person, p.name, k.seen, (SELECT count(*) FROM badges b WHERE b.person = p.id) AS badges
-        FROM keys k JOIN people p ON p.id = k.person WHERE k.hash = +?`,
+        FROM keys k JOIN people p ON p.id = k.person WHERE k.hash = :hash`,
   rowIds: ({ id, person }) => [id, person],
   rowTables: ['people', 'keys'],
   listTables: ['badges'],
 });
 const CLUB: CachedQuery<{ name: string }> = {
-  sql: 'SELECT c.name FROM clubs c WHERE c.id = +?',
+  sql: 'SELECT c.name FROM clubs c WHERE c.id = :id',
   rowIds: () => [],
   rowTables: ['clubs'],
 };
-const lookupWithClub = rawByHash<{ id: string }>({
-  sql: 'SELECT k.id FROM keys k WHERE k.hash = +?',
+const lookupWithClub = cachedRow<{ id: string }>({
+  sql: 'SELECT k.id FROM keys k WHERE k.hash = :hash',
   rowIds: ({ id }) => [id],
   rowTables: ['keys'],
   dependents: [CLUB],
 });
 const findClub = (reader: Reader) =>
   lookupWithClub(reader, hash, ({ id }, look) => ({ club: look(CLUB, id, ({ name }) => name) }));
-const renameClubs = rawChange<[string]>('UPDATE clubs SET name = ?');
-const closeClubs = rawChange<[]>('DELETE FROM clubs');
-const openClub = rawChange<[string]>("INSERT INTO clubs (id, name) VALUES (?, 'Blue')");
+const renameClubs = change<string>('UPDATE clubs SET name = :name');
+const closeClubs = change('DELETE FROM clubs');
+const openClub = change<string>("INSERT INTO clubs (id, name) VALUES (:id, 'Blue')");
 const asItIs = (row: Row) => row;
 const find = (reader: Reader, of = hash) => lookup(reader, of, asItIs);
 /** Asks twice: a key is cached from its second request on. */
@@ -57,14 +58,16 @@ async function cached(db: Database): Promise<Row | undefined> {
   return find(db.reader);
 }
 
-const renameAll = rawChange<[string]>('UPDATE people SET name = ?');
-const renameOne = rawChange<[string, string]>('UPDATE people SET name = ? WHERE id = ?', { idAt: 1 });
-const addOther = rawChange<[string]>('INSERT INTO others (name) SELECT name FROM people WHERE id <> ?');
-const addPerson = rawChange<[string]>("INSERT INTO people (id, name) VALUES (?, 'New')");
-const addBadge = rawChange<[string]>('INSERT INTO badges (person) VALUES (?)');
-const addBadgeOf = rawChange<[string]>('INSERT INTO badges (person) VALUES (?)  ', { idAt: 0 });
-const drop = rawChange<[]>('DELETE FROM keys');
-const noteSeen = rawNote<[number]>('UPDATE keys SET seen = ?');
+const renameAll = change<string>('UPDATE people SET name = :name');
+const renameOne = change<{ id: string; name: string }>('UPDATE people SET name = :name WHERE id = :id', {
+  rowId: 'id',
+});
+const addOther = change<string>('INSERT INTO others (name) SELECT name FROM people WHERE id <> :id');
+const addPerson = change<string>("INSERT INTO people (id, name) VALUES (:id, 'New')");
+const addBadge = change<string>('INSERT INTO badges (person) VALUES (:person)');
+const addBadgeOf = change<string>('INSERT INTO badges (person) VALUES (:person)  ', { rowId: 'person' });
+const drop = change('DELETE FROM keys');
+const noteSeen = note<number>('UPDATE keys SET seen = :seen');
 
 describe.each([
   ['a server’s database', true],
@@ -96,14 +99,14 @@ describe.each([
     expect(first).toMatchObject({ name: 'Ada', seen: 0 });
     await write((unit) => addOther(unit, 'p9'));
     await write((unit) => addPerson(unit, 'p3'));
-    await write((unit) => renameOne(unit, 'Bert', 'p2'));
+    await write((unit) => renameOne(unit, { id: 'p2', name: 'Bert' }));
     await write((unit) => addBadgeOf(unit, 'p2'));
     expect(await find(db.reader)).toBe(first!);
   });
 
   test('is read anew once a row of its own has changed', async () => {
     await cached(db);
-    await write((unit) => renameOne(unit, 'Grace', 'p1'));
+    await write((unit) => renameOne(unit, { id: 'p1', name: 'Grace' }));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace', badges: 0 });
     await write((unit) => addBadgeOf(unit, 'p1'));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace', badges: 1 });
@@ -140,7 +143,7 @@ describe.each([
   test('is nobody’s inside a change: a change sees what it has changed', async () => {
     await cached(db);
     const inside = await write(async (unit) => {
-      await renameOne(unit, 'Grace', 'p1');
+      await renameOne(unit, { id: 'p1', name: 'Grace' });
       return find(unit);
     });
     expect(inside).toMatchObject({ name: 'Grace' });
@@ -186,11 +189,11 @@ describe.each([
   test('is still right after more ids have changed than are told apart', async () => {
     const first = await cached(db);
     await write(async (unit) => {
-      for (let index = 0; index < 10_001; index += 1) await renameOne(unit, 'x', `nobody ${index}`);
+      for (let index = 0; index < 10_001; index += 1) await renameOne(unit, { id: `nobody ${index}`, name: 'x' });
     });
     const second = await cached(db);
     expect(second).toEqual(first!);
-    await write((unit) => renameOne(unit, 'Grace', 'p1'));
+    await write((unit) => renameOne(unit, { id: 'p1', name: 'Grace' }));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
   });
 });

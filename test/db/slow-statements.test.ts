@@ -4,13 +4,13 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
 import { openEngine } from '@/db/sqlite/engine.ts';
 import { openWriter } from '@/db/sqlite/pragmas.ts';
-import { orm, raw, rawChange } from '@/db/statements.ts';
+import { change, orm, query } from '@/db/statements.ts';
 import { workspaces } from '@/store/schema/workspaces.ts';
 import { freshDatabaseFile } from '../support/database.ts';
 
-const insert = rawChange<[string, string]>(`INSERT INTO workspaces (id, name,
-  created_at) VALUES (?, ?, 1)`);
-const find = raw<{ id: string }, [string]>('SELECT id FROM workspaces WHERE name = ?');
+const insert = change<{ id: string; name: string }>(`INSERT INTO workspaces (id, name,
+  created_at) VALUES (:id, :name, 1)`);
+const find = query.rows<{ id: string }, string>('SELECT id FROM workspaces WHERE name = :name');
 
 async function open(thresholdMs: number) {
   const path = freshDatabaseFile();
@@ -22,12 +22,12 @@ async function open(thresholdMs: number) {
 
 test('changes and reads are told in one line, raw ones and built ones, without their values', async () => {
   const { db, told } = await open(0);
-  await db.write(SYSTEM_ACTOR, (unit) => insert(unit, 'wsp_1', 'secret'));
+  await db.write(SYSTEM_ACTOR, (unit) => insert(unit, { id: 'wsp_1', name: 'secret' }));
   await find(db.reader, 'secret');
   await orm(db.reader).select({ id: workspaces.id }).from(workspaces);
   expect(told.map(({ sql }) => sql)).toEqual([
-    'INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, 1)',
-    'SELECT id FROM workspaces WHERE name = ?',
+    'INSERT INTO workspaces (id, name, created_at) VALUES (:id, :name, 1)',
+    'SELECT id FROM workspaces WHERE name = +:name',
     'select "id" from "workspaces"',
   ]);
   for (const { durationMs } of told) expect(durationMs).toBeGreaterThanOrEqual(0);

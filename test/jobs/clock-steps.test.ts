@@ -44,7 +44,7 @@ describe('after the clock went back a day', () => {
     const other = { applicationId: application.id, email: 'ada@example.com', purpose: 'sign_in' as const };
     await instance.db.write(SYSTEM_ACTOR, async (unit) => {
       for (let wrong = 0; wrong < 60; wrong += 1)
-        await insertCodeFailure(unit, other, { addressBlock: '203.0.113.7', browser: null });
+        await insertCodeFailure(unit, { ...other, addressBlock: '203.0.113.7', browser: null });
     });
     instance.clock.advance(2 * MINUTE);
     expect((await sendCode(instance, clientId)).status).toBe(429);

@@ -2,6 +2,7 @@
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { ChangeScope, Connection, Running, SqlValue } from '../connection.ts';
+import { sqliteDialect } from './dialect.ts';
 import { type QueryCache, tablesChangedBy, type ChangedRows } from '../query-cache.ts';
 
 export interface ConnectionHooks {
@@ -90,6 +91,7 @@ export function createConnection(
 
   const preparing = { prepare: (sql: string) => prepare(sql) };
   const connection: Connection = {
+    dialect: sqliteDialect,
     orm,
     prepared: new Map(),
     plainOrm: drizzle({ client: preparing as unknown as SqliteDatabase }),

@@ -17,7 +17,7 @@ import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { typ
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Reader } from '../database.ts';
-import { raw } from '../statements.ts';
+import { query } from '../statements.ts';
 import { copyToGoBackTo } from './upgrade-copies.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
@@ -86,9 +86,8 @@ export function schemaVersion(sqlite: SqliteDatabase): number {
   return statement.get()?.user_version ?? 0;
 }
 
-const presentVersion = raw<{ user_version: number }>('PRAGMA user_version');
+const presentVersion = query.aggregate<number>('PRAGMA user_version');
 
 export async function isSchemaCurrent(reader: Reader): Promise<boolean> {
-  const [row] = await presentVersion(reader);
-  return row?.user_version === SCHEMA_VERSION;
+  return (await presentVersion(reader)) === SCHEMA_VERSION;
 }

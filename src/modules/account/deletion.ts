@@ -16,7 +16,8 @@ import { deleteInterestsOf } from '../../store/beta-interests.ts';
 import { forgetDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
 import { deleteEmailChangesOf, findUndoEnd } from '../../store/email-changes.ts';
-import { listMembershipsOf, type Member, updateMembers } from '../../store/members.ts';
+import { type Member, updateMembers } from '../../store/members.ts';
+import { listMembershipsOf } from '../../store/memberships.ts';
 import { deletePasskeysOf } from '../../store/passkeys.ts';
 import { listAliasesOf, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
@@ -161,7 +162,7 @@ async function refuseOnlyOwner(reader: Reader, userId: string): Promise<void> {
 
 /** Keeps a hijacker from deleting the account while its email change can be undone. @throws {AppError} invalid_state */
 async function refuseWhileUndoable(unit: Unit, userId: string): Promise<void> {
-  const until = await findUndoEnd(unit, userId, unit.now);
+  const until = await findUndoEnd(unit, { userId, now: unit.now });
   if (until !== null)
     throw new AppError('invalid_state', { hint: 'email_change_open', values: { until: isoTime(until) } });
 }

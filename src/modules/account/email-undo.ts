@@ -45,7 +45,7 @@ export type EmailUndo = ReturnType<typeof emailUndoService>;
 /** An undo link works once, for anyone who holds it, and is never logged. */
 export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDependencies) {
   const open = async (reader: Reader, token: string, now: number): Promise<EmailChange | undefined> =>
-    isSecret('emailUndo', token) ? findOpenEmailChange(reader, hashSecret(token), now) : undefined;
+    isSecret('emailUndo', token) ? findOpenEmailChange(reader, { tokenHash: hashSecret(token), now }) : undefined;
 
   return {
     /** Creates the undo link in the transaction of the change. @returns its URL. */
@@ -114,10 +114,10 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
  * @returns the kinds removed.
  */
 async function removeWaysIn(unit: Unit, { userId, createdAt }: EmailChange): Promise<string[]> {
-  const byMovers = await listAddedByMovers(unit, userId, createdAt);
+  const byMovers = await listAddedByMovers(unit, { userId, since: createdAt });
   const since = createdAt - BEFORE_MS;
   const passkeys = await deletePasskeysSince(unit, userId, since, byMovers);
-  const identities = await deleteIdentitiesSince(unit, userId, since, byMovers);
+  const identities = await deleteIdentitiesSince(unit, { userId, since, more: byMovers });
   return [...(passkeys > 0 ? ['passkey'] : []), ...(identities > 0 ? ['provider'] : [])];
 }
 

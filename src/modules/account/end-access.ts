@@ -2,7 +2,7 @@
 import type { Unit } from '../../db/database.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { denyApprovedGrants } from '../../store/device-grants.ts';
-import { listMembershipsOf } from '../../store/members.ts';
+import { listMembershipsOf } from '../../store/memberships.ts';
 import { endSessions } from '../sessions/end.ts';
 
 export interface EndingAccess {

@@ -2,7 +2,7 @@
 import { type Clock, isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
-import { listMembershipsWithApplication } from '../../store/members.ts';
+import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { requireUser } from '../../store/people.ts';
 import { identityOf } from '../profile/identity.ts';
 import type { Account } from './model.ts';

@@ -12,7 +12,7 @@ import { endPersonalKeys, listOpenDevices } from '../../store/api-keys.ts';
 import { findApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { denyApprovedGrants } from '../../store/device-grants.ts';
-import { listMembershipsWithApplication } from '../../store/members.ts';
+import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { findOpenSession, listOpenSessions } from '../../store/sessions.ts';
 import { recordDevice } from '../devices/record.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -101,7 +101,7 @@ async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<numb
 
 /** Refuses sessions out of reach; a console session reaches all of the person's. @throws {AppError} not_found */
 async function requireOwn(unit: Unit, principal: SessionPrincipal, sessionId: string): Promise<void> {
-  const owner = await findOpenSession(unit, sessionId, unit.now);
+  const owner = await findOpenSession(unit, { id: sessionId, now: unit.now });
   const application = owner?.userId === principal.userId ? await findApplication(unit, owner.applicationId) : undefined;
   if (!application || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
 }

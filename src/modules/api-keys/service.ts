@@ -326,7 +326,7 @@ function grantsInOne({ roles = [], scopes = [], memberships = [], applicationIds
 /** Returns the caller's personal key, or the personal key that the caller's key ends with; null without either. */
 async function deviceKeyOf(unit: Unit): Promise<string | null> {
   const { apiKeyId } = unit.actor;
-  return apiKeyId === null ? null : findDeviceKeyBehind(unit, apiKeyId);
+  return apiKeyId === null ? null : ((await findDeviceKeyBehind(unit, apiKeyId)) ?? null);
 }
 
 /** Lets a device rotate only keys that end with its own, since it gets their token. @throws {AppError} forbidden */

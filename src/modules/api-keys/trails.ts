@@ -11,7 +11,7 @@ export interface KeyEnding {
 export const keyEndings: LongWorkKind<KeyEnding> = {
   name: 'end_keys',
   async step(unit, { data: { memberId } }, limit) {
-    const done = await endSharedKeys(unit, memberId, limit);
+    const done = await endSharedKeys(unit, { memberId, limit });
     return { done, cursor: null, isFinished: done < limit };
   },
 };

@@ -104,7 +104,8 @@ export function applicationService(dependencies: ApplicationDependencies) {
   async function refuseFurtherSlugs(unit: Unit, id: string): Promise<void> {
     const { windowMs } = LIMITS.slugsPerApplication;
     const allowed = limits.slugsPerApplication;
-    const inTheWay = (await listFormerSlugTimes(unit, id, unit.now - windowMs, unit.now))[allowed - 1];
+    const range = { since: unit.now - windowMs, now: unit.now };
+    const inTheWay = (await listFormerSlugTimes(unit, { applicationId: id, ...range }))[allowed - 1];
     if (inTheWay === undefined) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((inTheWay + windowMs - unit.now) / SECOND));
     throw new AppError('rate_limited', { hint: 'too_many_slugs', limit: allowed, retryAfterSeconds });

@@ -84,12 +84,12 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
       if (data.mail === null) return sliceOf(await decideInterests(unit, applicationId, data, limit), limit);
       const application = await requireApplication(unit, applicationId);
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
-      if (room === 0 && (await isAnyoneUnreached(unit, applicationId, data.epoch))) return WAITING;
+      if (room === 0 && (await isAnyoneUnreached(unit, { applicationId, epoch: data.epoch }))) return WAITING;
       const reached = await decideInterests(unit, applicationId, data, room);
       await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
       return sliceOf(reached, room);
     },
-    count: (reader, { applicationId, data }) => countUnreached(reader, applicationId, data.epoch),
+    count: (reader, { applicationId, data }) => countUnreached(reader, { applicationId, epoch: data.epoch }),
   };
 
   /** Mails everyone who was waiting when the application opened, once each. */
@@ -102,12 +102,12 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
       // Recipients must be able to sign in when the mail arrives.
       const mayTell = isInService(application) && room > 0;
-      if (!mayTell && (await isAnyoneWaiting(unit, applicationId, epoch))) return WAITING;
+      if (!mayTell && (await isAnyoneWaiting(unit, { applicationId, epoch }))) return WAITING;
       const reached = await takeWaiting(unit, applicationId, epoch, room);
       await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
       return sliceOf(reached, room);
     },
-    count: (reader, { applicationId, data }) => countWaiting(reader, applicationId, data.epoch),
+    count: (reader, { applicationId, data }) => countWaiting(reader, { applicationId, epoch: data.epoch }),
   };
 
   /** Decides all pending entries at once. @param mail that they get; null for none. @returns the decision's epoch. */

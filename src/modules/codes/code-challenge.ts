@@ -234,7 +234,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     if (consumedAt !== null) return 'code_consumed';
     if (wrongTries >= limits.wrongTriesPerCode) return 'code_exhausted';
     // Sign-in codes sent before the application was closed are invalid.
-    if (purpose === 'sign_in' && isOutdated === 1) return 'code_expired';
+    if (purpose === 'sign_in' && isOutdated) return 'code_expired';
     return droppedAt !== null || expiresAt <= now ? 'code_expired' : null;
   }
 
@@ -279,7 +279,7 @@ function tooSoonBy({ limit, allowed, until }: CodePause): TooSoon & { readonly r
 
 /** Returns codes sent to this address for this purpose within the window, over all applications, newest first. */
 async function sentTo(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
-  return uptoNow(unit, await listChallengesTo(unit, subject, unit.now - SENT_WINDOW_MS));
+  return uptoNow(unit, await listChallengesTo(unit, { ...subject, since: unit.now - SENT_WINDOW_MS }));
 }
 
 /** Drops codes dated after now: once the clock has gone back, they would count until it catches up. */
@@ -306,6 +306,6 @@ async function sentFor(
   if (purpose !== 'email_change') return sentFrom(unit, subject);
   const toAddress = await sentTo(unit, subject);
   const since = unit.now - SENT_WINDOW_MS;
-  const ofPerson = uptoNow(unit, await listChallengesOfPerson(unit, { sessionId, purpose }, since));
+  const ofPerson = uptoNow(unit, await listChallengesOfPerson(unit, { sessionId, purpose, since }));
   return ofPerson.length > toAddress.length ? ofPerson : toAddress;
 }

@@ -10,7 +10,8 @@ import {
   type CodeFailures,
   findFailuresFromBlock,
   findFailuresInBrowser,
-  findFailuresOfOwner,
+  findFailuresOfKnown,
+  findFailuresOfUnknown,
   findFailureTime,
   forgiveBlock,
   insertCodeFailure,
@@ -49,20 +50,16 @@ export function guessBudgets(limits: LimitSettings) {
 
   async function pausesInBrowser(unit: Unit, owner: CodeOwner, browser: string): Promise<CodePause[]> {
     const { windowMs } = LIMITS.wrongCodesPerBrowser;
-    const inBrowser = await findFailuresInBrowser(unit, owner, browser, windowMs);
+    const inBrowser = await findFailuresInBrowser(unit, { ...owner, browser, windowMs });
     // Limits all known browsers together: someone who signs in often has many.
-    const inAll = await findFailuresOfOwner(unit, owner, {
-      isKnown: true,
-      windowMs: LIMITS.wrongCodesPerEmail.windowMs,
-    });
+    const ofAll = { ...owner, windowMs: LIMITS.wrongCodesPerEmail.windowMs };
+    const inAll = await findFailuresOfKnown(unit, ofAll);
     return [...pauseAfter('wrongCodesPerBrowser', inBrowser), ...pauseAfter('wrongCodesPerEmail', inAll)];
   }
 
   async function openPauses(unit: Unit, owner: CodeOwner): Promise<CodePause[]> {
-    const ofOwner = await findFailuresOfOwner(unit, owner, {
-      isKnown: false,
-      windowMs: LIMITS.wrongCodesPerEmail.windowMs,
-    });
+    const { windowMs } = LIMITS.wrongCodesPerEmail;
+    const ofOwner = await findFailuresOfUnknown(unit, { ...owner, windowMs });
     return [...pauseAfter('wrongCodesPerEmail', ofOwner), ...(await pausesOfClient(unit, owner))];
   }
 
@@ -70,7 +67,8 @@ export function guessBudgets(limits: LimitSettings) {
   async function pausesOfClient(unit: Unit, owner: CodeOwner): Promise<CodePause[]> {
     const block = blockOf(unit);
     if (block === null) return [];
-    const fromBlock = await findFailuresFromBlock(unit, block, LIMITS.wrongCodesPerAddress.windowMs);
+    const { windowMs } = LIMITS.wrongCodesPerAddress;
+    const fromBlock = await findFailuresFromBlock(unit, { addressBlock: block, windowMs });
     const pauses = [
       ...pauseAfter('wrongCodesPerAddress', fromBlock),
       ...(await pausesWhenScarce(unit, fromBlock)),
@@ -108,13 +106,13 @@ export function guessBudgets(limits: LimitSettings) {
     async recordFailure(unit: Unit, owner: CodeOwner, browser: string | null): Promise<void> {
       const block = blockOf(unit);
       const isHeldToBlock = block !== null && !(await hasComeFrom(unit, owner, block));
-      await insertCodeFailure(unit, owner, { addressBlock: isHeldToBlock ? block : null, browser });
+      await insertCodeFailure(unit, { ...owner, addressBlock: isHeldToBlock ? block : null, browser });
     },
 
     /** A correct code clears this person's failures from the shared client address. */
     async forgiveClient(unit: Unit, owner: CodeOwner): Promise<void> {
       const block = blockOf(unit);
-      if (block !== null) await forgiveBlock(unit, owner, block);
+      if (block !== null) await forgiveBlock(unit, { ...owner, addressBlock: block });
     },
   };
 }

@@ -71,7 +71,7 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }
     ): Promise<MailTestRecord> {
       const email = await addressee(principal, to);
       const test = async (unit: Unit) => {
-        if (!(await hasSeatAt(unit, workspaceId, email)))
+        if (!(await hasSeatAt(unit, { workspaceId, email })))
           throw invalidField('to', 'Name the address of a member of the workspace.');
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
         const person = await findUserByEmail(unit, email);

@@ -86,7 +86,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
 
     /** Audits the read first: the mail's code lets the owner act as its recipient. @throws {AppError} not_found */
     async get(actor: Actor, caller: Caller, workspaceId: string, mailId: string): Promise<OutboxLetterRecord> {
-      const mail = await findInOutbox(db.reader, { workspaceId, consoleId: consoleId() }, mailId);
+      const mail = await findInOutbox(db.reader, { workspaceId, consoleId: consoleId(), id: mailId });
       if (!mail) throw new AppError('not_found');
       const { own, shown } = await readable(caller, [mail]);
       const isReadable = shown.has(mail.id);

@@ -101,7 +101,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
       const made = await verifyCreation(rp, challenge, input.credential);
       return db.write(actor, async (unit) => {
         // The session may have ended or the person been deleted during verification.
-        if (!(await isSessionLive(unit, sessionId, unit.now))) throw new AppError('unauthenticated');
+        if (!(await isSessionLive(unit, { id: sessionId, now: unit.now }))) throw new AppError('unauthenticated');
         refuseFurther(await passkeysUnderHandle(unit, principal));
         if (await findPasskey(unit, made.credentialId)) throw new AppError('conflict', { hint: 'passkey_registered' });
         const name = input.name?.trim() ?? authenticatorName(made.aaguid);

@@ -77,7 +77,7 @@ export async function finishSignIn(
   else {
     const workspaceId = client.reach === 'everywhere' ? null : application.workspaceId;
     const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
-    await noteSessionCredential(unit, outcome.sessionId, linked.id);
+    await noteSessionCredential(unit, { sessionId: outcome.sessionId, credentialId: linked.id });
     if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
   }
   // A workspace's client may not write to the person's own record, unless they linked the identity themselves.
@@ -90,7 +90,11 @@ export async function finishSignIn(
 
 /** Returns the subject's identity proved by this client, and the one from before client ids were stored. */
 async function identitiesFor(unit: Unit, { application: { workspaceId }, profile, client }: Finishing) {
-  const identities = await listIdentitiesOfSubject(unit, profile, workspaceId);
+  const identities = await listIdentitiesOfSubject(unit, {
+    issuer: profile.issuer,
+    subject: profile.subject,
+    workspaceId,
+  });
   return {
     proven: identities.find((identity) => isProvenBy(identity, client, workspaceId)),
     former: identities.find((identity) => isUnattributed(identity, client, workspaceId)),
@@ -103,7 +107,11 @@ async function touch(
   identity: ProviderIdentity,
   { email, clientId }: { readonly email: string | null; readonly clientId: string },
 ): Promise<void> {
-  await touchIdentity(unit, identity.id, { email: email ?? identity.email, clientId: identity.clientId || clientId });
+  await touchIdentity(unit, {
+    id: identity.id,
+    email: email ?? identity.email,
+    clientId: identity.clientId || clientId,
+  });
 }
 
 /**
@@ -137,8 +145,8 @@ export async function finishLink(
 
 /** Returns the membership of a session; undefined if the session would not verify. */
 async function memberOf(unit: Unit, sessionId: string): Promise<Member | undefined> {
-  if (!(await isSessionLive(unit, sessionId, unit.now))) return undefined;
-  const owner = await findOpenSession(unit, sessionId, unit.now);
+  if (!(await isSessionLive(unit, { id: sessionId, now: unit.now }))) return undefined;
+  const owner = await findOpenSession(unit, { id: sessionId, now: unit.now });
   return owner && findMemberById(unit, owner.memberId);
 }
 

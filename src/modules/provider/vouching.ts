@@ -2,7 +2,7 @@
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { countDevices } from '../../store/api-keys.ts';
-import { hasJoinedOutside } from '../../store/members.ts';
+import { hasJoinedOutside } from '../../store/memberships.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { findUserByEmail, type User } from '../../store/people.ts';
 import { listIdentitiesOf } from '../../store/provider-identities.ts';
@@ -51,7 +51,7 @@ async function refusalOf(
   { application: { workspaceId }, isFormer }: Pick<Word, 'application'> & { readonly isFormer: boolean },
 ): Promise<VouchingRefusal | null> {
   if (workspaceId === null) return null;
-  if (user && (await hasJoinedOutside(unit, user.id, workspaceId))) return 'link_required';
+  if (user && (await hasJoinedOutside(unit, { userId: user.id, workspaceId }))) return 'link_required';
   if (user && user.emailVerifiedAt !== null) {
     // A holder refused by a gate elsewhere has proved the address but joined nothing.
     const hasCome = (await knownIn(unit, workspaceId, [user.id])).has(user.id);
@@ -74,7 +74,7 @@ export async function isHeardAbout(
   { reach }: HeardClient,
   { workspaceId }: Pick<Application, 'workspaceId'>,
 ): Promise<boolean> {
-  return reach === 'everywhere' || workspaceId === null || !(await hasJoinedOutside(unit, userId, workspaceId));
+  return reach === 'everywhere' || workspaceId === null || !(await hasJoinedOutside(unit, { userId, workspaceId }));
 }
 
 /** Returns whether somebody may be signed in to the account, or could be again without the mailbox. */

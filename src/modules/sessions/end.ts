@@ -7,17 +7,12 @@ import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { bumpApplicationEpoch } from '../../store/applications.ts';
 import { denyApprovedGrants } from '../../store/device-grants.ts';
-import {
-  bumpMemberEpoch,
-  findMemberById,
-  findMembersById,
-  listMembershipsOf,
-  listMembershipsWithApplication,
-  type Member,
-} from '../../store/members.ts';
+import { bumpMemberEpoch, findMemberById, findMembersById, type Member } from '../../store/members.ts';
+import { listMembershipsOf, listMembershipsWithApplication } from '../../store/memberships.ts';
 import {
   countOpenSessions,
-  countOutdatedSessions,
+  countOutdatedOfApplication,
+  countOutdatedOfMember,
   ENDING_SESSIONS,
   findOpenSession,
   listSessionsRestingOn,
@@ -64,7 +59,7 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
 }
 
 async function endOne(unit: Unit, id: string, reason: string): Promise<number> {
-  const session = await findOpenSession(unit, id, unit.now);
+  const session = await findOpenSession(unit, { id, now: unit.now });
   if (!session) return 0;
   await writeEnd(unit, session, { reason, at: unit.now });
   return 1;
@@ -80,7 +75,7 @@ async function endRestingOn(
   reason: string,
 ): Promise<number> {
   const { userId } = whose;
-  const sessions = await listSessionsRestingOn(unit, whose, { now: unit.now, limit: MOST_AT_ONCE + 1 });
+  const sessions = await listSessionsRestingOn(unit, { ...whose, now: unit.now, limit: MOST_AT_ONCE + 1 });
   if (sessions.length > MOST_AT_ONCE) {
     const memberIds = (await listMembershipsOf(unit, userId)).map(({ id }) => id);
     await denyApprovedGrants(unit, memberIds);
@@ -129,7 +124,8 @@ async function endOfMembers(
   { open, exceptSessionId }: OpenOfMembers,
   reason: string,
 ): Promise<number> {
-  const except = exceptSessionId === undefined ? undefined : await findOpenSession(unit, exceptSessionId, unit.now);
+  const except =
+    exceptSessionId === undefined ? undefined : await findOpenSession(unit, { id: exceptSessionId, now: unit.now });
   const spared = members.some(({ id }) => id === except?.memberId) ? except : undefined;
   const count = spared ? open - 1 : open;
   if (count === 0) return 0;
@@ -161,9 +157,9 @@ export const sessionEndings: LongWorkKind<Ending> = {
       ? endInApplication(unit, task, limit)
       : endInMembers(unit, { ...task.data, memberIds: task.data.memberIds }, { cursor: task.cursor, limit }),
   async count(reader, { applicationId, data: { memberIds, at } }) {
-    if (memberIds === null) return countOutdatedSessions(reader, { applicationId: wholeOf(applicationId) }, at);
+    if (memberIds === null) return countOutdatedOfApplication(reader, { applicationId: wholeOf(applicationId), at });
     let count = 0;
-    for (const memberId of memberIds) count += await countOutdatedSessions(reader, { memberId }, at);
+    for (const memberId of memberIds) count += await countOutdatedOfMember(reader, { memberId, at });
     return count;
   },
 };
@@ -185,7 +181,7 @@ async function endInApplication(
   let left = limit;
   if (cursor !== KEYS_ARE_NEXT) {
     const [userId, sessionId] = cursor === null ? ['', ''] : (JSON.parse(cursor) as [string, string]);
-    const sessions = await listUnrevokedOfApplication(unit, applicationId, { userId, sessionId, limit });
+    const sessions = await listUnrevokedOfApplication(unit, { applicationId, userId, sessionId, limit });
     done = await writeEnds(unit, sessions, data);
     const last = sessions.at(-1);
     if (last && sessions.length === limit)
@@ -209,7 +205,7 @@ async function endInMembers(
     const memberId = ending.memberIds[index];
     if (memberId === undefined) return { done, cursor: null, isFinished: true };
     if (left <= 0) return { done, cursor: JSON.stringify([index, sessionId]), isFinished: false };
-    const sessions = await listUnrevokedOfMember(unit, memberId, { sessionId, limit: left });
+    const sessions = await listUnrevokedOfMember(unit, { memberId, sessionId, limit: left });
     done += await writeEnds(unit, sessions, ending);
     const last = sessions.at(-1);
     if (last && sessions.length === left) ({ sessionId } = last);
@@ -221,7 +217,7 @@ async function endInMembers(
 async function writeEnds(unit: Unit, sessions: readonly UnrevokedSession[], ending: Ending): Promise<number> {
   let count = 0;
   for (const { sessionId, userId, applicationId, isOutdated, createdAt, expiresAt } of sessions) {
-    if (sessionId === null || isOutdated === 0 || createdAt > ending.at || expiresAt <= ending.at) continue;
+    if (sessionId === null || !isOutdated || createdAt > ending.at || expiresAt <= ending.at) continue;
     await writeEnd(unit, { sessionId, userId, applicationId }, ending);
     count += 1;
   }
@@ -233,6 +229,6 @@ async function writeEnd(
   { sessionId, userId, applicationId }: Record<'sessionId' | 'userId' | 'applicationId', string>,
   { reason, at }: Pick<Ending, 'reason' | 'at'>,
 ): Promise<void> {
-  await revokeSessionRow(unit, sessionId, { at, reason });
+  await revokeSessionRow(unit, { sessionId, at, reason });
   await emit(unit, { type: 'user.session_revoked', applicationId, data: { userId, sessionId, reason } });
 }

@@ -73,8 +73,8 @@ export function sessionService({ db, random }: { db: Database; random: Random })
     /** Ends a session on request of its holder. Idempotent. */
     signOut({ userId, applicationId, sessionId }: SignedInAs, actor: Actor): Promise<void> {
       return db.write(actor, async (unit) => {
-        if (!(await findOpenSession(unit, sessionId, unit.now))) return;
-        await revokeSessionRow(unit, sessionId, { at: unit.now, reason: 'signed_out' });
+        if (!(await findOpenSession(unit, { id: sessionId, now: unit.now }))) return;
+        await revokeSessionRow(unit, { sessionId, at: unit.now, reason: 'signed_out' });
         await recordAudit(unit, { kind: 'session.signed_out', applicationId, userId, targetId: sessionId });
         await emit(unit, { type: 'user.signed_out', applicationId, data: { userId, sessionId } });
       });

@@ -38,7 +38,7 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
 
     /** Returns whether a token would be accepted; tells a stranger nothing, because a made-up token never is. */
     async isValid(token: string): Promise<boolean> {
-      return isSecret('setup', token) && isSetupLinkOpen(db.reader, hashSecret(token), clock.now());
+      return isSecret('setup', token) && isSetupLinkOpen(db.reader, { tokenHash: hashSecret(token), now: clock.now() });
     },
 
     /**

@@ -9,13 +9,13 @@ import { isOnAllowlist } from '../../store/beta-interests.ts';
 import { defaultGrants } from '../../store/grants.ts';
 import {
   findMember,
-  hasComeAnywhere,
   KEPT_OUT,
   type Member,
   MEMBER_SEEN,
   noteMemberSeen,
   setMemberStatus,
 } from '../../store/members.ts';
+import { hasComeAnywhere } from '../../store/memberships.ts';
 import {
   findAliasHolder,
   findUser,

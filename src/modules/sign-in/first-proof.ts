@@ -13,7 +13,8 @@ import { endPersonalKeys } from '../../store/api-keys.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { denyApprovedGrants } from '../../store/device-grants.ts';
-import { listMembershipsWithApplication, noteMemberSeen } from '../../store/members.ts';
+import { noteMemberSeen } from '../../store/members.ts';
+import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { deletePasskey, listPasskeysOf } from '../../store/passkeys.ts';
 import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { deleteIdentity, listIdentitiesOf } from '../../store/provider-identities.ts';
@@ -58,7 +59,7 @@ export async function noteProofInSession(
   const proved = await withFirstProof(unit, person, { application, exceptSessionId: sessionId });
   if (application.workspaceId === null) return;
   // The identity or passkey of the sign-in has been deleted.
-  await noteSessionCredential(unit, sessionId, null);
+  await noteSessionCredential(unit, { sessionId, credentialId: null });
   await redeemReservations(unit, application.workspaceId, proved);
   await noteMemberSeen(unit, applicationUserId, unit.now);
 }

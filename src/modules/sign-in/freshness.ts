@@ -6,7 +6,7 @@ import { required } from '../../core/required.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { isListedOutside } from '../../store/beta-interests.ts';
 import { findProofTime } from '../../store/codes.ts';
-import { isMemberOutside } from '../../store/members.ts';
+import { isMemberOutside } from '../../store/memberships.ts';
 import { requireUser } from '../../store/people.ts';
 import { findIdentityOf, isClaim } from '../../store/provider-identities.ts';
 import { findSession } from '../../store/sessions.ts';
@@ -78,7 +78,7 @@ export async function hasProof(
   now: number,
   maxAgeMs: number = FRESH_MS,
 ): Promise<boolean> {
-  const provedAt = await findProofTime(reader, { sessionId, purpose, target: target ?? null }, now);
+  const provedAt = await findProofTime(reader, { sessionId, purpose, target: target ?? null, now });
   return provedAt !== null && provedAt + maxAgeMs > now;
 }
 
@@ -107,5 +107,5 @@ async function restsOnClaim(reader: Reader, userId: string, credentialId: string
 
 /** Returns whether another workspace has the person as a member, or an address of theirs on an allowlist. */
 async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
-  return (await isMemberOutside(reader, userId, workspaceId)) || isListedOutside(reader, userId, workspaceId);
+  return (await isMemberOutside(reader, { userId, workspaceId })) || isListedOutside(reader, { userId, workspaceId });
 }

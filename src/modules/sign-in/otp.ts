@@ -127,7 +127,7 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
 /** Names the person only to an application they are a member of: others must not learn that the address exists. */
 async function recordWrongCode(unit: Unit, { subject, pausedUntil }: WrongCode): Promise<void> {
   const application = await requireApplication(unit, subject.applicationId);
-  const userId = await findUserIdByEmail(unit, application.id, subject.email);
+  const userId = await findUserIdByEmail(unit, { applicationId: application.id, email: subject.email });
   await recordAudit(unit, {
     kind: 'signin.code_refused',
     ok: false,

@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts';
 import { MAILED_METHODS } from '../../core/sign-in-methods.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
-import { listMembershipsWithApplication } from '../../store/members.ts';
+import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { listIdentitiesOf, type ProviderIdentity } from '../../store/provider-identities.ts';
 

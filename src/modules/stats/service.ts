@@ -19,9 +19,11 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
   const { reader } = db;
 
   async function activeUsers(id: string, now: number): Promise<Stats['activeUsers']> {
+    const of = async (metric: Metric, day: number) =>
+      (await findCount(reader, { applicationId: id, metric, day })) ?? 0;
     const compared = async (metric: Metric, start: number, before: number) => ({
-      count: await findCount(reader, id, metric, start),
-      previous: await findCount(reader, id, metric, before),
+      count: await of(metric, start),
+      previous: await of(metric, before),
     });
     const [day, week] = [startOfDay(now), startOfWeek(now)];
     return {
@@ -35,7 +37,11 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
   async function byDay(id: string, first: number, length: number) {
     const last = first + (length - 1) * DAY;
     const counts = new Map<string, number>();
-    for (const { metric, day, count } of await listCountsByDay(reader, id, { first: first - length * DAY, last }))
+    for (const { metric, day, count } of await listCountsByDay(reader, {
+      applicationId: id,
+      first: first - length * DAY,
+      last,
+    }))
       counts.set(`${metric} ${day}`, count);
     const on = (metric: Metric, day: number) => counts.get(`${metric} ${day}`) ?? 0;
     const starts = Array.from({ length }, (_, index) => first + index * DAY);
@@ -58,7 +64,7 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
   }
 
   async function byLabel(id: string, first: number, last: number) {
-    const counts = await listCountsByLabel(reader, id, { first, last });
+    const counts = await listCountsByLabel(reader, { applicationId: id, first, last });
     const of = (metric: Metric) => counts.filter((entry) => entry.metric === metric);
     const [delivered, failed] = [of('delivered'), of('failed_attempt')];
     const webhooks = await listWebhooks(reader, id, { after: undefined, limit: MAX_WEBHOOKS });

@@ -3,13 +3,12 @@ import { displayName } from '../../core/display-name.ts';
 import type { DomainEvent, EventData, EventType } from '../../core/event.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
+import { type Member, type MembershipStatus } from '../../store/members.ts';
 import {
   listMembershipsShowing,
   listMembershipsWithApplication,
-  type Member,
-  type MembershipStatus,
   type MembershipWithApplication,
-} from '../../store/members.ts';
+} from '../../store/memberships.ts';
 import { requireUser } from '../../store/people.ts';
 
 /** Applications get no events about members who left or were deleted there. */

@@ -53,7 +53,7 @@ async function redeem(unit: Unit, reservation: Member, userId: string): Promise<
   const { id, applicationId, status } = reservation;
   const own = reservation.userId === userId ? undefined : await findMember(unit, applicationId, userId);
   if (!own) {
-    await redeemReservation(unit, id, userId);
+    await redeemReservation(unit, { memberId: id, userId });
     return true;
   }
   if (KEPT_OUT.includes(status)) return false;

@@ -208,7 +208,10 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     ): Promise<{ revoked: number }> {
       return db.write(actor, async (unit) => {
         const { member, user } = await find(unit, application, userId);
-        if (sessionId !== undefined && (await findOpenSession(unit, sessionId, unit.now))?.memberId !== member.id)
+        if (
+          sessionId !== undefined &&
+          (await findOpenSession(unit, { id: sessionId, now: unit.now }))?.memberId !== member.id
+        )
           throw new AppError('not_found');
         const whose = sessionId === undefined ? { memberId: member.id } : { sessionId };
         const revoked = await endSessions(unit, whose, 'revoked_by_admin');

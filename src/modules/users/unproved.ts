@@ -48,7 +48,7 @@ export async function admitUnproved(
     await grantInitially(unit, made.id, await defaultGrants(unit, applicationId));
     return { member: made, isNewProfile: isNew };
   }
-  await takeReservation(unit, member.id, user.id, profile.id);
+  await takeReservation(unit, { memberId: member.id, userId: user.id, profileId: profile.id });
   if (member.reservedProfile) await fillUnproved(unit, profile.id, member.reservedProfile);
   return { member: required(await findMemberById(unit, member.id), 'membership'), isNewProfile: isNew };
 }

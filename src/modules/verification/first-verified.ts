@@ -63,8 +63,8 @@ export function firstVerified(db: Database): FirstVerified {
     if (rest.length > 0)
       await db.write(SYSTEM_ACTOR, async (unit) => {
         for (const [id, { at, reason }] of rest)
-          if (reason === null) await noteFirstVerification(unit, id, at);
-          else await noteVerificationRefusal(unit, id, reason, at);
+          if (reason === null) await noteFirstVerification(unit, { id, at });
+          else await noteVerificationRefusal(unit, { id, reason, at });
       });
     for (const [id, made] of batch)
       if (verified.has(id) || made.reason === null) remember(id);

@@ -43,7 +43,7 @@ export interface LastSeen {
 }
 
 interface Notes {
-  readonly write: (unit: Unit, id: string, at: number) => Promise<void>;
+  readonly write: (unit: Unit, seen: { readonly id: string; readonly at: number }) => Promise<unknown>;
   seen: TimesById;
   /** The day of `seen`. Days are written separately, because a person counts as active on each. */
   day: number;
@@ -70,7 +70,7 @@ const noted = ({ seen, older, left }: Notes): number =>
 /** @param db written to only by `flush` and `flushAll`. @param most entries per kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   const sessions = notesOf(noteSessionSeen);
-  const members = notesOf(noteMemberSeen);
+  const members = notesOf((unit, { id, at }) => noteMemberSeen(unit, id, at));
   const keys = notesOf(noteKeyUse);
   let running: Promise<void> | undefined;
   let isStopping = false;
@@ -102,7 +102,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     if (next.length === 0) next.push(...some(notes.rest, SORTED_ROWS).sort().reverse());
     const slice = next.slice(-SLICE_ROWS);
     await db.write(SYSTEM_ACTOR, async (unit) => {
-      for (const id of slice) await write(unit, id, writing.get(id) as number);
+      for (const id of slice) await write(unit, { id, at: writing.get(id) as number });
     });
     next.length -= slice.length;
     notes.left -= slice.length;
@@ -136,7 +136,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
       parts.push(
         await writeBatches(ids, deadline, (batch) =>
           db.write(SYSTEM_ACTOR, async (unit) => {
-            for (const id of batch) await write(unit, id, writing.get(id) as number);
+            for (const id of batch) await write(unit, { id, at: writing.get(id) as number });
           }),
         ),
       );

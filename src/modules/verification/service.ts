@@ -125,7 +125,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
       if (row.source === 'device') {
         if (applicationId === null) return null;
-        const isConsole = row.isConsole === 1;
+        const isConsole = row.isConsole;
         const workspaces = isConsole ? await listSeatsOf(reader, userId) : [];
         return { kind: 'personal_key', keyId, userId, applicationId, perMinute, perDay, isConsole, workspaces };
       }
@@ -291,7 +291,7 @@ function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKe
   const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endedAt, isOutdated } = row;
   const dead = { kind: 'dead_key', refusal } as const;
   if (revokedAt !== null) return { ...dead, hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
-  if (isOutdated === 1) return { ...dead, hint: 'dead_key_ended' };
+  if (isOutdated) return { ...dead, hint: 'dead_key_ended' };
   const [grace, expiry] = [graceEnd ?? Infinity, expiresAt ?? Infinity];
   const end = Math.min(grace, expiry);
   if (end <= now || endedAt !== null || refusal === 'expired')

@@ -65,7 +65,7 @@ interface Subject {
 
 export interface SessionSubject extends Subject, Pick<SessionRow, 'sessionId' | JudgedOfSession> {
   /** 1 if the session was created under another epoch than the current one. */
-  readonly isOutdated: 0 | 1;
+  readonly isOutdated: boolean;
   /** Updated when a use is recorded. */
   lastSeenAt: number;
 }
@@ -101,7 +101,7 @@ export function subjects(cdnUrl: () => string) {
   return {
     ofSession(row: SessionRow, application: SubjectApplication, held: HeldSlugs): SessionSubject {
       const { sessionId, expiresAt, revokedAt, expiryReportedAt, lastSeenAt } = row;
-      const isOutdated = row.epoch === application.sessionEpoch ? 0 : 1;
+      const isOutdated = row.epoch !== application.sessionEpoch;
       const whose = common(row, application, held);
       return { ...whose, sessionId, expiresAt, revokedAt, expiryReportedAt, isOutdated, lastSeenAt };
     },

@@ -16,7 +16,7 @@ export function judgeSession(
   now: number,
 ): TokenRefusal | null {
   if (row.membershipStatus !== 'active' || row.userDeletedAt !== null) return 'membership_blocked';
-  if (row.revokedAt !== null || row.isOutdated === 1) return 'revoked';
+  if (row.revokedAt !== null || row.isOutdated) return 'revoked';
   return row.expiresAt <= now || row.expiryReportedAt !== null ? 'expired' : null;
 }
 
@@ -29,7 +29,7 @@ export function judgeKey(
   now: number,
 ): TokenRefusal | null {
   if (row.membershipStatus !== 'active' || row.userDeletedAt !== null) return 'membership_blocked';
-  if (row.revokedAt !== null || row.isOutdated === 1) return 'membership_blocked';
+  if (row.revokedAt !== null || row.isOutdated) return 'membership_blocked';
   if (row.endedAt !== null || (row.expiresAt !== null && row.expiresAt <= now)) return 'expired';
   return row.gracePeriodEndsAt !== null && row.gracePeriodEndsAt <= now ? 'expired' : null;
 }

@@ -78,7 +78,7 @@ export function deliveryClaims(
     const times = timesNow();
     if (isWhole) searched = '';
     for (let read = 0; isWhole || read < READS_OF_SEARCH; read += 1) {
-      const waiting = await listWaitingEndpoints(db.reader, searched, times);
+      const waiting = await listWaitingEndpoints(db.reader, { after: searched, ...times });
       for (const { id, isDue } of waiting) if (isDue) known.note(id);
       const isAtEnd = waiting.length < ENDPOINTS_READ;
       searched = isAtEnd ? '' : (waiting.at(-1)?.id ?? '');
@@ -91,7 +91,7 @@ export function deliveryClaims(
   async function queueNoted(times: DueTimes): Promise<Set<string>> {
     const looked = new Set<string>();
     for (const webhookId of known.takeNoted()) {
-      const due = await findDueEndpoint(db.reader, webhookId, times);
+      const due = await findDueEndpoint(db.reader, { webhookId, ...times });
       if (due) known.queue({ webhookId, budgetId: due.budgetId });
       looked.add(webhookId);
       const pause = yieldIfLong();
@@ -137,7 +137,8 @@ export function deliveryClaims(
   ): Promise<Place | undefined> {
     for (let next = places.next(); !next.done; next = places.next()) {
       const { value: place } = next;
-      if (looked.has(place.webhookId) || (await findDueEndpoint(db.reader, place.webhookId, times))) return place;
+      if (looked.has(place.webhookId) || (await findDueEndpoint(db.reader, { webhookId: place.webhookId, ...times })))
+        return place;
       known.drop(place);
       const pause = yieldIfLong();
       if (pause) await pause;
@@ -174,13 +175,13 @@ export function deliveryClaims(
     });
     const { inOrderUntil: until, inOrderAfter } = endpoint;
     const next =
-      until === null ? undefined : await findNextPending(unit, webhookId, { after: inOrderAfter ?? '', until });
+      until === null ? undefined : await findNextPending(unit, { webhookId, after: inOrderAfter ?? '', until });
     if (next) {
       const isFree = !here.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= clock.real());
       return isFree ? [await claim(next.id, true)] : [];
     }
     if (until !== null) await endOrder(unit, webhookId);
-    const due = (await listDueDeliveries(unit, webhookId, timesNow())).filter((id) => !here.has(id));
+    const due = (await listDueDeliveries(unit, { webhookId, ...timesNow() })).filter((id) => !here.has(id));
     const claimed: Claimed[] = [];
     for (const id of due.slice(0, places)) claimed.push(await claim(id, false));
     return claimed;

@@ -65,7 +65,7 @@ export function eventFollowers(reader: Reader) {
         if (error instanceof AppError) yield eventMessage('ended', { error: error.code });
         return;
       }
-      const events = await listEventsAfter(reader, applicationId, { after: last, limit: EVENTS_READ });
+      const events = await listEventsAfter(reader, { applicationId, after: last, limit: EVENTS_READ });
       for (const event of events) {
         last = event.id;
         // Test events are meant for one endpoint only.

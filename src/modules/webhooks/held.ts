@@ -43,7 +43,7 @@ export const DROP_HELD: LongWorkKind<Drop> = {
   name: 'drop_held',
   async step(unit, { data: { webhookId, before, recordId }, cursor }, limit) {
     const isResting = (await findRestingEndpoint(unit, webhookId)) !== undefined;
-    const done = isResting ? await dropHeldDeliveries(unit, webhookId, before, limit) : 0;
+    const done = isResting ? await dropHeldDeliveries(unit, { webhookId, before, limit }) : 0;
     const dropped = Number(cursor ?? 0) + done;
     if (done > 0) await amendAudit(unit, recordId, { dropped });
     return { done, cursor: String(dropped), isFinished: done < limit };

@@ -21,14 +21,14 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
   const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
   const { deliveryId, applicationId, attempts: number, endpoint } = claimed;
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
-  await insertAttempt(unit, deliveryId, attempt);
+  await insertAttempt(unit, { deliveryId, ...attempt });
   unit.publish(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered: errorClass === null });
-  if (claimed.isInOrder) await noteTriedInOrder(unit, endpoint.id, deliveryId);
+  if (claimed.isInOrder) await noteTriedInOrder(unit, { id: endpoint.id, deliveryId });
   if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
   if (errorClass === 'gone') return fail(unit, claimed, null, mails);
   if (number >= MAX_ATTEMPTS) return fail(unit, claimed, number, mails);
   const wait = retryWaitMs(number, result.retryAfterMs, result.jitter);
-  await postponeDelivery(unit, deliveryId, unit.now + wait);
+  await postponeDelivery(unit, { id: deliveryId, until: unit.now + wait });
 }
 
 /** Quarantines the endpoint and notifies its owners within the mail budget, so that releases flood no mailbox. */
@@ -40,7 +40,7 @@ async function fail(
 ): Promise<void> {
   await finishDelivery(unit, deliveryId, 'failed');
   const reason = failedAttempts === null ? 'the endpoint answered 410 Gone' : `${failedAttempts} attempts failed`;
-  const quarantined = await quarantineWebhook(unit, endpoint.id, reason);
+  const quarantined = await quarantineWebhook(unit, { id: endpoint.id, reason });
   if (!quarantined) return;
   const { applicationId, url } = quarantined;
   const { name: applicationName, workspaceId } = await requireApplication(unit, applicationId);

@@ -6,7 +6,7 @@ import { deleteWebhook } from '../../store/webhooks.ts';
 export const DELETE_WEBHOOK: LongWorkKind<{ readonly webhookId: string }> = {
   name: 'delete_webhook',
   async step(unit, { data: { webhookId } }, limit) {
-    const done = await deleteDeliveries(unit, webhookId, limit);
+    const done = await deleteDeliveries(unit, { webhookId, limit });
     const isFinished = done < limit;
     if (isFinished) await deleteWebhook(unit, webhookId);
     return { done, cursor: null, isFinished };

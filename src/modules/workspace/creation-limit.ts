@@ -22,7 +22,7 @@ export function creationLimit({ workspacesPerAccount, workspacesPerDay }: Creati
   async function ofDay(unit: Unit, userId: string): Promise<DayState | null> {
     const { now } = unit;
     if (workspacesPerDay === null) return null;
-    const times = await listCreationTimes(unit, userId, { since: now - windowMs, until: now });
+    const times = await listCreationTimes(unit, { userId, since: now - windowMs, until: now });
     const remaining = Math.max(0, workspacesPerDay - times.length);
     // At the limit, the oldest of the last `workspacesPerDay` has to become 24 hours old first.
     const resetAt = (times[workspacesPerDay - 1] ?? times.at(-1) ?? now) + windowMs;

@@ -13,7 +13,8 @@ import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { listKeysMadeBy, type MadeKey } from '../../store/key-creators.ts';
-import { findMember, listMembershipsWithApplication, setMemberStatus } from '../../store/members.ts';
+import { findMember, setMemberStatus } from '../../store/members.ts';
+import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { findUserByEmail, requireUser } from '../../store/people.ts';
 import { localeShownTo } from '../../store/reservations.ts';
 import {
@@ -218,7 +219,8 @@ async function requireOwner(unit: Unit, workspaceId: string, { userId }: MemberC
 }
 
 async function refuseLastOwner(unit: Unit, { workspaceId, userId }: Seat): Promise<void> {
-  if (!(await hasOtherOwner(unit, workspaceId, userId))) throw new AppError('invalid_state', { hint: 'last_owner' });
+  if (!(await hasOtherOwner(unit, { workspaceId, userId })))
+    throw new AppError('invalid_state', { hint: 'last_owner' });
 }
 
 /** Returns the invited address for people who have not signed in yet. */

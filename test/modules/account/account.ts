@@ -95,6 +95,6 @@ export async function addSessions(
   const ended = await given.sessions(instance, application, userId, each);
   await instance.db.write(SYSTEM_ACTOR, async (unit) => {
     for (const [index, { sessionId }] of ended.entries())
-      await revokeSessionRow(unit, sessionId, { at: unit.now - (index % 5), reason: 'signed_out' });
+      await revokeSessionRow(unit, { sessionId, at: unit.now - (index % 5), reason: 'signed_out' });
   });
 }

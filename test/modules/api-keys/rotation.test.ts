@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { requireConsole } from '@/store/applications.ts';
-import { listMembershipsOf } from '@/store/members.ts';
+import { listMembershipsOf } from '@/store/memberships.ts';
 import { DAY, isoTime, MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';

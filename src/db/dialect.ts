@@ -1,0 +1,49 @@
+/** SQL fragments that differ between engines, and named values in statements. */
+
+/** SQL text with named values (`:id`); a function where engines differ. */
+export type Sql = string | ((dialect: Dialect) => string);
+
+export interface Dialect {
+  /** Returns the placeholder of a value. @param position from 1, by first mention. */
+  readonly placeholder: (name: string, position: number) => string;
+  /** Adds the engine's planner hints to a statement. */
+  readonly hinted: (sql: string) => string;
+  /** Joins the next table after the previous ones; `JOIN` where an engine plans the order well itself. */
+  readonly joinInOrder: string;
+  /** Hides a column from the planner, to keep it from choosing the column's index. */
+  readonly unindexed: (column: string) => string;
+  /** Returns the position of a part in a text, from 1; 0 if the text does not contain it. */
+  readonly textPosition: (text: string, part: string) => string;
+  /** Returns a member of a JSON object as text. */
+  readonly jsonText: (column: string, key: string) => string;
+  /** Returns the operand of `IN` for a value that is a list of ids. */
+  readonly idList: (list: string) => string;
+  /** Column by which rows of a table sort in the order of their insertion. */
+  readonly insertionOrder: string;
+}
+
+export interface CompiledSql {
+  readonly sql: string;
+  /** Names of the values, in the order in which they are bound. */
+  readonly names: readonly string[];
+  /** Result columns named `is…` or `has…`, which are booleans in every engine. */
+  readonly booleans: readonly string[];
+}
+
+/** Returns the text for an engine. */
+export function sqlOf(sql: Sql, dialect: Dialect): string {
+  return typeof sql === 'string' ? sql : sql(dialect);
+}
+
+const NAMED_VALUE = /(?<![:\w]):([a-z]\w*)/gi;
+const BOOLEAN_COLUMN = /\bAS "((?:is|has)[A-Z]\w*)"/g;
+
+export function compile(source: Sql, dialect: Dialect): CompiledSql {
+  const text = dialect.hinted(sqlOf(source, dialect));
+  const names: string[] = [];
+  const sql = text.replace(NAMED_VALUE, (_, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return dialect.placeholder(name, names.indexOf(name) + 1);
+  });
+  return { sql, names, booleans: [...text.matchAll(BOOLEAN_COLUMN)].map(([, name = '']) => name) };
+}
