@@ -1,23 +1,68 @@
-/** Raw statements of the store keep to what SQLite and PostgreSQL both understand, where that costs nothing. */
-import { expect, test } from 'bun:test';
+/** Every statement of the store is understood by SQLite and by PostgreSQL. */
+import { PGlite } from '@electric-sql/pglite';
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { migrate } from '@/db/sqlite/migrate.ts';
+import { postgresSchema } from '../support/postgres-schema.ts';
+import type { StoreStatement } from '../support/store-statements.ts';
 
-const STORE = join(import.meta.dir, '../../src/store');
+const TEST = join(import.meta.dir, '..');
+const STORE = join(TEST, '../src/store');
 
-const lines = await Array.fromAsync(new Bun.Glob('**/*.ts').scan(STORE), async (path) =>
-  (await Bun.file(join(STORE, path)).text()).split('\n').map((line, at) => ({ place: `${path}:${at + 1}`, line })),
-).then((files) => files.flat().filter(({ line }) => !/^\s*(?:\/?\*|\/\/)/.test(line)));
+const statements: StoreStatement[] = [];
+const sources = new Map<string, string>();
+const sqlite = new SqliteDatabase(':memory:', { strict: true });
+const postgres = new PGlite();
 
-const where = (pattern: RegExp) => lines.filter(({ line }) => pattern.test(line)).map(({ place }) => place);
-
-test('names with capitals stand in quotes: PostgreSQL makes small letters of others', () => {
-  expect(where(/\b(?:AS|GROUP BY|ORDER BY) [a-z]+[A-Z]/)).toEqual([]);
+beforeAll(async () => {
+  const script = Bun.spawn([process.execPath, join(TEST, 'support/store-statements.ts')], { stdout: 'pipe' });
+  statements.push(...((await new Response(script.stdout).json()) as StoreStatement[]));
+  for await (const name of new Bun.Glob('*.ts').scan(STORE))
+    sources.set(name, await Bun.file(join(STORE, name)).text());
+  migrate(sqlite, ':memory:');
 });
 
-test.each([
-  ['iif(), but CASE', /\biif\(/i],
-  ['ifnull(), but coalesce()', /\bifnull\(/i],
-  ['INSERT OR REPLACE, but ON CONFLICT', /\bINSERT OR\b/i],
-])('none says %s', (_, pattern) => {
-  expect(where(pattern)).toEqual([]);
+afterAll(async () => {
+  sqlite.close();
+  await postgres.close();
+});
+
+/** Each call that declares or builds a statement. */
+const DECLARATION =
+  /^(?!\s*(?:\*|\/|import)).*?\b(?:(?:query|longRead|change)\.\w+|change|note|prepared|cachedRow|uncachedRow|longReadOf)[<(]/gm;
+
+test('each statement of the store is found, whether declared or built at each use', () => {
+  const found = Map.groupBy(statements, ({ place }) => place.split(':')[0] ?? '');
+  const declared = [...sources].map(([name, source]) => ({ name, count: source.match(DECLARATION)?.length ?? 0 }));
+  expect(declared.filter(({ name, count }) => (found.get(name)?.length ?? 0) < count)).toEqual([]);
+  expect(declared.filter(({ count }) => count > 0).length).toBeGreaterThan(30);
+});
+
+test('names with capitals stand in quotes: PostgreSQL makes small letters of others', () => {
+  expect(statements.filter(({ postgres: sql }) => /\b(?:AS|GROUP BY|ORDER BY) [a-z]+[A-Z]/.test(sql))).toEqual([]);
+});
+
+test('SQLite prepares each', () => {
+  const refused = statements.flatMap(({ place, sqlite: sql }) => {
+    try {
+      sqlite.prepare(sql).finalize();
+      return [];
+    } catch (error) {
+      return [{ place, error: String(error), sql }];
+    }
+  });
+  expect(refused).toEqual([]);
+});
+
+test('PostgreSQL takes the schema, and prepares each', async () => {
+  for (const sql of postgresSchema()) await postgres.exec(sql);
+  const refused = [];
+  for (const [index, { place, postgres: sql }] of statements.entries())
+    try {
+      await postgres.exec(`PREPARE statement_${index} AS ${sql}`);
+    } catch (error) {
+      refused.push({ place, error: String(error), sql });
+    }
+  expect(refused).toEqual([]);
 });

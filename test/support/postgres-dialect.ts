@@ -1,0 +1,19 @@
+/** PostgreSQL's fragments of SQL, as far as tests go. */
+import type { Dialect } from '../../src/db/dialect.ts';
+
+export const postgresDialect: Dialect = {
+  placeholder: (_, position) => `$${position}`,
+  hinted: (sql) => sql,
+  joinInOrder: 'JOIN',
+  unindexed: (column) => column,
+  textPosition: (text, part) => `strpos(${text}, ${part})`,
+  jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}')`,
+  idList: (list) => `(SELECT json_array_elements_text(CAST(${list} AS json)))`,
+  insertionOrder: 'id',
+};
+
+/** Replaces the placeholders of a statement that drizzle has built for SQLite. */
+export function numbered(sql: string): string {
+  let position = 0;
+  return sql.replaceAll('?', () => `$${(position += 1)}`);
+}
