@@ -103,7 +103,7 @@ describe('after the clock went back a day', () => {
       const { status, json } = await restarted.call('GET', `/api/applications/${application.id}`, { token });
       return [status, json.message];
     };
-    expect(await use(expired)).toEqual([401, expect.stringContaining(`expired, since ${isoTime(START + HOUR)}`)]);
+    expect(await use(expired)).toEqual([401, expect.stringContaining(`expired at ${isoTime(START + HOUR)}`)]);
     expect(await use(rotated)).toEqual([401, expect.stringContaining(`its grace ended at ${isoTime(START + DAY)}`)]);
     expect(await use(lasting)).toEqual([200, undefined]);
     expect((await verify(restarted, expired.token)).json).toMatchObject({ success: false, errorMessage: 'expired' });

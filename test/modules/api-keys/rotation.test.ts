@@ -465,7 +465,7 @@ describe('what a backend is told of an application’s key', () => {
         401,
         json.errorMessage ? 'invalid_api_key' : 'unauthenticated',
       ]);
-      expect(json.message).toContain(`rotated away; its grace ended at ${isoTime(START + DAY)}`);
+      expect(json.message).toContain(`rotated; its grace period ended at ${isoTime(START + DAY)}`);
     }
   });
 
@@ -481,7 +481,7 @@ describe('what a backend is told of an application’s key', () => {
       const path = `/api/applications/${application.id}`;
       const { status, json } = await instance.call('GET', path, { token });
       const { json: own } = await instance.call('POST', '/api/v1/verify', { token, body: { token } });
-      return [status, json.message?.includes('rotated away'), own.message?.includes('rotated away')];
+      return [status, json.message?.includes('was rotated'), own.message?.includes('was rotated')];
     };
     expect([await use(first.token), await use(second.token)]).toEqual([
       [401, true, true],
@@ -490,7 +490,7 @@ describe('what a backend is told of an application’s key', () => {
     expect(await use(third.token)).toEqual([200, undefined, undefined]);
     const { json } = await instance.call('GET', '/api/applications', { token: first.token });
     expect(json).toMatchObject({ error: 'unauthenticated' });
-    expect(json.message).toContain(`rotated away at ${isoTime(START)}`);
+    expect(json.message).toContain(`rotated at ${isoTime(START)}`);
     // Its hash is all that is kept, and not for ever.
     expect(instance.sqlite.query('SELECT * FROM retired_key_tokens').values().join()).not.toContain(first.token);
     instance.clock.advance(89.5 * DAY);

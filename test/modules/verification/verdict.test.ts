@@ -269,7 +269,7 @@ describe('the caller’s own key', () => {
     instance.clock.advance(1);
     // Whoever holds a key that was good once is told what became of it.
     const told = new Map<string | undefined, unknown>([
-      [expired.token, expect.stringContaining(`expired, since ${new Date(START + 1).toISOString()}`)],
+      [expired.token, expect.stringContaining(`expired at ${new Date(START + 1).toISOString()}`)],
       [revoked.token, expect.stringContaining('revoked at ')],
     ]);
     const bad = [undefined, 'eak_x', mintSecret('apiKey', systemRandom), person.token, expired.token, revoked.token];
