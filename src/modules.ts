@@ -134,7 +134,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     backups,
     metricsModule(world, {
       queueCounts: health.queueCounts,
-      streams: { session: live.hub.count, activity: activity.followers.count, events: webhooks.followers.count },
+      streams: { session: live.hub.count, activity: activity.streams.count, events: webhooks.streams.count },
     }),
     { operations: [...pageRoutes(pages), ...consoleRoutes(pages)] },
     ...(testTools ? [testToolsModule(world, testTools)] : []),
@@ -145,13 +145,13 @@ export function wireModules(world: World, testTools: TestTools | null) {
     operations,
     /** Services called by name from outside the modules: by the router, by commands and by tests. */
     services: {
-      activity: activity.followers,
+      activity: activity.streams,
       apiKeys: apiKeys.service,
       applications: applications.service,
       backups: backups.service,
       counts: stats.counts,
       deliveries: webhooks.deliveries,
-      eventStreams: webhooks.followers,
+      eventStreams: webhooks.streams,
       deviceApproval: devices.approval,
       grants: grants.service,
       live: live.hub,

@@ -1,10 +1,10 @@
 /** Mail queue without a mail server: captures due mails in the database, many per change and without leases. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
+import { wakeLoop } from '../core/wake-loop.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/errors.ts';
 import { captureDueMails, type Mail } from '../store/mails.ts';
-import { pump } from './pump.ts';
 import type { MailQueue } from './queue.ts';
 
 /** Batch size; one batch takes about 2 ms. */
@@ -29,13 +29,13 @@ export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQue
     return captured.length === CAPTURED_AT_ONCE;
   }
 
-  const { wake, run, close } = pump(capture, (err) => {
+  const { wake, run, stop } = wakeLoop(capture, (err) => {
     if (!isOutage(err)) log.error({ err }, 'mail could not be captured; it will be tried again');
   });
   return {
     start: async () => {},
     wake,
     runOnce: run,
-    close,
+    close: () => void stop(),
   };
 }

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { HOUR, MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
+import { wakeLoop } from '../core/wake-loop.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/errors.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type MailOutcome,
   recordMailOutcome,
 } from '../store/mails.ts';
-import { pump } from './pump.ts';
 import { type Candidate, inFlight } from './places.ts';
 import { MailError, type MailTransport } from './transport.ts';
 import { recordUndelivered } from './undelivered.ts';
@@ -69,7 +69,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
   /** Fills the free slots until nothing is due or no slot is left. */
-  const { wake, run, close, isClosed } = pump(turn, (err) => {
+  const { wake, run, stop, isStopped } = wakeLoop(round, (err) => {
     if (!isOutage(err)) log.error({ err }, 'mail could not be claimed; it will be tried again');
   });
 
@@ -105,7 +105,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
   }
 
   /** Records outcomes and starts new mails concurrently in two changes: either may fail without the other. */
-  async function turn(): Promise<boolean> {
+  async function round(): Promise<boolean> {
     const returned = results.splice(0);
     const recorded = returned.length === 0 ? undefined : record(returned);
     const claimable = await listClaimable();
@@ -144,7 +144,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
     const outcome = mail.expiresAt <= clock.now() ? expired(mail) : await attempt(mail);
     clearTimeout(patience);
     places.end(mail.id);
-    if (isClosed()) return;
+    if (isStopped()) return;
     results.push({ mail, outcome });
     wake();
   }
@@ -165,11 +165,11 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
     } catch (error) {
       const { reason, isPermanent } = error instanceof MailError ? error : new MailError(nameOf(error), false);
       if (isPermanent) {
-        if (!isClosed()) log.error({ mailId, reason }, 'the mail server rejected a mail permanently');
+        if (!isStopped()) log.error({ mailId, reason }, 'the mail server rejected a mail permanently');
         return { status: 'failed', error: reason, isExpired: false };
       }
       const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_MAIL_RETRY_MS);
-      if (!isClosed()) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
+      if (!isStopped()) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
       return { status: 'queued', error: reason, nextAttemptAt: clock.now() + wait };
     }
   }
@@ -184,10 +184,10 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
       do {
         await run();
         if (sending.size > 0) await Promise.race(sending);
-      } while (!isClosed() && (sending.size > 0 || results.length > 0));
+      } while (!isStopped() && (sending.size > 0 || results.length > 0));
     },
     close() {
-      close();
+      void stop();
       transport.close();
     },
   };

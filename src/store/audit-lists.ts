@@ -1,8 +1,8 @@
 /** Activity lists, read from the audit trail, newest first. Filters without an index are scanned for in batches. */
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { familiesBeginning } from '../core/audit.ts';
 import type { Reader } from '../db/database.ts';
-import { longRead, orm, query, type Sql, sqlOf } from '../db/statements.ts';
+import { longRead, orm, prepared, query, type Sql, sqlOf } from '../db/statements.ts';
 import type { AuditRecord } from './audit.ts';
 import { auditRecords } from './schema/records.ts';
 
@@ -127,6 +127,37 @@ export async function findAuditRecord(
     .from(auditRecords)
     .where(and(eq(auditRecords.id, id), isWithin));
   return row;
+}
+
+const recordsAfter = (column: 'workspaceId' | 'applicationId') =>
+  prepared((orm) =>
+    orm
+      .select()
+      .from(auditRecords)
+      .where(
+        and(
+          eq(auditRecords[column], sql.placeholder('owner')),
+          sql`(${auditRecords.createdAt}, ${auditRecords.id}) > (${sql.placeholder('at')}, ${sql.placeholder('id')})`,
+        ),
+      )
+      .orderBy(auditRecords.createdAt, auditRecords.id)
+      .limit(sql.placeholder('limit'))
+      .prepare(),
+  );
+const workspaceRecordsAfter = recordsAfter('workspaceId');
+const applicationRecordsAfter = recordsAfter('applicationId');
+
+/** Returns records in order, from the one after a position on. @param after null for the first. */
+export function listAuditRecordsAfter(
+  reader: Reader,
+  { workspaceId, applicationId }: AuditScope,
+  after: AuditPosition | null,
+  limit: number,
+): Promise<AuditRecord[]> {
+  const [at, id] = after ?? [0, ''];
+  return applicationId === null
+    ? workspaceRecordsAfter(reader, { owner: workspaceId, at, id, limit })
+    : applicationRecordsAfter(reader, { owner: applicationId, at, id, limit });
 }
 
 export async function findAuditRecords(reader: Reader, ids: readonly string[]): Promise<Map<string, AuditRecord>> {

@@ -1,14 +1,16 @@
 /** What the console shows, asked for by people whom it does not concern: other tenants, and those whose right is just ending. */
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import type { AuditKind } from '@/core/audit.ts';
 import { AppError } from '@/core/error.ts';
-import { newId } from '@/core/id.ts';
 import { SENT_NOW_AT_ONCE } from '@/mail/send-now.ts';
 import { MailError, type MailTransport } from '@/mail/transport.ts';
-import { activityFollowers } from '@/modules/activity/followers.ts';
-import type { AuditRecord } from '@/store/audit.ts';
+import { activityStreams } from '@/modules/activity/streams.ts';
+import { AUDIT_RECORDED, recordAudit } from '@/store/audit.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { follow } from '../modules/live/listen.ts';
 import { createScene, personOf, RETURN_TO, sceneOf } from '../modules/provider/scene.ts';
+import { openTestDatabase } from '../support/database.ts';
 import * as given from '../support/given.ts';
 import { createInstance, type Instance, START } from '../support/instance.ts';
 import { turns } from '../support/turns.ts';
@@ -131,17 +133,6 @@ describe('a mail test', () => {
 });
 
 describe('a stream of activity', () => {
-  const record = (kind: string): AuditRecord =>
-    ({
-      id: newId('audit', START),
-      workspaceId: 'wsp_1',
-      applicationId: null,
-      kind,
-      ok: true,
-      userId: null,
-      createdAt: START,
-    }) as unknown as AuditRecord;
-
   /** A seat that is looked at as of now, and an answer that takes its time. */
   function seat() {
     let isHeld = true;
@@ -159,31 +150,37 @@ describe('a stream of activity', () => {
     };
   }
 
-  const LOSS = [record('workspace.member_removed'), record('apikey.created')];
   const ENDED = [{ event: 'ended', data: { error: 'unauthenticated' } }];
 
   test.each(['by a record', 'by a heartbeat'])(
     'tells nothing after its right has ended while that is judged %s',
     async (by) => {
-      const followers = activityFollowers({} as never);
+      const { db } = await openTestDatabase({ now: () => START });
+      const streams = activityStreams(db.reader);
+      db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+      const record = (...kinds: AuditKind[]) =>
+        db.write(SYSTEM_ACTOR, async (unit) => {
+          for (const kind of kinds) await recordAudit(unit, { kind, workspaceId: 'wsp_1' });
+        });
       const { lose, hold, release, confirm } = seat();
-      const following = { workspaceId: 'wsp_1', budgetId: 'usr_maker', applicationId: null, userId: 'usr_1', confirm };
-      const stream = follow(new Response(followers.open(following)));
-      followers.publish([record('role.created')]);
-      expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'activity']);
+      const scope = { workspaceId: 'wsp_1', applicationId: null, budgetId: 'usr_maker', userId: 'usr_1', after: null };
+      const stream = follow(new Response(streams.open({ ...scope, confirm })));
+      await stream.told();
+      await record('role.created');
+      expect((await stream.told()).map(({ event }) => event)).toEqual(['activity']);
       hold();
       if (by === 'by a record') {
         // Judged as it was, while it is lost.
-        followers.publish([record('workspace.updated')]);
+        await record('workspace.updated');
         expect(await stream.told()).toEqual([]);
         lose();
-        followers.publish(LOSS);
+        await record('workspace.member_removed', 'apikey.created');
         expect(await stream.told()).toEqual([]);
         release();
       } else {
         lose();
-        followers.publish(LOSS);
-        const beat = followers.heartbeat();
+        await record('workspace.member_removed', 'apikey.created');
+        const beat = streams.heartbeat();
         expect(await stream.told()).toEqual([]);
         release();
         await beat;

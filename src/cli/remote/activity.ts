@@ -111,16 +111,15 @@ export const ACTIVITY: readonly RemoteCommand[] = [
       };
       const path = id === null ? '/api/workspace/activity/events' : `/api/applications/${id}/activity/events`;
       let isCaughtUp = Promise.resolve();
-      // Opens the stream before reading the list, so that no record is missed between them.
+      // Opens the stream before reading the list, so that no record is missed between them. Later it resumes by itself.
       const onOpen = (isAgain: boolean) => {
-        if (isAgain) terminal.err('Connected again.\n');
+        if (isAgain) return terminal.err('Connected again; what was missed follows.\n');
         isCaughtUp = catchUp();
         isCaughtUp.catch(() => {});
       };
       for await (const { name, data } of follow({ terminal, target, path, onOpen })) {
         await isCaughtUp;
-        if (name === 'gap')
-          terminal.err('Some records were too fast for this connection: see gatehouse activity list.\n');
+        if (name === 'reload') terminal.err('Some records may be missing: see gatehouse activity list.\n');
         if (name !== 'activity') continue;
         const record = JSON.parse(data) as Record;
         if (told.delete(record.id) || !isWanted(record, filters)) continue;

@@ -12,22 +12,26 @@ interface Live {
   /** Records received since the activity was last viewed. */
   readonly unseen: number;
   readonly isConnected: boolean;
+  /** Counts the breaks after which records may be missing. */
+  readonly breaks: number;
   listen(listener: Listener): () => void;
   see(): void;
 }
 
-const LiveContext = createContext<Live>({ unseen: 0, isConnected: false, listen: () => () => {}, see() {} });
+const LiveContext = createContext<Live>({ unseen: 0, isConnected: false, breaks: 0, listen: () => () => {}, see() {} });
 
 interface LiveProviderProps {
   readonly applicationId: string | null;
   readonly children: ComponentChildren;
 }
 
-/** Browsers reconnect a broken stream, but not a refused one, such as by a proxy during a server start; we do. */
+/** Browsers resume a broken stream, but not a refused one, such as by a proxy during a server start; we open it anew. */
 export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   const listeners = useRef(new Set<Listener>());
   const [unseen, setUnseen] = useState(0);
   const [isConnected, setIsConnected] = useState(false);
+  const [breaks, setBreaks] = useState(0);
+  const noteBreak = () => setBreaks((count) => count + 1);
 
   useEffect(() => {
     setUnseen(0);
@@ -39,14 +43,19 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
       opened.addEventListener('open', () => setIsConnected(true));
       opened.addEventListener('error', () => {
         setIsConnected(false);
-        if (opened.readyState === EventSource.CLOSED) timer = setTimeout(() => (stream = connect(id)), AGAIN_MS);
+        if (opened.readyState === EventSource.CLOSED) timer = setTimeout(() => connectAgain(id), AGAIN_MS);
       });
+      opened.addEventListener('reload', noteBreak);
       opened.addEventListener('activity', ({ data }: MessageEvent<string>) => {
         const event = JSON.parse(data) as AuthEvent;
         setUnseen((count) => count + 1);
         for (const listener of listeners.current) listener(event);
       });
       return opened;
+    }
+    function connectAgain(id: string): void {
+      stream = connect(id);
+      stream.addEventListener('open', noteBreak, { once: true });
     }
     return () => {
       clearTimeout(timer);
@@ -58,6 +67,7 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   const live: Live = {
     unseen,
     isConnected,
+    breaks,
     listen(listener) {
       listeners.current.add(listener);
       return () => void listeners.current.delete(listener);

@@ -3,21 +3,21 @@ import { SECOND } from '../../core/clock.ts';
 import { AUDIT_RECORDED } from '../../store/audit.ts';
 import { findBudget } from '../../store/budgets.ts';
 import { type Module, onCommit, type World } from '../module.ts';
-import { activityFollowers, type Followers } from './followers.ts';
 import { activityRoutes } from './routes.ts';
 import { activityService } from './service.ts';
+import { activityStreams, type ActivityStreams } from './streams.ts';
 
-export function activityModule({ db, keepOpen }: World): Module & { readonly followers: Followers } {
-  const followers = activityFollowers(db.reader);
+export function activityModule({ db, keepOpen }: World): Module & { readonly streams: ActivityStreams } {
+  const streams = activityStreams(db.reader);
   return {
-    followers,
+    streams,
     operations: activityRoutes({
       activity: activityService(db),
-      followers,
+      streams,
       budgetOf: (workspaceId) => findBudget(db.reader, workspaceId),
       keepOpen,
     }),
-    jobs: [{ name: 'activity streams', everyMs: 15 * SECOND, runOnce: () => followers.heartbeat() }],
-    listeners: [onCommit(AUDIT_RECORDED, (records) => followers.publish(records))],
+    jobs: [{ name: 'activity streams', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() }],
+    listeners: [onCommit(AUDIT_RECORDED, (records) => streams.publish(records))],
   };
 }

@@ -7,13 +7,13 @@ import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { TenantApplication } from '../../store/applications.ts';
 import type { AuditScope } from '../../store/audit-lists.ts';
-import type { Followers } from './followers.ts';
 import { ActivityPage, ActivityQuery, AuthEvent } from './model.ts';
 import type { Activity } from './service.ts';
+import type { ActivityStreams } from './streams.ts';
 
 export interface ActivityRouteDependencies {
   readonly activity: Activity;
-  readonly followers: Followers;
+  readonly streams: ActivityStreams;
   /** Returns the budget of a workspace. */
   readonly budgetOf: (workspaceId: string) => Promise<string>;
   /** Lets a connection stay open without traffic from the client. */
@@ -23,11 +23,12 @@ export interface ActivityRouteDependencies {
 const PAGES = 'A filtered page may be short although another page follows.';
 
 const STREAM =
-  'First `ready`, then an `activity` for each record once it is durable, as the list shows it and with its id as the id of the event. ' +
-  '`gap` says how many were left out for a reader that was too slow: they are in the list. A comment line every 15 seconds keeps the ' +
-  'connection alive; `ended` with an error code is the last, when the caller may not read on. A session in the cookie will do, for `EventSource`.';
+  'First `ready`, then an `activity` for each record, in order, as the list shows it and with its id as the id of the event; with ' +
+  '`Last-Event-ID` exactly what came after that one first. `reload` says that records may be missing, because the id is unknown here or ' +
+  'too old, or the server’s clock went back: they are in the list. A comment line every 15 seconds keeps the connection alive; ' +
+  '`ended` with an error code is the last, when the caller may not read on. A session in the cookie will do, for `EventSource`.';
 
-export function activityRoutes({ activity, followers, budgetOf, keepOpen }: ActivityRouteDependencies): Operation[] {
+export function activityRoutes({ activity, streams, budgetOf, keepOpen }: ActivityRouteDependencies): Operation[] {
   const common = { method: 'GET', tag: 'Activity', access: 'read', limit: 'key' } as const;
   const stream = { ...common, description: STREAM, mediaType: 'text/event-stream', errors: ['unavailable'] } as const;
 
@@ -39,7 +40,8 @@ export function activityRoutes({ activity, followers, budgetOf, keepOpen }: Acti
   ): Promise<Response> {
     const confirm = required(actor.confirm, 'second look at a caller');
     const budgetId = await budgetOf(scope.workspaceId);
-    const response = eventStreamResponse(context, followers.open({ ...scope, budgetId, userId, confirm }));
+    const after = context.request.headers.get('last-event-id');
+    const response = eventStreamResponse(context, streams.open({ ...scope, budgetId, userId, after, confirm }));
     keepOpen(context.request);
     return response;
   }

@@ -1,17 +1,17 @@
-/** Open event streams. Holds nothing that is not in the database: a listener that reconnects gets a full snapshot. */
+/** Streams that send a session or key its own changes. One that is opened again begins with the whole state. */
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import { type DomainEvent, isShown, type ShownEvent } from '../../core/event.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import { eventMessage, HEARTBEAT } from '../../http/event-stream.ts';
+import { streamHub, type StreamSource } from '../../http/stream-hub.ts';
 import type { SessionsEnded } from '../../store/sessions.ts';
 import type { Followed } from '../verification/service.ts';
-import { type Listener, listeners } from './listeners.ts';
 
-const MAX_PER_CREDENTIAL = 20;
-const MAX_IN_ALL = 50_000;
-/** Changes a listener may have queued before it is disconnected; on reconnect it gets a snapshot. */
-const MAX_WAITING_CHANGES = 100;
+const LIMITS = { total: 50_000, perSubject: 20, hint: 'too_many_streams_in_session' } as const;
+/** Changes waiting for a database read, and bytes waiting to be read, before a slow client is disconnected. */
+const MAX_WAITING_READS = 100;
+const MAX_WAITING_BYTES = 64 * 1024;
 
 /** Reason sent at the end of a key's stream. */
 const KEY_ENDED = 'key_ended';
@@ -19,7 +19,7 @@ const KEY_ENDED = 'key_ended';
 export interface Hub {
   /** Opens a stream that starts with a `session` snapshot. @throws {AppError} revoked, rate_limited, unavailable */
   open(followed: Followed): Promise<ReadableStream<Uint8Array>>;
-  /** Sends events to their listeners; those that need a database read follow shortly after, in the same order. */
+  /** Sends events to the streams they concern, shortly afterwards and in order. */
   publish(events: readonly DomainEvent[]): void;
   /** Ends streams of ended sessions, without waiting for the background task that writes their ends. */
   recheck(ended: readonly SessionsEnded[]): void;
@@ -31,10 +31,18 @@ export interface Hub {
   count(): number;
 }
 
-/** A change that needs the current identity, which is null once the session or key has ended. */
-interface Change {
-  readonly listener: Listener;
-  tell(identity: Envelope | null): void;
+/** A message, or what becomes of the current identity, which is null once the session or key has ended. */
+type Change = Uint8Array | ((identity: Envelope | null) => Outcome);
+
+interface Outcome {
+  readonly message: Uint8Array | null;
+  readonly isLast?: boolean;
+}
+
+interface LiveStream extends StreamSource, Followed {
+  readonly changes: Change[];
+  waitingReads: number;
+  waitingBytes: number;
 }
 
 /**
@@ -45,143 +53,137 @@ export function hub(
   envelopeOf: (followed: Followed) => Promise<Envelope | null>,
   budgetOf: (workspaceId: string | null) => Promise<string>,
 ): Hub {
-  const open = listeners(MAX_IN_ALL);
-  let changes: Change[] = [];
-  let isCatchingUp = false;
+  const streams = streamHub<LiveStream>(LIMITS);
 
-  /** Queues a change behind all pending ones, so that a listener gets its changes in order. */
-  function tellLater(change: Change): void {
-    const { listener } = change;
-    if (listener.waiting >= MAX_WAITING_CHANGES) return open.close(listener);
-    listener.waiting += 1;
-    changes.push(change);
-    if (isCatchingUp) return;
-    isCatchingUp = true;
-    setImmediate(() => void catchUp());
-  }
-
-  async function catchUp(): Promise<void> {
-    while (changes.length > 0) {
-      const waiting = changes;
-      changes = [];
-      for (const { listener, tell } of waiting) {
-        listener.waiting -= 1;
-        if (!open.has(listener)) continue;
-        try {
-          tell(await envelopeOf(listener));
-        } catch {
-          // The client reconnects and gets a snapshot.
-          open.close(listener);
-        }
-        await yieldIfLong();
+  /** Sends what has waited; a stream that was closed reads no identity any more. */
+  async function* read(stream: LiveStream, state: { readonly isOpen: boolean }) {
+    for (let change = stream.changes.shift(); change !== undefined; change = stream.changes.shift()) {
+      if (typeof change !== 'function') {
+        stream.waitingBytes -= change.byteLength;
+        yield change;
+        continue;
       }
+      stream.waitingReads -= 1;
+      if (!state.isOpen) continue;
+      const { message, isLast = false } = change(await envelopeOf(stream));
+      if (message !== null) yield message;
+      if (isLast) return true;
+      const pause = yieldIfLong();
+      if (pause) await pause;
     }
-    isCatchingUp = false;
+    return false;
   }
 
-  /** Sends at once, unless the listener has pending changes. */
-  function tellInOrder(listener: Listener, tell: () => void): void {
-    if (listener.waiting === 0) tell();
-    else tellLater({ listener, tell });
+  /** Queues a change behind all that wait, or disconnects a client that is too slow. */
+  function queue(stream: LiveStream, change: Change): void {
+    const isRead = typeof change === 'function';
+    if (isRead ? stream.waitingReads >= MAX_WAITING_READS : stream.waitingBytes > MAX_WAITING_BYTES)
+      return streams.close(stream);
+    if (isRead) stream.waitingReads += 1;
+    else stream.waitingBytes += change.byteLength;
+    stream.changes.push(change);
+    streams.wake([stream]);
   }
 
-  function end(listener: Listener, reason: string): void {
-    open.send(listener, eventMessage('revoked', { reason }));
-    open.close(listener);
+  /** Ends the stream if its session or key has ended. @param message sent otherwise. */
+  function recheck(stream: LiveStream, reason: string, message: Uint8Array | null = null): void {
+    queue(stream, (identity) =>
+      identity === null ? { message: eventMessage('revoked', { reason }), isLast: true } : { message },
+    );
   }
 
-  /** @param goOn called if the key is still valid. */
-  function recheckKey(listener: Listener, goOn: () => void): void {
-    tellLater({ listener, tell: (identity) => (identity === null ? end(listener, KEY_ENDED) : goOn()) });
-  }
-
-  function tell(listener: Listener, event: ShownEvent): void {
-    const send = (name: string, data: object) =>
-      tellInOrder(listener, () => open.send(listener, eventMessage(name, data)));
+  function send(stream: LiveStream, event: ShownEvent): void {
+    const sendNow = (name: string, data: object) => queue(stream, eventMessage(name, data));
     switch (event.type) {
       case 'user.role_added':
       case 'user.role_removed':
-        return send('roles', { roles: event.data.current });
+        return sendNow('roles', { roles: event.data.current });
       case 'user.scope_added':
       case 'user.scope_removed':
-        return send('scopes', { scopes: event.data.current });
+        return sendNow('scopes', { scopes: event.data.current });
       case 'user.membership_changed':
-        return send('memberships', { memberships: event.data.memberships });
+        return sendNow('memberships', { memberships: event.data.memberships });
       case 'user.profile_updated':
       case 'user.username_changed':
       case 'user.avatar_changed':
       case 'user.banner_changed':
       case 'user.identity_changed':
-        return tellLater({
-          listener,
-          tell: (identity) => void (identity && open.send(listener, eventMessage('profile', identity))),
-        });
+        return queue(stream, (identity) => ({ message: identity && eventMessage('profile', identity) }));
       case 'user.signed_out':
       case 'user.session_revoked':
       case 'user.session_expired':
-        if (event.data.sessionId === listener.credentialId) tellInOrder(listener, () => end(listener, endingOf(event)));
-        return;
+        if (event.data.sessionId !== stream.credentialId) return;
+        sendNow('revoked', { reason: reasonOf(event) });
+        return streams.close(stream);
       default:
         // Every event type is either handled here or listed as not shown in core/event.ts.
         event satisfies never;
     }
   }
 
+  const of = (applicationId: string, userId: string | null) =>
+    streams.of(userId === null ? applicationId : `${applicationId} ${userId}`);
+
   return {
     async open(followed) {
       const budgetId = await budgetOf(followed.workspaceId);
-      if (open.ofCredential(followed.credentialId).length >= MAX_PER_CREDENTIAL)
-        throw new AppError('rate_limited', { hint: 'too_many_streams_in_session', retryAfterSeconds: 15 });
+      const { applicationId, userId, credentialId } = followed;
+      const stream: LiveStream = {
+        ...followed,
+        budgetId,
+        subject: credentialId,
+        topics: [applicationId, `${applicationId} ${userId}`],
+        changes: [],
+        waitingReads: 0,
+        waitingBytes: 0,
+        read: (state) => read(stream, state),
+      };
       // Subscribes before reading: changes from here on follow the snapshot.
-      const listener = open.add({ ...followed, budgetId });
-      const snapshot = await envelopeOf(followed).catch((error: unknown) => {
-        open.close(listener);
+      const opened = streams.open(stream);
+      try {
+        const snapshot = await envelopeOf(followed);
+        // The session or key may have ended since the caller was authenticated.
+        if (snapshot === null) throw new AppError('revoked');
+        const message = eventMessage('session', snapshot);
+        stream.waitingBytes += message.byteLength;
+        stream.changes.unshift(message);
+        return opened;
+      } catch (error) {
+        streams.close(stream);
         throw error;
-      });
-      // The session or key may have ended since the caller was authenticated.
-      if (snapshot === null) {
-        open.close(listener);
-        throw new AppError('revoked');
       }
-      return open.stream(listener, eventMessage('session', snapshot));
     },
 
     publish(events) {
-      if (open.count() === 0) return;
+      if (streams.count() === 0) return;
       for (const event of lastOfEach(events.filter(isShown)))
-        for (const listener of open.of(event.applicationId, event.data.userId)) tell(listener, event);
+        for (const stream of of(event.applicationId, event.data.userId)) send(stream, event);
       // A ban or pause also ends keys, without an event for each.
       for (const event of events.filter((event) => !isShown(event)))
-        for (const listener of open.of(event.applicationId, event.data.userId))
-          if (listener.keyHash !== null) recheckKey(listener, () => {});
+        for (const stream of of(event.applicationId, event.data.userId))
+          if (stream.keyHash !== null) recheck(stream, KEY_ENDED);
     },
 
     recheck(ended) {
-      if (open.count() === 0) return;
       for (const { applicationId, userId, reason } of ended)
-        for (const listener of open.of(applicationId, userId))
-          tellLater({ listener, tell: (identity) => void (identity === null && end(listener, reason)) });
+        for (const stream of of(applicationId, userId)) recheck(stream, reason);
     },
 
     recheckKeys(keyIds) {
-      if (open.count() === 0) return;
-      for (const keyId of keyIds) for (const listener of open.ofCredential(keyId)) recheckKey(listener, () => {});
+      for (const keyId of keyIds) for (const stream of streams.of(keyId)) recheck(stream, KEY_ENDED);
     },
 
     async heartbeat() {
-      for (const listener of open.all()) {
-        if (listener.keyHash === null) open.send(listener, HEARTBEAT);
-        else recheckKey(listener, () => open.send(listener, HEARTBEAT));
+      for (const stream of streams.all()) {
+        if (stream.keyHash === null) queue(stream, HEARTBEAT);
+        else recheck(stream, KEY_ENDED, HEARTBEAT);
         const pause = yieldIfLong();
         if (pause) await pause;
       }
     },
 
-    closeAll() {
-      for (const listener of open.all()) open.close(listener);
-    },
-
-    count: () => open.count(),
+    closeAll: streams.closeAll,
+    count: streams.count,
   };
 }
 
@@ -196,7 +198,7 @@ function lastOfEach(events: readonly ShownEvent[]): ShownEvent[] {
   return events.toReversed().filter(isNew).toReversed();
 }
 
-function endingOf(
+function reasonOf(
   event: Extract<DomainEvent, { type: 'user.signed_out' | 'user.session_revoked' | 'user.session_expired' }>,
 ) {
   if (event.type === 'user.session_revoked') return event.data.reason;

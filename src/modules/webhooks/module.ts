@@ -6,7 +6,7 @@ import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
 import { EVENT_EMITTED } from '../../store/events.ts';
 import { type Module, onCommit, type World } from '../module.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
-import { type EventFollowers, eventFollowers } from './followers.ts';
+import { type EventStreams, eventStreams } from './event-streams.ts';
 import { DROP_HELD, heldEventsJob } from './held.ts';
 import { DELETE_WEBHOOK } from './removal.ts';
 import { webhookRoutes } from './routes.ts';
@@ -14,17 +14,17 @@ import { type Webhooks, webhookService } from './service.ts';
 
 export function webhooksModule(
   world: World,
-): Module & { readonly service: Webhooks; readonly deliveries: Dispatcher; readonly followers: EventFollowers } {
+): Module & { readonly service: Webhooks; readonly deliveries: Dispatcher; readonly streams: EventStreams } {
   const mails = workspaceMail(world.limits.mailsPerWorkspace);
   const deliveries = dispatcher({ ...world, mails });
-  const followers = eventFollowers(world.db.reader);
+  const streams = eventStreams(world.db.reader);
   const service = webhookService({ ...world, wake: deliveries.wake });
   return {
     service,
     deliveries,
-    followers,
+    streams,
     operations: webhookRoutes(service, {
-      followers,
+      streams,
       budgetOf: (workspaceId) => findBudget(world.db.reader, workspaceId),
       keepOpen: world.keepOpen,
     }),
@@ -32,11 +32,11 @@ export function webhooksModule(
     jobs: [
       { name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() },
       heldEventsJob({ ...world, mails }),
-      { name: 'streams of events', everyMs: 15 * SECOND, runOnce: async () => followers.heartbeat() },
+      { name: 'streams of events', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() },
     ],
     listeners: [
       onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds)),
-      onCommit(EVENT_EMITTED, (events) => followers.note(new Set(events.map(({ applicationId }) => applicationId)))),
+      onCommit(EVENT_EMITTED, (events) => streams.publish(new Set(events.map(({ applicationId }) => applicationId)))),
     ],
     kinds: [DELETE_WEBHOOK, DROP_HELD],
     start: () => deliveries.start(),

@@ -4,7 +4,7 @@ import { required } from '../../core/required.ts';
 import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
-import type { EventFollowers } from './followers.ts';
+import type { EventStreams } from './event-streams.ts';
 import {
   DeliveriesQuery,
   DeliveryDetail,
@@ -20,8 +20,8 @@ import {
 } from './model.ts';
 import type { Webhooks } from './service.ts';
 
-export interface EventStreams {
-  readonly followers: EventFollowers;
+export interface EventStreamDependencies {
+  readonly streams: EventStreams;
   readonly budgetOf: (workspaceId: string) => Promise<string>;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
@@ -34,7 +34,10 @@ const STREAM =
   'caller may not read on. For developing a receiver: `gatehouse webhooks listen` signs and forwards ' +
   'the events, and registers nothing.';
 
-export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpen }: EventStreams): Operation[] {
+export function webhookRoutes(
+  webhooks: Webhooks,
+  { streams, budgetOf, keepOpen }: EventStreamDependencies,
+): Operation[] {
   const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
   const action = { ...common, method: 'POST', access: 'full', body: Input({}), isBodyOptional: true } as const;
   const all = '/api/applications/:id/webhooks';
@@ -81,7 +84,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
         const confirm = required(actor.confirm, 'second look at a caller');
         const after = context.request.headers.get('last-event-id');
         const budgetId = await budgetOf(workspaceId);
-        const stream = followers.open({ applicationId, budgetId, userId, after, confirm });
+        const stream = streams.open({ applicationId, budgetId, userId, after, confirm });
         keepOpen(context.request);
         return eventStreamResponse(context, stream);
       },

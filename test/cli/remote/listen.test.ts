@@ -197,4 +197,24 @@ describe('activity tail', () => {
     expect(told()).toEqual(['role.created', 'role.created']);
     expect((await tail.end()).exitCode).toBe(0);
   });
+
+  test('resumes after a break: each record once, none left out', async () => {
+    const { instance, person, shop } = await setUp();
+    const cut = { isCut: false };
+    const tail = running(instance, person, ['activity', 'tail', '--app', 'shop', '--family', 'role', '--json'], cut);
+    const create = (slug: string) =>
+      instance.call('POST', `/api/applications/${shop.id}/roles`, { token: instance.workspaceKey, body: { slug } });
+    await create('r0');
+    await tail.until(/"r0"/);
+    cut.isCut = true;
+    tail.cutLine();
+    await tail.until(/is lost; trying again/);
+    for (let made = 1; made < 15; made += 1) await create(`r${made}`);
+    cut.isCut = false;
+    await tail.until(/Connected again; what was missed follows\.\n[^]*"r14"/);
+    await create('r15');
+    const { text } = await tail.until(/"r15"/).then(() => tail.end());
+    const slugs = [...text.matchAll(/"slug":"(r\d+)"/g)].map(([, slug]) => slug);
+    expect(slugs).toEqual(Array.from({ length: 16 }, (_, made) => `r${made}`));
+  });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { AppError } from '@/core/error.ts';
 import { newId } from '@/core/id.ts';
-import { activityFollowers, type Following } from '@/modules/activity/followers.ts';
-import type { AuditRecord } from '@/store/audit.ts';
+import { activityStreams, type ActivityStreamOptions } from '@/modules/activity/streams.ts';
+import { AUDIT_RECORDED, recordAudit } from '@/store/audit.ts';
+import { openTestDatabase } from '../../support/database.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { turns } from '../../support/turns.ts';
-import { follow, type Listening } from '../live/listen.ts';
+import { follow, type Listening, messagesIn } from '../live/listen.ts';
 import { managing } from '../users/management.ts';
 
 async function setUp() {
@@ -178,102 +180,201 @@ describe('a stream of activity ends, before it tells anything more, when', () =>
   });
 });
 
-describe('a reader that is too slow', () => {
-  const record = (text: string): AuditRecord =>
-    ({
-      id: newId('audit', START),
-      workspaceId: 'wsp_1',
-      applicationId: 'app_1',
-      kind: 'role.created',
-      ok: true,
-      userId: null,
-      detail: { text },
-      createdAt: START,
-    }) as unknown as AuditRecord;
+describe('a stream that is opened again', () => {
+  const idsIn = (text: string) => [...text.matchAll(/^id: (aud_\w+)\nevent: activity$/gm)].map(([, id]) => id!);
 
-  const following = (confirm: Following['confirm'] = async () => {}): Following => ({
-    workspaceId: 'wsp_1',
-    budgetId: 'usr_maker',
-    applicationId: null,
-    userId: 'usr_1',
-    confirm,
+  async function listed({ manage }: Awaited<ReturnType<typeof setUp>>): Promise<string[]> {
+    const { items } = (await manage('GET', '/activity/list?family=role&limit=100')).json.data;
+    return (items as { id: string }[]).map(({ id }) => id).toReversed();
+  }
+
+  async function record({ manage }: Awaited<ReturnType<typeof setUp>>, from: number, count: number) {
+    for (let made = from; made < from + count; made += 1)
+      await manage('POST', '/roles', { body: { slug: `r${made}` } });
+  }
+
+  test('begins behind the last record of its reader: nothing is left out, nothing comes twice', async () => {
+    const scene = await setUp();
+    const { instance, ofShop } = scene;
+    const key = bearer(instance.workspaceKey);
+    const first = await listening(instance, ofShop, key);
+    await record(scene, 0, 3);
+    await first.told();
+    const [last] = idsIn(first.text()).slice(-1);
+    await first.leave();
+    await record(scene, 3, 4);
+    const again = follow(await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': last! })));
+    await again.told();
+    await record(scene, 7, 1);
+    await again.told();
+    expect([...idsIn(first.text()), ...idsIn(again.text())]).toEqual(await listed(scene));
   });
 
-  test('holds a bounded number of bytes, is told how many were left out, and hears what comes then', async () => {
-    const followers = activityFollowers({} as never);
-    const stream = followers.open(following());
-    const many = Array.from({ length: 200 }, () => record('x'.repeat(1024)));
-    for (let sent = 0; sent < many.length; sent += 50) {
-      followers.publish(many.slice(sent, sent + 50));
-      await turns();
+  test('begins where the earlier one did if that had no record yet', async () => {
+    const scene = await setUp();
+    const { instance, ofShop } = scene;
+    const key = bearer(instance.workspaceKey);
+    const first = await listening(instance, ofShop, key);
+    const [, id] = /^id: (aud_\w+)\nevent: ready$/m.exec(first.text())!;
+    await first.leave();
+    await record(scene, 0, 2);
+    const again = follow(await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': id! })));
+    await again.told();
+    expect(idsIn(again.text())).toEqual(await listed(scene));
+  });
+
+  test('gets more than one batch, at the pace of its reader', async () => {
+    const { instance, shop, ofShop } = await setUp();
+    const key = bearer(instance.workspaceKey);
+    const first = await listening(instance, ofShop, key);
+    const [, id] = /^id: (aud_\w+)\nevent: ready$/m.exec(first.text())!;
+    await first.leave();
+    await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      for (let made = 0; made < 250; made += 1)
+        await recordAudit(unit, { kind: 'role.created', applicationId: shop.id, detail: { text: 'x'.repeat(1024) } });
+    });
+    const response = await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': id! }));
+    const reader = response.body!.getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    while (idsIn(text).length < 250) text += decoder.decode((await reader.read()).value, { stream: true });
+    expect(new Set(idsIn(text)).size).toBe(250);
+    await reader.cancel();
+  });
+
+  test('is told to reload where its id is unknown, of another tenant or deleted, and hears what comes then', async () => {
+    const scene = await setUp();
+    const { instance, ofShop, tenant, other } = scene;
+    const key = bearer(instance.workspaceKey);
+    await record(scene, 0, 2);
+    await managing(instance, other)('POST', '/scopes', { body: { slug: 'read' } });
+    const [deleted] = await listed(scene);
+    instance.sqlite.run('DELETE FROM audit_records WHERE id = ?', [deleted!]);
+    const idOf = (condition: string, value: string) =>
+      (instance.sqlite.query(`SELECT id FROM audit_records WHERE ${condition} = ?`).get(value) as { id: string }).id;
+    const foreign = idOf('workspace_id', tenant.workspaceId);
+    const elsewhere = idOf('application_id', other.id);
+    for (const last of [deleted!, foreign, elsewhere, newId('audit', START), "' OR 1=1", 'x'.repeat(5000)]) {
+      const stream = follow(await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': last })));
+      expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'reload']);
+      const [newest] = (await listed(scene)).slice(-1);
+      expect(stream.text()).toContain(`id: ${newest}\nevent: reload\n`);
+      const slug = `s${newId('audit', START).slice(-8)}`;
+      await scene.manage('POST', '/roles', { body: { slug } });
+      expect(await kinds(stream)).toEqual([['activity', 'role.created']]);
+      await stream.leave();
     }
-    const reader = follow(new Response(stream));
-    const told = (await reader.told()).filter(({ event }) => event === 'activity');
-    expect(reader.text().length).toBeLessThan(160 * 1024);
-    expect(told.map(({ data }) => data.id)).toEqual(many.slice(0, told.length).map(({ id }) => id));
-    followers.publish([record('last')]);
-    const [gap, last, ...rest] = await reader.told();
-    expect(gap).toEqual({ event: 'gap', data: { dropped: 200 - told.length } });
-    expect([last!.data.detail.text, rest]).toEqual(['last', []]);
   });
 
-  test('holds a bounded number of records that were made at once', async () => {
-    const followers = activityFollowers({} as never);
-    const reader = follow(new Response(followers.open(following())));
-    followers.publish(Array.from({ length: 800 }, () => record('')));
-    const messages = await reader.told();
-    await followers.heartbeat();
-    messages.push(...(await reader.told()));
-    const count = (name: string) => messages.filter(({ event }) => event === name).length;
-    const gaps = messages.filter(({ event }) => event === 'gap').map(({ data }) => data.dropped as number);
-    expect(count('activity') + gaps.reduce((sum, dropped) => sum + dropped, 0)).toBe(800);
-    expect(count('activity')).toBeLessThanOrEqual(500);
+  test('is authorized like any other: a record of its id opens nothing to a key without access', async () => {
+    const scene = await setUp();
+    const { instance, ofShop, tenant } = scene;
+    await record(scene, 0, 1);
+    const [last] = await listed(scene);
+    const headers = { ...bearer(tenant.workspaceKey), 'last-event-id': last! };
+    expect((await instance.app.fetch(request(ofShop, headers))).status).toBe(404);
+    const own = follow(await instance.app.fetch(request(OF_WORKSPACE, headers)));
+    expect((await own.told()).map(({ event }) => event)).toEqual(['ready', 'reload']);
+  });
+
+  test('is told to reload when the clock went back: records from then on precede those it has', async () => {
+    const { db, sqlite, now } = await movableDatabase();
+    const streams = activityStreams(db.reader);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    const write = () =>
+      db.write(SYSTEM_ACTOR, (unit) => recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1' }));
+    const stream = follow(new Response(streams.open(options())));
+    await stream.told();
+    await write();
+    now.at -= 60_000;
+    await write();
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['activity', 'reload']);
+    now.at += 120_000;
+    await write();
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['activity']);
+    expect(sqlite.query('SELECT count(*) AS n FROM audit_records').get()).toEqual({ n: 3 });
+  });
+});
+
+const options = (confirm: ActivityStreamOptions['confirm'] = async () => {}): ActivityStreamOptions => ({
+  workspaceId: 'wsp_1',
+  budgetId: 'usr_maker',
+  applicationId: null,
+  userId: 'usr_1',
+  after: null,
+  confirm,
+});
+
+async function movableDatabase() {
+  const now = { at: START };
+  return { ...(await openTestDatabase({ now: () => now.at })), now };
+}
+
+describe('a reader that is too slow', () => {
+  test('has nothing buffered for it, and gets every record once it reads', async () => {
+    const { db } = await movableDatabase();
+    const streams = activityStreams(db.reader);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    let lists = 0;
+    const stream = streams.open(options(async () => void (lists += 1)));
+    const slow = stream.getReader();
+    // The stream begins: its position is the newest record of now.
+    await slow.read();
+    for (let made = 0; made < 300; made += 1)
+      await db.write(SYSTEM_ACTOR, (unit) =>
+        recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1', detail: { made } }),
+      );
+    await turns();
+    expect(lists).toBe(0);
+    const decoder = new TextDecoder();
+    const made: number[] = [];
+    while (made.length < 300) {
+      const messages = messagesIn(decoder.decode((await slow.read()).value));
+      made.push(...messages.map(({ data }) => data.detail.made as number));
+    }
+    expect(made).toEqual(Array.from({ length: 300 }, (_, index) => index));
   });
 
   test('finds a place though all workspaces of another maker have taken theirs, 500 in all', () => {
-    const followers = activityFollowers({} as never);
+    const streams = activityStreams({} as never);
     const open = (count: number, budgetId: string) =>
-      followers.open({ ...following(), workspaceId: `wsp_${count % 40}`, budgetId, userId: `usr_${count}` });
+      streams.open({ ...options(), workspaceId: `wsp_${count % 40}`, budgetId, userId: `usr_${count}` });
     for (let count = 0; count < 500; count += 1) open(count, 'usr_maker');
     expect(() => open(500, 'usr_maker')).toThrow('Too many open streams');
     open(500, 'usr_other');
-    expect(followers.count()).toBe(501);
-    followers.closeAll();
-    expect(followers.count()).toBe(0);
+    expect(streams.count()).toBe(501);
+    streams.closeAll();
+    expect(streams.count()).toBe(0);
   });
 
   test('takes the place of the oldest stream of the maker with most, where all are taken', async () => {
-    const followers = activityFollowers({} as never);
+    const { db } = await movableDatabase();
+    const streams = activityStreams(db.reader);
     const open = (count: number, budgetId: string) =>
-      followers.open({ ...following(), workspaceId: `wsp_${count}`, budgetId, userId: `usr_${count}` });
+      streams.open({ ...options(), workspaceId: `wsp_${count}`, budgetId, userId: `usr_${count}` });
     const oldest = follow(new Response(open(0, 'usr_0')));
     for (let count = 1; count < 10_000; count += 1) open(count, `usr_${Math.floor(count / 500)}`);
     const own = follow(new Response(open(10_000, 'usr_own')));
     await Promise.all([oldest.told(), own.told()]);
-    expect([followers.count(), oldest.isClosed(), own.isClosed()]).toEqual([10_000, true, false]);
-    followers.closeAll();
+    expect([streams.count(), oldest.isClosed(), own.isClosed()]).toEqual([10_000, true, false]);
+    streams.closeAll();
   });
 
   test('is let go where nobody can say whether it may read on', async () => {
-    const followers = activityFollowers({} as never);
+    const { db } = await movableDatabase();
+    const streams = activityStreams(db.reader);
     const refuse = async () => {
       throw new Error('the disk');
     };
+    const deny = async () => {
+      throw new AppError('not_found');
+    };
     const [lost, refused] = [
-      follow(new Response(followers.open(following(refuse)))),
-      follow(
-        new Response(
-          followers.open(
-            following(async () => {
-              throw new AppError('not_found');
-            }),
-          ),
-        ),
-      ),
+      follow(new Response(streams.open(options(refuse)))),
+      follow(new Response(streams.open(options(deny)))),
     ];
-    followers.publish([record('')]);
     expect([(await lost.told()).map(({ event }) => event), lost.isClosed()]).toEqual([['ready'], true]);
     expect((await refused.told()).slice(1)).toEqual([{ event: 'ended', data: { error: 'not_found' } }]);
-    expect(followers.count()).toBe(0);
+    expect(streams.count()).toBe(0);
   });
 });

@@ -77,13 +77,13 @@ describe('the hub', () => {
     let reads = 0;
     const live = hub(async () => ((reads += 1), ENVELOPE), budgetOf);
     live.publish([RENAMED]);
-    await live.open(principal('ses_1'));
+    const stream = heard(await live.open(principal('ses_1')));
     reads = 0;
     live.publish([roles(['a'])]);
     await turns();
     expect(reads).toBe(0);
     live.publish([RENAMED]);
-    await turns();
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['session', 'roles', 'profile']);
     expect(reads).toBe(1);
   });
 

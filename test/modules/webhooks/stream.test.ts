@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { emit } from '@/events/emit.ts';
 import { AppError } from '@/core/error.ts';
 import { newId } from '@/core/id.ts';
-import { eventFollowers } from '@/modules/webhooks/followers.ts';
+import { eventStreams } from '@/modules/webhooks/event-streams.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { follow, type Listening } from '../live/listen.ts';
@@ -145,7 +145,7 @@ describe('a stream of events', () => {
 
   test('is one of at most twenty of its caller', async () => {
     const { instance } = await setUp();
-    const streams = eventFollowers(instance.db.reader);
+    const streams = eventStreams(instance.db.reader);
     const following = { applicationId: 'app_1', budgetId: 'usr_maker', after: null, confirm: async () => {} };
     for (let count = 0; count < 20; count += 1) streams.open({ ...following, userId: 'usr_1' });
     expect(() => streams.open({ ...following, userId: 'usr_1' })).toThrow(AppError);
@@ -155,7 +155,7 @@ describe('a stream of events', () => {
 
   test('is opened to whoever has few where one who has many has taken all places', async () => {
     const { instance } = await setUp();
-    const streams = eventFollowers(instance.db.reader);
+    const streams = eventStreams(instance.db.reader);
     const open = (budgetId: string, userId: string) =>
       streams.open({ applicationId: 'app_1', budgetId, userId, after: null, confirm: async () => {} });
     const first = open('wsp_0', 'usr_0').getReader();

@@ -12,9 +12,10 @@ const MAX_NEW = 200;
 
 /** Returns the list with new records prepended. */
 export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn: boolean): Listed<AuthEvent> {
-  const { isConnected, see, unseen } = useLive();
+  const { breaks, see, unseen } = useLive();
   const [recent, setRecent] = useState<readonly AuthEvent[]>([]);
-  const missed = useRef(false);
+  /** Breaks of the stream that the list covers; null while it is paused. */
+  const shown = useRef<number | null>(breaks);
 
   useLiveEvents(EVERY_MS, (come) => isOn && setRecent((before) => [...come.toReversed(), ...before]));
   // Records shown here count as seen.
@@ -30,9 +31,10 @@ export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn:
     if (recent.length > MAX_NEW) void readAnew();
   }, [recent.length > MAX_NEW]);
   useEffect(() => {
-    if (isConnected && isOn && missed.current) void readAnew();
-    missed.current = !isConnected || !isOn;
-  }, [isConnected, isOn]);
+    if (!isOn) return void (shown.current = null);
+    if (shown.current !== breaks) void readAnew();
+    shown.current = breaks;
+  }, [breaks, isOn]);
 
   if (list.items === null) return list;
   const [newest] = list.items;

@@ -1,0 +1,107 @@
+/** Open activity streams: each gets the audit records of its scope in order, while its caller may read them. */
+import type { Reader } from '../../db/database.ts';
+import { eventMessage } from '../../http/event-stream.ts';
+import { LOG_BATCH, logReader } from '../../http/log-stream.ts';
+import { streamHub, type StreamSource } from '../../http/stream-hub.ts';
+import type { AuditRecord } from '../../store/audit.ts';
+import {
+  type AuditPosition,
+  type AuditScope,
+  findAuditRecord,
+  listAuditRecords,
+  listAuditRecordsAfter,
+} from '../../store/audit-lists.ts';
+import { presentRecord } from './present.ts';
+
+/** `perBudget` is for all callers in workspaces that share a budget, `perSubject` for one caller in a workspace. */
+const LIMITS = { total: 10_000, perBudget: 500, perSubject: 20 };
+
+/** Audit kinds that can change anyone's rights: one of these has every stream of the workspace authorized again. */
+const CHANGES_RIGHTS = /^(?:apikey|application|device|workspace)\./;
+
+export interface ActivityStreamOptions extends AuditScope {
+  /** Budget that the stream counts against. */
+  readonly budgetId: string;
+  /** The person, or the key's principal. */
+  readonly userId: string;
+  /** Id of the last record received, from an earlier stream; null for a new one. */
+  readonly after: string | null;
+  /** Throws if the caller may no longer read the scope. */
+  readonly confirm: (reader: Reader) => Promise<void>;
+}
+
+interface ActivityStream extends StreamSource, AuditScope {
+  /** Set where a record precedes one that is already published, because the clock went back. */
+  isIncomplete: boolean;
+}
+
+export type ActivityStreams = ReturnType<typeof activityStreams>;
+
+/** @param reader reads records and authorizes callers again. */
+export function activityStreams(reader: Reader) {
+  const hub = streamHub<ActivityStream>(LIMITS);
+  let newestAt = 0;
+
+  async function newestIn(scope: AuditScope): Promise<AuditPosition | null> {
+    const [newest = null] = await listAuditRecords(reader, scope, {}, { after: null, limit: 1 });
+    return newest;
+  }
+
+  /** Finds the position to read from. An unknown id, or one of another scope, gives the newest record and `reload`. */
+  async function begin(scope: AuditScope, after: string | null) {
+    const last = after === null ? undefined : await findAuditRecord(reader, scope, after);
+    const position = last ? ([last.createdAt, last.id] as const) : await newestIn(scope);
+    const [at = 0, id] = position ?? [];
+    newestAt = Math.max(newestAt, at);
+    const messages = [eventMessage('ready', {}, id)];
+    if (after !== null && !last) messages.push(eventMessage('reload', {}, id));
+    return { messages, position };
+  }
+
+  return {
+    /** Opens a stream: `ready`, then every record since `after`, or from then on. @throws {AppError} rate_limited, unavailable */
+    open({ workspaceId, applicationId, budgetId, userId, after, confirm }: ActivityStreamOptions) {
+      const scope = { workspaceId, applicationId };
+      const readLog = logReader<AuditRecord, AuditPosition | null>({
+        begin: () => begin(scope, after),
+        list: (last) => listAuditRecordsAfter(reader, scope, last, LOG_BATCH),
+        positionOf: ({ createdAt, id }) => [createdAt, id],
+        messageOf: (record) => eventMessage('activity', presentRecord(record), record.id),
+        confirm: () => confirm(reader),
+      });
+      const stream: ActivityStream = {
+        ...scope,
+        budgetId,
+        subject: `${workspaceId} ${userId}`,
+        topics: [workspaceId, userId],
+        isIncomplete: false,
+        async *read(state) {
+          if (yield* readLog(state)) return true;
+          if (stream.isIncomplete && state.isOpen) yield eventMessage('reload', {});
+          stream.isIncomplete = false;
+          return false;
+        },
+      };
+      return hub.open(stream);
+    },
+
+    /** Wakes the streams that show these records, or whose caller's rights they may have changed. */
+    publish(records: readonly AuditRecord[]): void {
+      for (const { applicationId, workspaceId, userId, kind, createdAt } of records) {
+        // Console records have no workspace, but may end a caller's own session.
+        if (userId !== null) hub.wake(hub.of(userId));
+        for (const stream of workspaceId === null ? [] : hub.of(workspaceId)) {
+          const isShown = stream.applicationId === null || stream.applicationId === applicationId;
+          if (!isShown && !CHANGES_RIGHTS.test(kind)) continue;
+          stream.isIncomplete ||= isShown && createdAt < newestAt;
+          hub.wake([stream]);
+        }
+        newestAt = Math.max(newestAt, createdAt);
+      }
+    },
+
+    heartbeat: hub.heartbeat,
+    closeAll: hub.closeAll,
+    count: hub.count,
+  };
+}
