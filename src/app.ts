@@ -13,7 +13,7 @@ import { isBusyPath, type Seen } from './http/raw-path.ts';
 import { type ContextFactory, contextFactory, contextWithin } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
-import { streamPlaces } from './http/stream-places.ts';
+import { streamSlots } from './http/stream-slots.ts';
 import { uploadIntake } from './http/upload.ts';
 import { renderProblemPage } from './pages/problem/page.tsx';
 import type { WiredServices } from './services.ts';
@@ -67,7 +67,7 @@ export function createApp(
     noteRefusal: counts.noteRefusal,
     uploads: uploadIntake(),
     bodies,
-    streams: streamPlaces(config.limits),
+    streams: streamSlots(config.limits),
     respondToError,
     noteAnswer,
   };

@@ -49,7 +49,7 @@ export function wireServices(dependencies: Dependencies) {
     ...dependencies,
     metrics,
     metricsToken: config.metricsToken,
-    probes: probePool({ budgetOf: (workspaceId) => findBudget(db.reader, workspaceId) }),
+    probes: probePool((workspaceId) => findBudget(db.reader, workspaceId)),
     inner,
     instance: instanceFacts(dependencies, proxies),
     limiter,

@@ -3,6 +3,7 @@
  * at once would add up to gigabytes.
  */
 import { AppError } from '../core/error.ts';
+import { pool } from '../core/pool.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -34,37 +35,25 @@ export const RELEASED: BodyHold = {
 };
 
 export interface BodyPool {
-  /** Opens an empty hold. @param caller is limited to its share of the pool; null counts only in the total. */
-  open(caller?: string | null): BodyHold;
+  /** Opens an empty hold. @param caller is limited to its share of the pool. */
+  open(caller?: string): BodyHold;
 }
 
 /** Creates a pool of at most `maxBytes`. @param perCaller bytes that one caller may hold; all of them by default. */
 export function bodyPool(maxBytes: number, perCaller = maxBytes): BodyPool {
-  let heldInAll = 0;
-  const heldBy = new Map<string, number>();
-
-  function add(caller: string | null, bytes: number): void {
-    heldInAll += bytes;
-    if (caller === null) return;
-    const held = (heldBy.get(caller) ?? 0) + bytes;
-    if (held > 0) heldBy.set(caller, held);
-    else heldBy.delete(caller);
-  }
-
+  const memory = pool({ total: maxBytes, perKey: perCaller });
   return {
-    open(caller = null) {
+    open(caller) {
       let held = 0;
       let isReleased = false;
       return {
         take(bytes) {
-          const own = caller === null ? 0 : (heldBy.get(caller) ?? 0);
-          if (isReleased || heldInAll + bytes > maxBytes || own + bytes > perCaller) throw bodyPoolFull();
+          if (isReleased || !memory.take(caller, bytes)) throw bodyPoolFull();
           held += bytes;
-          add(caller, bytes);
         },
         release() {
           isReleased = true;
-          if (held > 0) add(caller, -held);
+          if (held > 0) memory.release(caller, held);
           held = 0;
         },
       };

@@ -9,7 +9,7 @@ import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-poo
 import { drain } from './drain.ts';
 import type { LimitSettings } from './limits.ts';
 import type { Serve } from './raw-path.ts';
-import { isHealthCheck, noRoom, requestRoom } from './request-room.ts';
+import { isHealthCheck, requestSlots, tooManyRequests } from './request-slots.ts';
 import { turnTaker } from './turns.ts';
 
 const MIB = 1024 * 1024;
@@ -22,7 +22,7 @@ export interface IntakeOptions {
 }
 
 export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve {
-  const room = requestRoom(limits.requestsAtOnce);
+  const slots = requestSlots(limits.requestsAtOnce);
   const turns = turnTaker();
   const waiting = bodyPool(limits.anonymousBodiesMib * MIB);
 
@@ -54,7 +54,7 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
   }
 
   return async (request, seen) => {
-    if (!room.enter(request)) return turnAway(request, noRoom());
+    if (!slots.enter(request)) return turnAway(request, tooManyRequests());
     try {
       const held = turns.isFree() ? undefined : waitingHold(request);
       if (held === null) return await turnAway(request, bodyPoolFull());
@@ -63,7 +63,7 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
       if (response.status >= 400 && !(await drain(request))) closeAfter(response);
       return response;
     } finally {
-      room.leave();
+      slots.leave();
     }
   };
 }

@@ -30,7 +30,7 @@ import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressPrefix } from '../core/ip-address.ts';
 import type { ContextFactory, RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
-import { type StreamPlaces, toldOfEnd } from './stream-places.ts';
+import { type StreamSlots, withEnd } from './stream-slots.ts';
 import type { UploadIntake } from './upload.ts';
 import { queryValidator, unknownParameters, validator } from './validate.ts';
 
@@ -43,7 +43,7 @@ export interface PipelineDependencies {
   readonly noteRefusal: NoteRefusal;
   readonly uploads: UploadIntake;
   readonly bodies: BodyReader;
-  readonly streams: StreamPlaces;
+  readonly streams: StreamSlots;
   readonly respondToError: ErrorMapper;
   readonly noteAnswer: NoteAnswer;
 }
@@ -172,7 +172,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const leave = streams.take({ userId: personOf(principal), ip: context.ip });
     try {
       const answer = (await operation.handle(given)) as Response;
-      return answer.body === null ? answer : new Response(toldOfEnd(answer.body, leave), answer);
+      return answer.body === null ? answer : new Response(withEnd(answer.body, leave), answer);
     } catch (error) {
       leave();
       throw error;

@@ -1,6 +1,6 @@
 /** Limits bodies slower than a second: how long one may take, and how many at once per client address and in all. */
 import { AppError } from '../core/error.ts';
-import { heldPlaces } from './held-places.ts';
+import { pool } from '../core/pool.ts';
 import type { LimitSettings } from './limits.ts';
 import { addressPrefix } from '../core/ip-address.ts';
 import type { RequestContext } from './request-context.ts';
@@ -46,21 +46,15 @@ export type SlowBodyLimits = Pick<LimitSettings, 'bodySeconds' | 'slowBodiesPerA
 
 /** Creates the limit. @param slowMs set by tests only. */
 export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies {
-  const takeOwn = heldPlaces(limits.slowBodiesPerAddress, tooManyOfOne);
-  let inAll = 0;
+  const perAddress = limits.slowBodiesPerAddress ?? Infinity;
+  const slots = pool({ total: limits.slowBodiesInAll, perKey: perAddress });
 
   /** Takes a slot. @returns the function that releases it. @throws {AppError} rate_limited, unavailable */
   function enter(address: string): () => void {
-    const leaveOwn = takeOwn(address);
-    if (inAll >= limits.slowBodiesInAll) {
-      leaveOwn();
+    if (slots.of(address) >= perAddress) throw tooManyOfOne(perAddress);
+    if (!slots.take(address))
       throw new AppError('unavailable', { hint: 'too_many_slow_bodies', retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
-    inAll += 1;
-    return () => {
-      inAll -= 1;
-      leaveOwn();
-    };
+    return () => slots.release(address);
   }
 
   const totalMs = limits.bodySeconds * 1000;
@@ -119,7 +113,7 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
           },
         );
       }),
-    count: () => inAll,
+    count: () => slots.used,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Reads an uploaded file, raw or as a form's one field; without free memory it is refused before its body is read. */
 import { free, freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
+import { pool } from '../core/pool.ts';
 import { mediaTypeOf, partsOf } from './body.ts';
 import { fileOfForm } from './multipart.ts';
 
@@ -52,7 +53,6 @@ export interface UploadIntake {
 }
 
 interface Held {
-  readonly caller: string;
   /** Declared length, else the maximum. */
   readonly size: number;
   readonly startedAt: number;
@@ -64,6 +64,7 @@ interface Held {
 /** Creates a pool of 21 MiB and 64 bodies at most, 4 per caller. Only tests set its times, in milliseconds. */
 export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS } = {}): UploadIntake {
   const held = new Set<Held>();
+  const slots = pool({ total: MAX_HELD, perKey: MAX_HELD_PER_CALLER });
 
   function heldBytes(): number {
     const now = performance.now();
@@ -77,9 +78,8 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
   }
 
   function hold(caller: string, size: number): Held {
-    const own = [...held].filter((body) => body.caller === caller).length;
-    if (own >= MAX_HELD_PER_CALLER || held.size >= MAX_HELD || heldBytes() + size > MAX_HELD_BYTES) throw noRoom();
-    const body = { caller, size, startedAt: performance.now(), arrived: 0, isLate: false };
+    if (heldBytes() + size > MAX_HELD_BYTES || !slots.take(caller)) throw noRoom();
+    const body = { size, startedAt: performance.now(), arrived: 0, isLate: false };
     held.add(body);
     return body;
   }
@@ -118,7 +118,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
           return file;
         },
         close() {
-          held.delete(own);
+          if (held.delete(own)) slots.release(caller);
           // Left to the garbage collector, the bodies of a busy minute would add up.
           if (bytes) free(bytes);
         },

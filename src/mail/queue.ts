@@ -20,7 +20,7 @@ import {
   type MailOutcome,
   recordMailOutcome,
 } from '../store/mails.ts';
-import { type Candidate, inFlight } from './places.ts';
+import { type Candidate, mailSlots } from './slots.ts';
 import { MailError, type MailTransport } from './transport.ts';
 import { recordUndelivered } from './undelivered.ts';
 
@@ -34,7 +34,7 @@ const PATIENCE_MS = 2 * SECOND;
 /** Mails examined per priority for one that may be sent, since blocked ones may come first. */
 const MAX_LOOKED = 2000;
 
-const LANES = Object.keys(MAIL_LANES) as MailLane[];
+const PRIORITIES = Object.keys(MAIL_LANES) as MailLane[];
 
 /** This instance's only sender of queued mail. */
 export interface MailQueue {
@@ -65,7 +65,7 @@ interface Result {
 export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: MailQueueDependencies): MailQueue {
   /** Mails without a recorded outcome. They are not leased again, even if their lease ends. */
   const here = new Set<string>();
-  const places = inFlight(transport);
+  const slots = mailSlots(transport);
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
   /** Fills the free slots until nothing is due or no slot is left. */
@@ -75,14 +75,14 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
 
   /** Returns the mails that may be leased now, most urgent first. */
   async function listClaimable(): Promise<Candidate[]> {
-    const room = places.room();
+    const free = slots.free();
     const claimable: Candidate[] = [];
-    for (const lane of LANES) {
+    for (const priority of PRIORITIES) {
       let after: DuePosition | undefined;
-      for (let looked = 0; looked < MAX_LOOKED && !room.isFull(lane);) {
-        const due = await listDueMails(db.reader, lane, { now: clock.now(), realNow: clock.real() }, after);
+      for (let looked = 0; looked < MAX_LOOKED && !free.isFull(priority);) {
+        const due = await listDueMails(db.reader, priority, { now: clock.now(), realNow: clock.real() }, after);
         for (const mail of due)
-          if (!here.has(mail.id) && room.take({ ...mail, lane })) claimable.push({ ...mail, lane });
+          if (!here.has(mail.id) && free.take({ ...mail, priority })) claimable.push({ ...mail, priority });
         if (due.length < DUE_MAILS_READ) break;
         after = due.at(-1);
         looked += due.length;
@@ -112,7 +112,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
     const claimed = claimable.length === 0 ? [] : await lease(claimable);
     for (const [mail, candidate] of claimed) {
       here.add(mail.id);
-      places.begin(candidate);
+      slots.begin(candidate);
       const work = send(mail).finally(() => sending.delete(work));
       sending.add(work);
     }
@@ -138,12 +138,12 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
 
   async function send(mail: Mail): Promise<void> {
     const patience = setTimeout(() => {
-      places.hang(mail.id);
+      slots.stall(mail.id);
       wake();
     }, PATIENCE_MS).unref();
     const outcome = mail.expiresAt <= clock.now() ? expired(mail) : await attempt(mail);
     clearTimeout(patience);
-    places.end(mail.id);
+    slots.end(mail.id);
     if (isStopped()) return;
     results.push({ mail, outcome });
     wake();

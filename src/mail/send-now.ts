@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
 import { AppError } from '../core/error.ts';
+import { pool } from '../core/pool.ts';
 import { required } from '../core/required.ts';
 import type { Author, Database, Unit } from '../db/database.ts';
 import { captureMail, leaseMail, type Mail, type MailOutcome, recordMailOutcome } from '../store/mails.ts';
@@ -47,7 +48,7 @@ export function sendNow({
   log,
   patienceMs = PATIENCE_MS,
 }: SendNowDependencies): SendNow {
-  let underWay = 0;
+  const slots = pool({ total: SENT_NOW_AT_ONCE });
 
   async function attempt(transport: MailTransport, mail: Mail): Promise<Omit<SentNow, 'durationMs'>> {
     try {
@@ -82,22 +83,17 @@ export function sendNow({
     });
   }
 
-  /** Takes a slot. @throws {AppError} rate_limited */
-  function takePlace(): void {
-    if (underWay >= SENT_NOW_AT_ONCE)
+  /** Takes a slot, and leases the mail. @throws {AppError} rate_limited */
+  async function leased(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
+    if (!slots.take())
       throw new AppError('rate_limited', {
         hint: 'mail_tests_under_way',
         retryAfterSeconds: Math.ceil(patienceMs / SECOND),
       });
-    underWay += 1;
-  }
-
-  async function leased(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
-    takePlace();
     try {
       return await lease(author, queue);
     } catch (error) {
-      underWay -= 1;
+      slots.release();
       throw error;
     }
   }
@@ -112,7 +108,7 @@ export function sendNow({
     const mail = await leased(author, queue);
     const patience = Promise.withResolvers<Omit<SentNow, 'durationMs'>>();
     const timer = setTimeout(() => patience.resolve({ outcome: 'timeout', answer: null }), patienceMs);
-    const result = await Promise.race([attempt(way, mail).finally(() => (underWay -= 1)), patience.promise]);
+    const result = await Promise.race([attempt(way, mail).finally(() => slots.release()), patience.promise]);
     clearTimeout(timer);
     return { ...result, durationMs: since() };
   };

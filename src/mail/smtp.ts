@@ -40,8 +40,8 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
   let transporter: Promise<Transporter> | undefined;
 
   return {
-    places: CONNECTIONS,
-    slowPlaces: SLOW_CONNECTIONS,
+    slots: CONNECTIONS,
+    slowSlots: SLOW_CONNECTIONS,
     server: mailServer.address,
     from,
     async send(mail) {

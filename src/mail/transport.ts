@@ -1,6 +1,6 @@
 /** The interface to a mail server. */
 import type { Mail } from '../store/mails.ts';
-import type { MailPlaces } from './places.ts';
+import type { MailConcurrency } from './slots.ts';
 
 /** A mail that was not accepted. Its reason is recorded, so it never contains an address or part of the message. */
 export class MailError extends Error {
@@ -19,7 +19,7 @@ export class MailError extends Error {
 }
 
 /** Sends one mail per call. Its errors can be logged: they name no recipient. */
-export interface MailTransport extends MailPlaces {
+export interface MailTransport extends MailConcurrency {
   /** Host and port of the server, and the sender address; absent where neither should be shown. */
   readonly server?: string;
   readonly from?: string;

@@ -37,7 +37,7 @@ const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:80
 function mailServer(): { transport: MailTransport; taken: Mail[] } {
   const taken: Mail[] = [];
   const transport: MailTransport = {
-    places: 10,
+    slots: 10,
     async send(mail) {
       taken.push(mail);
       if (mail.recipient.endsWith('@refused.example')) throw new MailError('SMTP 550 5.1.1', true);

@@ -81,7 +81,7 @@ describe('a mail test', () => {
     const send = async () => {
       throw new MailError(`${server} refuses connections; is mail.inside.example up?`, false);
     };
-    const mail: MailTransport = { places: 1, server, send, close() {} };
+    const mail: MailTransport = { slots: 1, server, send, close() {} };
     const instance = await createInstance({ mail });
     const tenant = await tenantOwner(instance);
     const body = { to: 'mallory@example.com' };
@@ -107,7 +107,7 @@ describe('a mail test', () => {
       underWay += 1;
       return new Promise<undefined>((resolve) => answers.push(() => resolve(undefined)));
     };
-    const instance = await createInstance({ mail: { places: 2, send, close() {} } });
+    const instance = await createInstance({ mail: { slots: 2, send, close() {} } });
     const tenants = [];
     for (let n = 0; n < SENT_NOW_AT_ONCE + 2; n += 1)
       tenants.push({ ...(await tenantOwner(instance, `m${n}@example.com`)), email: `m${n}@example.com` });

@@ -205,7 +205,7 @@ describe('after the clock went back a day', () => {
   test('a mail that waits to be tried again is due at once', async () => {
     let tries = 0;
     const mail = {
-      places: 5,
+      slots: 5,
       send(): Promise<never> {
         tries += 1;
         return Promise.reject(new MailError('busy', false));

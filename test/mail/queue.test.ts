@@ -18,7 +18,7 @@ function heldTransport() {
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   let isOpen = false;
   const transport: MailTransport = {
-    places: PLACES,
+    slots: PLACES,
     async send({ subject }) {
       offered.push(subject);
       if (isOpen) return;

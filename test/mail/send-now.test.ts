@@ -8,13 +8,13 @@ import { queueMail } from '@/store/mails.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 /** The instance's own, which never gets to it. */
-const SILENT: MailTransport = { places: 1, send: () => new Promise(() => {}), close() {} };
+const SILENT: MailTransport = { slots: 1, send: () => new Promise(() => {}), close() {} };
 
 const content = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', code: null };
 
 function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
   const log = { error() {} } as never;
-  const way: MailTransport = { places: 1, send, close() {} };
+  const way: MailTransport = { slots: 1, send, close() {} };
   const expiresAt = clock.now() + DAY;
   const origin = { applicationId: null, workspaceId: null };
   return () =>

@@ -8,7 +8,7 @@ import { createInstance } from '../support/instance.ts';
 
 test('mails of the workspace and of the console are found together, however short the stretches are', async () => {
   // Nothing is taken, so that all stay queued.
-  const instance = await createInstance({ mail: { places: 1, send: () => new Promise(() => {}), close() {} } });
+  const instance = await createInstance({ mail: { slots: 1, send: () => new Promise(() => {}), close() {} } });
   const { db, workspaceId, clock } = instance;
   const consoleId = instance.services.workspaces.consoleId();
   const written: string[] = [];

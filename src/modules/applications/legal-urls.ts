@@ -1,10 +1,9 @@
 /** Checks an application's legal URLs through the guarded outbound client and stores the results. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
-import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
 import { type GuardedFetch, OutboundError } from '../../outbound/guarded-fetch.ts';
-import { NoPlaceError, type Probes } from '../../outbound/probes.ts';
+import type { Probes } from '../../outbound/probes.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
@@ -19,7 +18,6 @@ import type { UrlChecks } from './model.ts';
 const TIMEOUT_MS = 5 * SECOND;
 const MAX_REDIRECTS = 5;
 const USER_AGENT = 'Gatehouse link check';
-const RETRY_AFTER_SECONDS = 5;
 
 export type LegalUrls = ReturnType<typeof legalUrlService>;
 
@@ -103,10 +101,7 @@ export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDepende
         const result = await probes.run(application.workspaceId, () => probe(url));
         return { kind, url, ...result, checkedAt: clock.now() };
       }),
-    ).catch((error: unknown) => {
-      if (!(error instanceof NoPlaceError)) throw error;
-      throw new AppError('unavailable', { hint: 'too_many_probes', retryAfterSeconds: RETRY_AFTER_SECONDS });
-    });
+    );
     await db.write(actor, async (unit) => {
       for (const check of found) await saveLegalUrlCheck(unit, { applicationId: application.id, ...check });
       await recordAudit(unit, {

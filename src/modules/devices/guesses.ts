@@ -1,5 +1,6 @@
 /** Rate limits wrong user codes per session, person and client address: the first two are easy to get. */
 import { AppError } from '../../core/error.ts';
+import { pool } from '../../core/pool.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { announceLimit, applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
@@ -20,20 +21,8 @@ export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
     wrongUserCodesPerSession: perSession,
     wrongUserCodesPerAddress: perAddress,
   } = limits;
-  /** The latest pending attempt of each person and client address. */
-  const tries = new Map<string, Promise<unknown>>();
-
   /** Runs the attempts of one guesser one after the other, so that concurrent ones cannot exceed the limit. */
-  async function inTurn<Result>(guesser: string, attempt: () => Promise<Result>): Promise<Result> {
-    const before = tries.get(guesser) ?? Promise.resolve();
-    const own = before.then(attempt, attempt);
-    tries.set(guesser, own);
-    try {
-      return await own;
-    } finally {
-      if (tries.get(guesser) === own) tries.delete(guesser);
-    }
-  }
+  const guessers = pool({ perKey: 1 });
 
   /**
    * Returns the result; every wrong guess gets the same error.
@@ -55,6 +44,6 @@ export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
       announceLimit(context.headers, limiter.consume(LIMITS.wrongUserCodesPerSession, sessionId, perSession));
       throw new AppError('not_found', { hint: 'user_code_unknown' });
     };
-    return inTurn(address, () => inTurn(userId, attempt));
+    return guessers.run(address, () => guessers.run(userId, attempt));
   };
 }

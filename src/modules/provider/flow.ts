@@ -12,7 +12,7 @@ import { required } from '../../core/required.ts';
 import { withFragment } from '../../core/return-url.ts';
 import { isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
-import { NoPlaceError, type Probes } from '../../outbound/probes.ts';
+import type { Probes } from '../../outbound/probes.ts';
 import {
   type Application,
   findApplication,
@@ -76,8 +76,6 @@ interface Beginning {
 /** A link needs none: the person is known already. */
 const NO_SURROUNDINGS: Surroundings = { locale: null, timezone: null };
 
-const RETRY_AFTER_SECONDS = 5;
-
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
 /** Each flow can be finished once, within ten minutes, in the browser that started it. */
@@ -101,8 +99,6 @@ export function providerFlow({
     try {
       return await probes.run(workspaceId, work);
     } catch (error) {
-      if (error instanceof NoPlaceError)
-        throw new AppError('unavailable', { hint: 'too_many_probes', retryAfterSeconds: RETRY_AFTER_SECONDS });
       if (!(error instanceof ProviderFault)) throw error;
       log.warn({ requestId: actor.requestId, issuer, err: error }, 'the identity provider failed');
       throw new AppError('provider_failed', { cause: error });

@@ -5,6 +5,7 @@
 import { isClosed } from '../../core/application-state.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import type { Pool } from '../../core/pool.ts';
 import { required } from '../../core/required.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
@@ -20,7 +21,7 @@ import { planApplicationKeys, planWorkspaceKey } from './key-steps.ts';
 import type { ApplyResult, SeedApplication, SeedDocument } from './model.ts';
 import { planAllowlist, planUsers } from './people-steps.ts';
 import { Plan, type Site, type SeedTold } from './plan.ts';
-import { budgetTurns, type Turns } from './turns.ts';
+import { applyPool } from './apply-pool.ts';
 import { planWebhooks, type WebhookTools } from './webhook-steps.ts';
 
 export interface SeedTools extends ApplicationTools, WebhookTools {
@@ -47,8 +48,8 @@ export type Seed = ReturnType<typeof seedService>;
 
 export function seedService(tools: SeedTools) {
   const { db, clock, grants, imports, apiKeys, beta } = tools;
-  const turns = budgetTurns();
-  const inTurn: Turns = async (workspaceId, work) => turns(await findBudget(db.reader, workspaceId), work);
+  const applies = applyPool();
+  const inTurn: Pool['run'] = async (workspaceId, work) => applies.run(await findBudget(db.reader, workspaceId), work);
 
   /** Returns `taken` for a slug of another workspace or an earlier one, null for a free one. */
   async function ofWorkspace(workspaceId: string, slug: string): Promise<TenantApplication | 'taken' | null> {

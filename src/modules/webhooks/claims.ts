@@ -20,7 +20,7 @@ import {
 import { isOnlyBudget } from '../../store/budgets.ts';
 import { type Endpoint, endOrder, findActiveEndpoint } from '../../store/webhooks.ts';
 import { dueEndpoints, type DueQueue } from './due-endpoints.ts';
-import { type DeliveryPlaces, deliveryPlaces, type Place } from './places.ts';
+import { type DeliverySlots, deliverySlots, type EndpointSlot } from './slots.ts';
 
 /** Reads per partial search for waiting endpoints: a few milliseconds. */
 const READS_OF_SEARCH = 10;
@@ -58,7 +58,7 @@ export function deliveryClaims(
   }: { readonly db: Database; readonly clock: WorldClock; readonly leaseHolder: string },
   mostKnown = MOST_KNOWN,
 ): Claims {
-  const inFlight = new Map<string, [place: Place, count: number]>();
+  const inFlight = new Map<string, [slot: EndpointSlot, count: number]>();
   /** Endpoints with a held delivery in flight, which is sent in order. */
   const inOrder = new Set<string>();
   /** Deliveries in flight or waiting to be recorded. */
@@ -69,9 +69,9 @@ export function deliveryClaims(
 
   const timesNow = (): DueTimes => ({ now: clock.now(), realNow: clock.real() });
 
-  async function placesNow(): Promise<DeliveryPlaces> {
+  async function slotsNow(): Promise<DeliverySlots> {
     const isShared = !(await isOnlyBudget(db.reader));
-    return deliveryPlaces(inFlight.values(), isShared);
+    return deliverySlots(inFlight.values(), isShared);
   }
 
   async function search(isWhole: boolean): Promise<void> {
@@ -101,19 +101,19 @@ export function deliveryClaims(
   }
 
   /** Returns the endpoints to serve now: one per budget in turn, round by round, while slots are free. */
-  async function listInTurn(): Promise<Place[]> {
+  async function listInTurn(): Promise<EndpointSlot[]> {
     const times = timesNow();
     const looked = await queueNoted(times);
-    const free = await placesNow();
-    const found: Place[] = [];
+    const free = await slotsNow();
+    const found: EndpointSlot[] = [];
     let round = known.inTurn().map((queue) => candidates(queue, free));
-    while (round.length > 0 && free.left > 0) {
+    while (round.length > 0 && free.left() > 0) {
       const next: typeof round = [];
       for (const candidate of round) {
-        const place = await firstDue(candidate, times, looked);
-        if (!place) continue;
-        free.take(place, 1);
-        found.push(place);
+        const slot = await firstDue(candidate, times, looked);
+        if (!slot) continue;
+        free.take(slot, 1);
+        found.push(slot);
         next.push(candidate);
       }
       round = next;
@@ -122,24 +122,23 @@ export function deliveryClaims(
   }
 
   /** Yields a queue's endpoints that have a free slot. */
-  function* candidates({ budgetId, endpoints }: DueQueue, free: DeliveryPlaces): Generator<Place, void> {
+  function* candidates({ budgetId, endpoints }: DueQueue, free: DeliverySlots): Generator<EndpointSlot, void> {
     for (const webhookId of endpoints) {
       if (free.ofBudget(budgetId) === 0) return;
-      const place = { webhookId, budgetId };
-      if (!inOrder.has(webhookId) && free.of(place) > 0) yield place;
+      const slot = { webhookId, budgetId };
+      if (!inOrder.has(webhookId) && free.of(slot) > 0) yield slot;
     }
   }
 
   async function firstDue(
-    places: Generator<Place, void>,
+    slots: Generator<EndpointSlot, void>,
     times: DueTimes,
     looked: ReadonlySet<string>,
-  ): Promise<Place | undefined> {
-    for (let next = places.next(); !next.done; next = places.next()) {
-      const { value: place } = next;
-      if (looked.has(place.webhookId) || (await findDueEndpoint(db.reader, { webhookId: place.webhookId, ...times })))
-        return place;
-      known.drop(place);
+  ): Promise<EndpointSlot | undefined> {
+    for (let next = slots.next(); !next.done; next = slots.next()) {
+      const { value: slot } = next;
+      if (looked.has(slot.webhookId) || (await findDueEndpoint(db.reader, { webhookId: slot.webhookId, ...times }))) return slot;
+      known.drop(slot);
       const pause = yieldIfLong();
       if (pause) await pause;
     }
@@ -147,25 +146,25 @@ export function deliveryClaims(
   }
 
   /** Gives each endpoint one slot in turn, and an equal share of the slots its budget may use beyond first ones. */
-  async function claimFrom(unit: Unit, places: readonly Place[], free: DeliveryPlaces): Promise<Claimed[]> {
+  async function claimFrom(unit: Unit, slots: readonly EndpointSlot[], free: DeliverySlots): Promise<Claimed[]> {
     const shares = new Map<string, number>();
-    for (const [budgetId, ofBudget] of Map.groupBy(places, (place) => place.budgetId))
+    for (const [budgetId, ofBudget] of Map.groupBy(slots, (slot) => slot.budgetId))
       shares.set(budgetId, Math.ceil(free.furtherOf(budgetId) / ofBudget.length));
     const claimed: Claimed[] = [];
-    for (const [index, place] of places.entries()) {
-      const first = inFlight.has(place.webhookId) ? 0 : 1;
-      const share = shares.get(place.budgetId) ?? 0;
+    for (const [index, slot] of slots.entries()) {
+      const first = inFlight.has(slot.webhookId) ? 0 : 1;
+      const share = shares.get(slot.budgetId) ?? 0;
       // Leaves one slot for each endpoint that follows.
-      const spare = Math.max(0, free.left - (places.length - index - 1));
-      const taken = await claimOf(unit, place, Math.min(free.of(place), first + share, spare));
+      const spare = Math.max(0, free.left() - (slots.length - index - 1));
+      const taken = await claimOf(unit, slot, Math.min(free.of(slot), first + share, spare));
       claimed.push(...taken);
-      free.take(place, taken.length);
+      free.take(slot, taken.length);
     }
     return claimed;
   }
 
-  async function claimOf(unit: Unit, { webhookId, budgetId }: Place, places: number): Promise<Claimed[]> {
-    const endpoint = places === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
+  async function claimOf(unit: Unit, { webhookId, budgetId }: EndpointSlot, slots: number): Promise<Claimed[]> {
+    const endpoint = slots === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
     if (!endpoint) return [];
     const claim = async (id: string, isInOrder: boolean): Promise<Claimed> => ({
       ...(await leaseDelivery(unit, id, { holder, until: clock.real() + LEASE_MS })),
@@ -183,7 +182,7 @@ export function deliveryClaims(
     if (until !== null) await endOrder(unit, webhookId);
     const due = (await listDueDeliveries(unit, { webhookId, ...timesNow() })).filter((id) => !here.has(id));
     const claimed: Claimed[] = [];
-    for (const id of due.slice(0, places)) claimed.push(await claim(id, false));
+    for (const id of due.slice(0, slots)) claimed.push(await claim(id, false));
     return claimed;
   }
 
@@ -194,17 +193,17 @@ export function deliveryClaims(
     search,
     async next() {
       if (known.isEmpty()) return [];
-      const places = await listInTurn();
-      if (places.length === 0) return [];
-      const free = await placesNow();
-      const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, places, free));
+      const slots = await listInTurn();
+      if (slots.length === 0) return [];
+      const free = await slotsNow();
+      const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, slots, free));
       // Only committed claims are in flight.
       for (const { deliveryId, endpoint, budgetId, isInOrder } of claimed) {
-        const place: Place = { webhookId: endpoint.id, budgetId };
+        const slot: EndpointSlot = { webhookId: endpoint.id, budgetId };
         here.add(deliveryId);
-        inFlight.set(endpoint.id, [place, (inFlight.get(endpoint.id)?.[1] ?? 0) + 1]);
+        inFlight.set(endpoint.id, [slot, (inFlight.get(endpoint.id)?.[1] ?? 0) + 1]);
         if (isInOrder) inOrder.add(endpoint.id);
-        known.moveToEnd(place);
+        known.moveToEnd(slot);
       }
       return claimed;
     },

@@ -2,8 +2,8 @@
  * Endpoints that may have due deliveries, queued per budget. Serves budgets round-robin, new ones first (as flows in
  * fq_codel, RFC 8290), so one with thousands of endpoints takes its turn like any other.
  */
-import { freePlaces } from '../../outbound/shares.ts';
-import type { Place } from './places.ts';
+import { fairShares, pool } from '../../core/pool.ts';
+import type { EndpointSlot } from './slots.ts';
 
 /** The queue of one budget: the endpoint served longest ago comes first. */
 export interface DueQueue {
@@ -18,10 +18,10 @@ export interface DueEndpoints {
   /** Takes out the endpoints whose budget is not known yet. */
   takeNoted(): string[];
   /** Queues an endpoint, unless its budget exceeds its share of memory; a later search finds it again. */
-  queue(place: Place): void;
-  drop(place: Place): void;
+  queue(endpoint: EndpointSlot): void;
+  drop(endpoint: EndpointSlot): void;
   /** Moves an endpoint to the end of its queue, and its budget to the end of the round. */
-  moveToEnd(place: Place): void;
+  moveToEnd(endpoint: EndpointSlot): void;
   inTurn(): DueQueue[];
 }
 
@@ -32,13 +32,15 @@ export function dueEndpoints(max: number): DueEndpoints {
   /** Budgets not served since they last became non-empty. */
   const fresh = new Map<string, Set<string>>();
   const served = new Map<string, Set<string>>();
+  const memory = pool(fairShares(max));
 
   const queueOf = (budgetId: string) => fresh.get(budgetId) ?? served.get(budgetId);
 
-  function drop({ webhookId, budgetId }: Place): void {
+  function drop({ webhookId, budgetId }: EndpointSlot): void {
     const endpoints = queueOf(budgetId);
     if (!endpoints?.delete(webhookId)) return;
     budgetOf.delete(webhookId);
+    memory.release(budgetId);
     if (endpoints.size > 0) return;
     fresh.delete(budgetId);
     served.delete(budgetId);
@@ -55,10 +57,8 @@ export function dueEndpoints(max: number): DueEndpoints {
       return taken;
     },
     queue({ webhookId, budgetId }) {
-      if (budgetOf.has(webhookId)) return;
+      if (budgetOf.has(webhookId) || !memory.take(budgetId)) return;
       const endpoints = queueOf(budgetId) ?? new Set();
-      const inUse = { all: budgetOf.size, budgets: fresh.size + served.size, own: endpoints.size };
-      if (freePlaces(max, inUse) === 0) return;
       if (endpoints.size === 0) fresh.set(budgetId, endpoints);
       endpoints.add(webhookId);
       budgetOf.set(webhookId, budgetId);

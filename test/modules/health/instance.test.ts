@@ -120,7 +120,7 @@ describe('what is told', () => {
 
   test('counts what waits by indexes, and no more often than every five seconds', async () => {
     const instance = await createInstance({
-      mail: { places: 1, send: () => new Promise(() => {}), close() {} },
+      mail: { slots: 1, send: () => new Promise(() => {}), close() {} },
     });
     const { token } = await instance.signIn('console', 'owner@example.com');
     const queue = (lane: 'notice' | 'bulk') =>

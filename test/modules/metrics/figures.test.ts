@@ -133,7 +133,7 @@ describe('mails', () => {
   /** Answers as the test says. */
   function standIn(): MailTransport & { answer: () => Promise<undefined> } {
     return {
-      places: 1,
+      slots: 1,
       answer: async () => undefined,
       send() {
         return this.answer();

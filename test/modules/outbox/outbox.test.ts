@@ -316,7 +316,7 @@ describe('a code', () => {
 
   test('is not shown while a mail server is to have it, nor after', async () => {
     const held = Promise.withResolvers<undefined>();
-    const instance = await createInstance({ mail: { places: 4, send: () => held.promise, close() {} } });
+    const instance = await createInstance({ mail: { slots: 4, send: () => held.promise, close() {} } });
     const { clientId } = await instance.createApplication();
     const { token } = await instance.signIn('console', 'owner@example.com');
     await askForCode(instance, clientId, 'ada@example.com');

@@ -1,12 +1,12 @@
-/** Event streams are few enough of one person and of one address, and a place is free again when its stream ends. */
+/** Event streams are limited per person and per client address; a slot is free again when its stream ends. */
 import { describe, expect, test } from 'bun:test';
-import { streamPlaces, toldOfEnd } from '@/http/stream-places.ts';
+import { streamSlots, withEnd } from '@/http/stream-slots.ts';
 
 const LIMITS = { streamsPerPerson: 2, streamsPerAddress: 3 };
 
-describe('places', () => {
-  test('are so many of a person, from wherever', () => {
-    const { take } = streamPlaces(LIMITS);
+describe('stream slots', () => {
+  test('are limited per person over all addresses', () => {
+    const { take } = streamSlots(LIMITS);
     const leave = take({ userId: 'usr_1', ip: '192.0.2.1' });
     take({ userId: 'usr_1', ip: '192.0.2.2' });
     expect(() => take({ userId: 'usr_1', ip: '192.0.2.3' })).toThrow(
@@ -18,8 +18,8 @@ describe('places', () => {
     expect(() => take({ userId: 'usr_1', ip: '192.0.2.3' })).toThrow('Too many open streams');
   });
 
-  test('are so many of an address, of whomever, and who is refused there takes none of the person’s', () => {
-    const { take } = streamPlaces(LIMITS);
+  test('are limited per address over all people; a refusal there takes none of the person’s slots', () => {
+    const { take } = streamSlots(LIMITS);
     for (const userId of ['usr_1', 'usr_2', null]) take({ userId, ip: '192.0.2.1' });
     for (let ask = 0; ask < 5; ask += 1)
       expect(() => take({ userId: 'usr_1', ip: '192.0.2.1' })).toThrow(expect.objectContaining({ limit: 3 }));
@@ -27,7 +27,7 @@ describe('places', () => {
   });
 
   test('are not counted by address where that limit is off', () => {
-    const { take } = streamPlaces({ ...LIMITS, streamsPerAddress: null });
+    const { take } = streamSlots({ ...LIMITS, streamsPerAddress: null });
     for (let ask = 0; ask < 10; ask += 1) take({ userId: `usr_${ask}`, ip: '192.0.2.1' });
   });
 });
@@ -43,20 +43,20 @@ describe('a stream tells its end', () => {
       controller.enqueue(bytes);
       controller.close();
     });
-    expect(await new Response(toldOfEnd(source, () => (ends += 1))).text()).toBe('data');
+    expect(await new Response(withEnd(source, () => (ends += 1))).text()).toBe('data');
     expect(ends).toBe(1);
   });
 
   test('when its reader leaves, and its source hears of it', async () => {
     let [ends, isCancelled] = [0, false];
     const source = new ReadableStream<Uint8Array>({ cancel: () => void (isCancelled = true) });
-    await toldOfEnd(source, () => (ends += 1)).cancel();
+    await withEnd(source, () => (ends += 1)).cancel();
     expect([ends, isCancelled]).toEqual([1, true]);
   });
 
   test('when its source fails', async () => {
     let ends = 0;
-    const told = toldOfEnd(
+    const told = withEnd(
       sourceOf((controller) => controller.error(new Error('broken'))),
       () => (ends += 1),
     );

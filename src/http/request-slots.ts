@@ -1,5 +1,6 @@
 /** Limits concurrent requests; further ones are told to retry later. */
 import { AppError } from '../core/error.ts';
+import { pool } from '../core/pool.ts';
 import { pathOf } from './request-url.ts';
 
 /** Always answered, and first: a supervisor that restarts a busy server only adds load. */
@@ -9,27 +10,25 @@ export function isHealthCheck(request: Request): boolean {
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Pool of request slots; an event stream holds one until it begins. */
-export interface RequestRoom {
+/** An event stream holds a slot until it begins. */
+export interface RequestSlots {
   /** Takes a slot, which `leave` releases. @returns whether one was free. */
   enter(request: Request): boolean;
   leave(): void;
 }
 
-export function requestRoom(max: number): RequestRoom {
-  let underWay = 0;
+export function requestSlots(total: number): RequestSlots {
+  const slots = pool({ total });
   return {
     enter(request) {
-      if (underWay >= max && !isHealthCheck(request)) return false;
-      underWay += 1;
+      if (slots.free() === 0 && !isHealthCheck(request)) return false;
+      slots.add();
       return true;
     },
-    leave() {
-      underWay -= 1;
-    },
+    leave: () => slots.release(),
   };
 }
 
-export function noRoom(): AppError {
+export function tooManyRequests(): AppError {
   return new AppError('unavailable', { hint: 'too_many_requests_at_once', retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

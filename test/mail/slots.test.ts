@@ -1,18 +1,18 @@
-/** How the places of the sender are shared among lanes, domains and workspaces, and what those that hang still hold. */
+/** Slots of the mail sender: shares of priorities, domains and workspaces, and the slots that stalled mails keep. */
 import { expect, test } from 'bun:test';
-import { type Candidate, inFlight } from '@/mail/places.ts';
+import { type Candidate, mailSlots } from '@/mail/slots.ts';
 import type { MailLane } from '@/store/mails.ts';
 
 let made = 0;
-function mail(lane: MailLane, domain: string, workspaceId = 'wsp_a'): Candidate {
+function mail(priority: MailLane, domain: string, workspaceId = 'wsp_a'): Candidate {
   made += 1;
-  return { id: `mail_${made}`, lane, domain, workspaceId: lane === 'code' ? workspaceId : '' };
+  return { id: `mail_${made}`, priority, domain, workspaceId: priority === 'code' ? workspaceId : '' };
 }
 
-/** Begins as many of these as there is room for. */
-function begin(flight: ReturnType<typeof inFlight>, candidates: readonly Candidate[]): Candidate[] {
-  const room = flight.room();
-  const begun = candidates.filter((candidate) => room.take(candidate));
+/** Begins the mails that get a slot. */
+function begin(flight: ReturnType<typeof mailSlots>, candidates: readonly Candidate[]): Candidate[] {
+  const free = flight.free();
+  const begun = candidates.filter((candidate) => free.take(candidate));
   for (const candidate of begun) flight.begin(candidate);
   return begun;
 }
@@ -22,8 +22,8 @@ const each = (count: number, lane: MailLane, domain: (index: number) => string, 
 
 const own = (index: number) => `d${index}.example`;
 
-test('one domain has half of the places, one workspace’s codes three quarters, and codes in all have all', () => {
-  const flight = inFlight({ places: 12, slowPlaces: 20 });
+test('one domain gets half of the slots, one workspace’s codes three quarters, all codes together all', () => {
+  const flight = mailSlots({ slots: 12, slowSlots: 20 });
   expect(
     begin(
       flight,
@@ -35,8 +35,8 @@ test('one domain has half of the places, one workspace’s codes three quarters,
   expect(begin(flight, each(1, 'code', own, 'wsp_c'))).toEqual([]);
 });
 
-test('a code has room at the domain that mails to many go to', () => {
-  const flight = inFlight({ places: 12, slowPlaces: 20 });
+test('a code finds a slot at a domain that bulk mail fills', () => {
+  const flight = mailSlots({ slots: 12, slowSlots: 20 });
   expect(
     begin(
       flight,
@@ -51,13 +51,13 @@ test('a code has room at the domain that mails to many go to', () => {
   ).toHaveLength(6);
 });
 
-test('what hangs gives its place back, but not to more for the same domain', () => {
-  const flight = inFlight({ places: 12, slowPlaces: 20 });
+test('a stalled mail frees its slot, but not for more mails to the same domain', () => {
+  const flight = mailSlots({ slots: 12, slowSlots: 20 });
   const begun = begin(
     flight,
     each(20, 'code', () => 'one.example'),
   );
-  for (const { id } of begun) flight.hang(id);
+  for (const { id } of begun) flight.stall(id);
   expect(
     begin(
       flight,
@@ -76,9 +76,9 @@ test('what hangs gives its place back, but not to more for the same domain', () 
 
 test.each([
   ['codes of one workspace', 'code', 9],
-  ['mails to many', 'bulk', 6],
-] as const)('%s that hang have half of the places for such; beyond that they hold their own', (_, lane, share) => {
-  const flight = inFlight({ places: 12, slowPlaces: 20 });
+  ['bulk mails', 'bulk', 6],
+] as const)('stalled %s use half of the slots for stalled mails; further ones keep their own', (_, lane, share) => {
+  const flight = mailSlots({ slots: 12, slowSlots: 20 });
   let underWay = 0;
   for (let round = 0; round < 5; round += 1) {
     const begun = begin(
@@ -86,23 +86,23 @@ test.each([
       each(50, lane, (index) => `d${round}-${index}.example`),
     );
     underWay += begun.length;
-    for (const { id } of begun) flight.hang(id);
+    for (const { id } of begun) flight.stall(id);
   }
   expect(underWay).toBe(10 + share);
-  // So another's codes go, and there is room for them to hang too.
+  // Another workspace's codes are sent, and may stall as well.
   const others = begin(flight, each(50, 'code', own, 'wsp_b'));
   expect(others).toHaveLength(12 - share);
-  for (const { id } of others) flight.hang(id);
+  for (const { id } of others) flight.stall(id);
   expect(begin(flight, each(50, 'code', own, 'wsp_c'))).toHaveLength(12 - share);
 });
 
-test('where nothing may hang besides, what hangs holds its place until it ends', () => {
-  const flight = inFlight({ places: 4 });
+test('without slots for stalled mails, a stalled mail keeps its slot until it ends', () => {
+  const flight = mailSlots({ slots: 4 });
   const begun = begin(flight, each(9, 'code', own));
   expect(begun).toHaveLength(3);
-  for (const { id } of begun) flight.hang(id);
+  for (const { id } of begun) flight.stall(id);
   expect(begin(flight, each(9, 'code', own))).toEqual([]);
   flight.end(begun[0]!.id);
-  flight.hang(begun[0]!.id);
+  flight.stall(begun[0]!.id);
   expect(begin(flight, each(9, 'code', own))).toHaveLength(1);
 });

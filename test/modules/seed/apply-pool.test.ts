@@ -1,10 +1,10 @@
-/** Documents of one budget are applied one after the other, and only a few of them wait. */
+/** Documents of one budget are applied one after the other, and only a few of them may wait. */
 import { expect, test } from 'bun:test';
 import { AppError } from '@/core/error.ts';
-import { budgetTurns } from '@/modules/seed/turns.ts';
+import { applyPool } from '@/modules/seed/apply-pool.ts';
 
-test('those of a budget have their turns in order, whatever becomes of the one before, and others need not wait', async () => {
-  const inTurn = budgetTurns();
+test('applies of one budget run in order, even after a failed one, and delay no other budget', async () => {
+  const { run: inTurn } = applyPool();
   const first = Promise.withResolvers<void>();
   const done: string[] = [];
   const one = inTurn('wsp_1', async () => {
@@ -20,8 +20,8 @@ test('those of a budget have their turns in order, whatever becomes of the one b
   expect(done).toEqual(['other', 'one', 'two']);
 });
 
-test('eight wait for one; those beyond are told to come again, and may once a place is free', async () => {
-  const inTurn = budgetTurns();
+test('eight may wait; further ones are told to retry, and may once a slot is free', async () => {
+  const { run: inTurn } = applyPool();
   const held = Promise.withResolvers<void>();
   const all = Array.from({ length: 9 }, () => inTurn('wsp_1', () => held.promise));
   const refused = await inTurn('wsp_1', async () => {}).catch((error: AppError) => error);
