@@ -4,8 +4,10 @@
  * is part of the state change, so that a small task is done when the answer comes.
  */
 import type { Logger } from 'pino';
+import { type BatchSize, batchSize } from '../core/batches.ts';
 import { AppError } from '../core/error.ts';
 import { nextTurn } from '../core/turn.ts';
+import { wakeLoop } from '../core/wake-loop.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
 import { isOutage } from '../db/errors.ts';
 import {
@@ -56,10 +58,6 @@ export interface LongWorkRunner {
 /** Rows of the batch that is part of the state change. */
 export const FIRST_SLICE = 25;
 const LARGEST_SLICE = 2000;
-const SMALLEST_SLICE = 10;
-/** Target duration of a batch in ms, without the commit. Above LONG_SLICE_MS the next one is half as large. */
-const GOOD_SLICE_MS = 2;
-const LONG_SLICE_MS = 4;
 
 /** Begins a background task in the state change, as its actor. @returns rows written by the first batch. */
 export async function beginLongWork<Data extends object, Whose extends string | null>(
@@ -81,13 +79,13 @@ export interface LongWorkDependencies {
 /** Starts a task as soon as it is durable. Tasks of an unknown kind are left for a newer version. */
 export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWorkRunner {
   const byName = new Map(kinds.map((kind) => [kind.name, kind as unknown as LongWorkKind]));
-  /** Batch size in rows of each running task, adapted to the duration of its last batch. */
-  const sizes = new Map<string, number>();
+  /** Batch sizes of the running tasks. */
+  const sizes = new Map<string, BatchSize>();
   /** Tasks that were logged already: some wait for long. */
   const announced = new Set<string>();
-  let isStopped = false;
-  let running: Promise<void> | undefined;
-  let isWanted = false;
+  const loop = wakeLoop(drain, (err) => {
+    if (!isOutage(err)) log.error({ err }, 'background tasks could not be resumed; it will be tried again');
+  });
 
   async function advance(id: string): Promise<'unfinished' | 'waiting' | 'finished'> {
     const known = await findLongWork(db.reader, id);
@@ -95,28 +93,29 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
     if (!known) return 'finished';
     // The kind belongs to a newer version of the product.
     if (!kind) return 'waiting';
-    const limit = sizes.get(id) ?? FIRST_SLICE;
-    const { slice, tookMs } = await db.write(known.actor, async (unit) => {
-      const began = performance.now();
+    const size = sizes.get(id) ?? batchSize(FIRST_SLICE, LARGEST_SLICE);
+    sizes.set(id, size);
+    const step = async (unit: Unit, limit: number): Promise<Slice> => {
       const work = await findLongWork(unit, id);
       // The task was deleted meanwhile.
-      if (!work) return { slice: { done: 0, cursor: null, isFinished: true, isWaiting: false }, tookMs: 0 };
+      if (!work) return { done: 0, cursor: null, isFinished: true };
       const slice = await kind.step(unit, work, limit);
       const done = work.done + slice.done;
       if (slice.isFinished) await deleteLongWork(unit, id);
       else if (!slice.isWaiting) await advanceLongWork(unit, id, { cursor: slice.cursor, done });
-      return { slice, tookMs: performance.now() - began };
-    });
-    if (tookMs > LONG_SLICE_MS) sizes.set(id, Math.max(SMALLEST_SLICE, Math.floor(limit / 2)));
-    // A partial batch says nothing about the duration of a full one.
-    else if (tookMs < GOOD_SLICE_MS && slice.done >= limit) sizes.set(id, Math.min(LARGEST_SLICE, limit * 2));
-    if (slice.isFinished) {
-      sizes.delete(id);
-      announced.delete(id);
-      log.info({ work: id, kind: kind.name, applicationId: known.applicationId }, 'background task finished');
-    }
-    if (slice.isFinished) return 'finished';
-    return slice.isWaiting ? 'waiting' : 'unfinished';
+      return slice;
+    };
+    const slice = await db.write(known.actor, (unit) =>
+      size.run(
+        (limit) => step(unit, limit),
+        ({ done }, limit) => done >= limit,
+      ),
+    );
+    if (!slice.isFinished) return slice.isWaiting ? 'waiting' : 'unfinished';
+    sizes.delete(id);
+    announced.delete(id);
+    log.info({ work: id, kind: kind.name, applicationId: known.applicationId }, 'background task finished');
+    return 'finished';
   }
 
   /** Logs that a task is taken up, and counts its rows, once each. */
@@ -136,13 +135,13 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
   }
 
   /** Runs one batch of each task in turn, so that a long task delays no short one. */
-  async function drain(): Promise<void> {
+  async function drain(): Promise<boolean> {
     let left = (await listLongWorks(db.reader)).map(({ id }) => id);
     const ended = { waiting: 0, finished: 0 };
-    while (left.length > 0 && !isStopped) {
+    while (left.length > 0 && !loop.isStopped()) {
       const unfinished: string[] = [];
       for (const id of left) {
-        if (isStopped) return;
+        if (loop.isStopped()) return false;
         try {
           await announce(id);
           const outcome = await advance(id);
@@ -159,34 +158,9 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
       left = unfinished;
     }
     // A waiting task may have waited for one that finished.
-    if (ended.finished > 0 && ended.waiting > 0) isWanted = true;
+    return ended.finished > 0 && ended.waiting > 0;
   }
 
-  const runner: LongWorkRunner = {
-    async runOnce() {
-      isWanted = true;
-      // Work begun while a run is ending must not wait for the next tick.
-      running ??= (async () => {
-        try {
-          while (isWanted && !isStopped) {
-            isWanted = false;
-            await drain();
-          }
-        } finally {
-          running = undefined;
-        }
-      })();
-      await running;
-    },
-    async stop() {
-      isStopped = true;
-      await running;
-    },
-  };
-  db.onCommit(LONG_WORK_BEGUN, () => {
-    runner.runOnce().catch((err: unknown) => {
-      if (!isOutage(err)) log.error({ err }, 'background tasks could not be resumed; it will be tried again');
-    });
-  });
-  return runner;
+  db.onCommit(LONG_WORK_BEGUN, loop.wake);
+  return { runOnce: loop.run, stop: loop.stop };
 }

@@ -5,6 +5,7 @@ import { MINUTE } from '../../core/clock.ts';
 import type { Deadline } from '../../core/deadline.ts';
 import { together, type Unwritten, writeBatches } from '../../core/last-batches.ts';
 import { TimesById } from '../../core/times-by-id.ts';
+import { wakeLoop } from '../../core/wake-loop.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { noteKeyUse } from '../../store/api-keys.ts';
 import { noteMemberSeen } from '../../store/members.ts';
@@ -36,7 +37,7 @@ export interface LastSeen {
   /** Updates at most once a minute, and on the first use of each day. */
   sessionSeen(session: Seen, now: number): void;
   keyUsed(keyId: string, known: number | null, now: number): void;
-  /** Writes all entries if they are few, else a part. Concurrent calls share one run. */
+  /** Writes all entries if they are few, else a part. Calls during a run cause one more. */
   flush(): Promise<void>;
   /** Writes everything without pauses, for a clean stop. @returns how many entries are unwritten at the deadline. */
   flushAll(deadline: Deadline): Promise<Unwritten>;
@@ -72,8 +73,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   const sessions = notesOf(noteSessionSeen);
   const members = notesOf((unit, { id, at }) => noteMemberSeen(unit, id, at));
   const keys = notesOf(noteKeyUse);
-  let running: Promise<void> | undefined;
-  let isStopping = false;
+  const writing = wakeLoop(writeSome, () => {});
 
   /** Updates existing entries even when the maximum is reached. @returns whether it was recorded. */
   function note(notes: Notes, id: string, at: number): boolean {
@@ -110,15 +110,16 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
 
   async function writeDown(notes: Notes): Promise<void> {
     let due = Math.max(FEW_ROWS, Math.ceil(noted(notes) / RUNS));
-    while (noted(notes) > 0 && due > 0 && !isStopping) {
+    while (noted(notes) > 0 && due > 0 && !writing.isStopped()) {
       await writeSlice(notes);
       due -= SLICE_ROWS;
       if (due > 0) await Bun.sleep(PAUSE_MS);
     }
   }
 
-  async function writeSome(): Promise<void> {
+  async function writeSome(): Promise<boolean> {
     for (const notes of [sessions, members, keys]) await writeDown(notes);
+    return false;
   }
 
   /** Sorts all ids at once, unlike `writeSlice`: each page of the table is then written once. */
@@ -154,14 +155,9 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     keyUsed(keyId, known, now) {
       if (known === null || now - known >= RESOLUTION_MS) note(keys, keyId, now);
     },
-    async flush() {
-      running ??= writeSome().finally(() => (running = undefined));
-      await running;
-    },
+    flush: writing.run,
     async flushAll(deadline) {
-      isStopping = true;
-      await running?.catch(() => {});
-      isStopping = false;
+      await writing.stop();
       const parts: Unwritten[] = [];
       for (const notes of [keys, sessions, members]) parts.push(await writeRest(notes, deadline));
       return together(parts);

@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import type { WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { wakeLoop } from '../../core/wake-loop.ts';
 import type { Database } from '../../db/database.ts';
 import { isOutage } from '../../db/errors.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
@@ -42,71 +42,42 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const claims = deliveryClaims(dependencies);
   const attempt = deliveryAttempter(dependencies);
   const underWay = new Set<Promise<void>>();
-  const recording = new Set<Promise<void>>();
   const finished: Result[] = [];
-  let looking: Promise<void> | undefined;
   /** The search to run before the next claim. */
   let wanted: 'nothing' | 'some' | 'all' = 'nothing';
-  let isLookWanted = false;
-  let isLookScheduled = false;
-  let isRecordScheduled = false;
-  let isStopped = false;
+  let claimed = 0;
+  const claiming = wakeLoop(claim, failed);
+  /** Results are recorded in batches; freed slots are claimed in the following change. */
+  const recording = wakeLoop(record, failed);
 
-  /** Claims and sends until nothing more is due or no slot is free. */
-  function look(): Promise<void> {
-    isLookWanted = true;
-    looking ??= (async () => {
-      try {
-        while (isLookWanted && !isStopped) {
-          isLookWanted = false;
-          const search = wanted;
-          wanted = 'nothing';
-          if (search !== 'nothing') await claims.search(search === 'all');
-          const claimed = await claims.next();
-          for (const one of claimed) begin(one);
-          if (claimed.length > 0) isLookWanted = true;
-          await yieldIfLong();
-        }
-      } catch (error) {
-        // The next wake retries a database that is temporarily unavailable.
-        if (!isOutage(error)) log.error({ err: error }, 'deliveries could not be claimed; it will be tried again');
-      } finally {
-        looking = undefined;
-      }
-    })();
-    return looking;
+  /** Claims and sends what is due and finds a slot. The next wake retries a database that is temporarily unavailable. */
+  async function claim(): Promise<boolean> {
+    const search = wanted;
+    wanted = 'nothing';
+    if (search !== 'nothing') await claims.search(search === 'all');
+    const due = await claims.next();
+    for (const one of due) {
+      const work = deliver(one).finally(() => underWay.delete(work));
+      underWay.add(work);
+    }
+    claimed += due.length;
+    return due.length > 0;
   }
 
-  function begin(claimed: Claimed): void {
-    const work = deliver(claimed).finally(() => underWay.delete(work));
-    underWay.add(work);
+  function failed(err: unknown): void {
+    if (!isOutage(err)) log.error({ err }, 'deliveries could not be claimed; it will be tried again');
   }
 
-  async function deliver(claimed: Claimed): Promise<void> {
-    finished.push(await attempt(claimed));
-    claims.free(claimed);
-    scheduleRecord();
+  async function deliver(one: Claimed): Promise<void> {
+    finished.push(await attempt(one));
+    claims.free(one);
+    recording.wake();
+    claiming.wake();
   }
 
-  /** Records results in batches. Freed slots are claimed in the following change. */
-  function scheduleRecord(): void {
-    if (isRecordScheduled) return;
-    isRecordScheduled = true;
-    setImmediate(() => {
-      isRecordScheduled = false;
-      record();
-      void look();
-    });
-  }
-
-  function record(): void {
+  async function record(): Promise<boolean> {
     const results = finished.splice(0);
-    if (results.length === 0) return;
-    const work = recordAll(results).finally(() => recording.delete(work));
-    recording.add(work);
-  }
-
-  async function recordAll(results: readonly Result[]): Promise<void> {
+    if (results.length === 0) return false;
     try {
       await db.write(SYSTEM_ACTOR, async (unit) => {
         for (const result of results) await recordResult(unit, result, mails);
@@ -117,6 +88,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     } finally {
       for (const { claimed } of results) claims.forget(claimed);
     }
+    return true;
   }
 
   return {
@@ -128,28 +100,21 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     wake(webhookIds) {
       if (webhookIds) claims.note(webhookIds);
       else if (wanted === 'nothing') wanted = 'some';
-      if (isLookScheduled || isStopped) return;
-      isLookScheduled = true;
-      setImmediate(() => {
-        isLookScheduled = false;
-        void look();
-      });
+      claiming.wake();
     },
     async runOnce() {
-      do {
+      for (let before = -1; before < claimed;) {
+        before = claimed;
         await Promise.all(underWay);
-        record();
-        await Promise.all(recording);
+        await recording.run();
         wanted = 'all';
-        await look();
-      } while (underWay.size > 0 || finished.length > 0 || recording.size > 0);
+        await claiming.run().catch(failed);
+      }
     },
     async stop() {
-      isStopped = true;
-      await looking;
+      await claiming.stop();
       await Promise.all(underWay);
-      record();
-      await Promise.all(recording);
+      await recording.run();
     },
   };
 }
