@@ -10,7 +10,7 @@ import { countLimited, requestMetrics } from './http/request-metrics.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
 import { flushLast } from './jobs/last-flush.ts';
-import { longWorkRunner } from './jobs/long-work.ts';
+import { taskRunner } from './jobs/background-tasks.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
 import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
@@ -67,7 +67,7 @@ export function wireServices(dependencies: Dependencies) {
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });
-  const longWork = longWorkRunner({ db, log, kinds: modules.flatMap(({ kinds }) => kinds ?? []) });
+  const tasks = taskRunner({ db, log, tasks: modules.flatMap((module) => module.tasks ?? []) });
 
   const steps = clockSteps({ db, clock, log, longestMailWaitMs: LONGEST_MAIL_RETRY_MS, lifetimes: LIFETIMES });
 
@@ -92,8 +92,8 @@ export function wireServices(dependencies: Dependencies) {
       : []),
     { jobs: [{ name: 'checkpoint', everyMs: SECOND, runOnce: () => db.maintain() }] },
     {
-      jobs: [{ name: 'long work', everyMs: 5 * SECOND, isDueAtStart: true, runOnce: () => longWork.runOnce() }],
-      stop: () => longWork.stop(),
+      jobs: [{ name: 'background tasks', everyMs: 5 * SECOND, isDueAtStart: true, runOnce: () => tasks.runOnce() }],
+      stop: () => tasks.stop(),
     },
     ...modules,
     { jobs: [retentionJob({ db, clock, auditDays: world.auditDays })] },
@@ -108,7 +108,7 @@ export function wireServices(dependencies: Dependencies) {
   /** Runs everything due, jobs first: their events are then delivered, and the resulting mails sent. */
   async function runDue(): Promise<void> {
     await jobs.runAll();
-    await longWork.runOnce();
+    await tasks.runOnce();
     await services.deliveries.runOnce();
     await jobs.runAll();
     await mail.runOnce();
@@ -124,7 +124,7 @@ export function wireServices(dependencies: Dependencies) {
     noteRequest: requestMetrics(metrics),
     noteLimited: countLimited(metrics),
     mail,
-    longWork,
+    tasks,
     scheduler: jobs,
     operations: operations(),
     async flushCounters() {

@@ -38,7 +38,7 @@ async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Arra
 }
 
 /** Number of compressed answers cached by ETag, such as a description or a script: the same bytes for everybody. */
-const KEPT = 8;
+const RETENTION_RULES = 8;
 
 /** Returns the response as it is, or compressed. */
 export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
@@ -51,7 +51,7 @@ export function compressor(): Compressor {
     if (tag === null) return zipped(bytes);
     let known = kept.get(tag);
     if (known === undefined) {
-      if (kept.size >= KEPT) kept.clear();
+      if (kept.size >= RETENTION_RULES) kept.clear();
       kept.set(tag, (known = zipped(bytes)));
     }
     return known;

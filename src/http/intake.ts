@@ -10,7 +10,7 @@ import { drain } from './drain.ts';
 import type { LimitSettings } from './limits.ts';
 import type { Serve } from './raw-path.ts';
 import { isHealthCheck, requestSlots, tooManyRequests } from './request-slots.ts';
-import { turnTaker } from './turns.ts';
+import { requestQueue } from './request-queue.ts';
 
 const MIB = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export interface IntakeOptions {
 
 export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve {
   const slots = requestSlots(limits.requestsAtOnce);
-  const turns = turnTaker();
+  const queue = requestQueue();
   const waiting = bodyPool(limits.anonymousBodiesMib * MIB);
 
   /** Refuses without draining: a full server has no time for a refused body. */
@@ -50,13 +50,13 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
       held.release();
       return handle(request, seen);
     };
-    return turns.wait(run, isHealthCheck(request));
+    return queue.wait(run, isHealthCheck(request));
   }
 
   return async (request, seen) => {
     if (!slots.enter(request)) return turnAway(request, tooManyRequests());
     try {
-      const held = turns.isFree() ? undefined : waitingHold(request);
+      const held = queue.isFree() ? undefined : waitingHold(request);
       if (held === null) return await turnAway(request, bodyPoolFull());
       const response = await (held === undefined ? handle(request, seen) : inTurn(held, request, seen));
       // After a success the body has been read, or there was none.

@@ -9,11 +9,11 @@ import {
   PLANNED_READ,
   type PlannedDelivery,
 } from '../store/deliveries.ts';
-import { bringMailsForward, MAIL_LANES, type MailLane } from '../store/mails.ts';
+import { bringMailsForward, MAIL_PRIORITIES, type MailPriority } from '../store/mails.ts';
 import { endWhatHadEnded, type ShortLived, shortenToLifetime } from '../store/short-lived.ts';
 import type { Job } from './scheduler.ts';
 
-const SLICE = 100;
+const BATCH = 100;
 /** Smaller corrections of the clock are ignored. */
 const LEAST_STEP_MS = SECOND;
 /** Expired rows may seem valid again for this long; a check costs next to nothing. */
@@ -42,7 +42,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
 
   /** Changes rows in batches, by an index. @param change one batch; returns its number of rows. */
   async function inSlices(change: (unit: Unit, limit: number) => Promise<number>): Promise<void> {
-    while ((await db.write(SYSTEM_ACTOR, (unit) => change(unit, SLICE))) === SLICE);
+    while ((await db.write(SYSTEM_ACTOR, (unit) => change(unit, BATCH))) === BATCH);
   }
 
   async function bringDeliveriesForward(): Promise<void> {
@@ -51,9 +51,9 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
     let last: PlannedDelivery | undefined;
     do {
       planned = await listDeliveriesPlannedAhead(db.reader, now, last);
-      for (let from = 0; from < planned.length; from += SLICE)
+      for (let from = 0; from < planned.length; from += BATCH)
         await db.write(SYSTEM_ACTOR, async (unit) => {
-          for (const delivery of planned.slice(from, from + SLICE)) await bringDeliveryForward(unit, delivery);
+          for (const delivery of planned.slice(from, from + BATCH)) await bringDeliveryForward(unit, delivery);
         });
       last = planned.at(-1);
     } while (planned.length === PLANNED_READ);
@@ -63,7 +63,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
   async function setRight(): Promise<void> {
     for (const [what, lifetimeMs] of shortLived)
       await inSlices((unit, limit) => shortenToLifetime(unit, what, lifetimeMs, limit));
-    for (const lane of Object.keys(MAIL_LANES) as MailLane[])
+    for (const lane of Object.keys(MAIL_PRIORITIES) as MailPriority[])
       await inSlices((unit, limit) => bringMailsForward(unit, lane, longestMailWaitMs, limit));
     await bringDeliveriesForward();
   }

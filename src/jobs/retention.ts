@@ -1,11 +1,11 @@
-/** Deletes expired rows, table by table, by the rules of `kept.ts`. */
+/** Deletes expired rows, table by table, by the rules of `retention-rules.ts`. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { batchSize } from '../core/batches.ts';
 import { type Clock, DAY, HOUR } from '../core/clock.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Database, Unit } from '../db/database.ts';
 import { type EventPlace, type Forgettable, forgetEvents, forgetSome } from '../store/retention.ts';
-import { KEPT, SENT_KEPT_MS } from './kept.ts';
+import { RETENTION_RULES, SENT_RETENTION_MS } from './retention-rules.ts';
 import type { Job } from './scheduler.ts';
 
 /** Rows per change. */
@@ -18,7 +18,7 @@ export interface RetentionDependencies {
   readonly auditDays: number;
 }
 
-const SWEEPS = Object.values(KEPT).flatMap((rule) =>
+const SWEEPS = Object.values(RETENTION_RULES).flatMap((rule) =>
   'sweeps' in rule ? (Object.entries(rule.sweeps) as [Forgettable, number | 'audit setting'][]) : [],
 );
 
@@ -46,7 +46,7 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
 
   /** Runs last, because an event stays while one of its deliveries does. */
   function forgetOldEvents(): Promise<void> {
-    const before = clock.now() - SENT_KEPT_MS;
+    const before = clock.now() - SENT_RETENTION_MS;
     let after: EventPlace | null = null;
     return sweep(async (unit, limit) => (after = await forgetEvents(unit, { before, after, limit })) !== null);
   }

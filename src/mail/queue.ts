@@ -15,8 +15,8 @@ import {
   leaseMail,
   listDueMails,
   type Mail,
-  MAIL_LANES,
-  type MailLane,
+  MAIL_PRIORITIES,
+  type MailPriority,
   type MailOutcome,
   recordMailOutcome,
 } from '../store/mails.ts';
@@ -34,7 +34,7 @@ const PATIENCE_MS = 2 * SECOND;
 /** Mails examined per priority for one that may be sent, since blocked ones may come first. */
 const MAX_LOOKED = 2000;
 
-const PRIORITIES = Object.keys(MAIL_LANES) as MailLane[];
+const PRIORITIES = Object.keys(MAIL_PRIORITIES) as MailPriority[];
 
 /** This instance's only sender of queued mail. */
 export interface MailQueue {
@@ -64,7 +64,7 @@ interface Result {
 /** Starts no work by itself, only on calls. */
 export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: MailQueueDependencies): MailQueue {
   /** Mails without a recorded outcome. They are not leased again, even if their lease ends. */
-  const here = new Set<string>();
+  const unrecorded = new Set<string>();
   const slots = mailSlots(transport);
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
@@ -82,7 +82,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
       for (let looked = 0; looked < MAX_LOOKED && !free.isFull(priority);) {
         const due = await listDueMails(db.reader, priority, { now: clock.now(), realNow: clock.real() }, after);
         for (const mail of due)
-          if (!here.has(mail.id) && free.take({ ...mail, priority })) claimable.push({ ...mail, priority });
+          if (!unrecorded.has(mail.id) && free.take({ ...mail, priority })) claimable.push({ ...mail, priority });
         if (due.length < DUE_MAILS_READ) break;
         after = due.at(-1);
         looked += due.length;
@@ -111,7 +111,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
     const claimable = await listClaimable();
     const claimed = claimable.length === 0 ? [] : await lease(claimable);
     for (const [mail, candidate] of claimed) {
-      here.add(mail.id);
+      unrecorded.add(mail.id);
       slots.begin(candidate);
       const work = send(mail).finally(() => sending.delete(work));
       sending.add(work);
@@ -132,7 +132,7 @@ export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: Ma
       // The leases end and the mails are sent again: better twice than never.
       log.error({ err: error }, 'mail results could not be recorded');
     } finally {
-      for (const { mail } of returned) here.delete(mail.id);
+      for (const { mail } of returned) unrecorded.delete(mail.id);
     }
   }
 

@@ -4,7 +4,7 @@
  * three quarters. A slow server therefore delays only its own mails.
  */
 import { type Pool, pool } from '../core/pool.ts';
-import { type DueMail, MAIL_LANES, type MailLane } from '../store/mails.ts';
+import { type DueMail, MAIL_PRIORITIES, type MailPriority } from '../store/mails.ts';
 
 export interface MailConcurrency {
   readonly slots: number;
@@ -12,10 +12,10 @@ export interface MailConcurrency {
   readonly slowSlots?: number;
 }
 
-export type Candidate = Pick<DueMail, 'id' | 'domain' | 'workspaceId'> & { readonly priority: MailLane };
+export type Candidate = Pick<DueMail, 'id' | 'domain' | 'workspaceId'> & { readonly priority: MailPriority };
 
 export interface FreeSlots {
-  isFull(priority: MailLane): boolean;
+  isFull(priority: MailPriority): boolean;
   /** Takes a slot. @returns false if this mail must wait. */
   take(candidate: Candidate): boolean;
 }
@@ -54,14 +54,14 @@ export function mailSlots({ slots, slowSlots = 0 }: MailConcurrency) {
         Pool,
       ];
       /** A mail takes a slot of its priority and of each more urgent one. */
-      const pools: Record<MailLane, readonly Pool[]> = {
+      const pools: Record<MailPriority, readonly Pool[]> = {
         code: [code],
         notice: [code, notice],
         bulk: [code, notice, bulk],
       };
       const domains = pool({ perKey: quarters(2) });
       const workspaces = pool({ perKey: quarters(3) });
-      const isFull = (priority: MailLane) => pools[priority].some((each) => each.free() === 0);
+      const isFull = (priority: MailPriority) => pools[priority].some((each) => each.free() === 0);
 
       function hold({ priority, workspaceId }: Candidate): void {
         for (const each of pools[priority]) each.add();
@@ -85,4 +85,4 @@ export function mailSlots({ slots, slowSlots = 0 }: MailConcurrency) {
 }
 
 /** Counts each priority separately, so that bulk mail to a domain does not delay codes to it. */
-const domainKey = ({ priority, domain }: Candidate) => `${MAIL_LANES[priority]} ${domain}`;
+const domainKey = ({ priority, domain }: Candidate) => `${MAIL_PRIORITIES[priority]} ${domain}`;

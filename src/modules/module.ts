@@ -14,7 +14,7 @@ import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import type { PeerAddress } from '../http/request-context.ts';
 import type { LastFlush } from '../jobs/last-flush.ts';
-import type { LongWorkKind } from '../jobs/long-work.ts';
+import type { BackgroundTask } from '../jobs/background-tasks.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { SendNow } from '../mail/send-now.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
@@ -26,7 +26,7 @@ export interface Module {
   /** In the order of the API description. */
   readonly operations?: readonly Operation[];
   readonly jobs?: readonly Job[];
-  readonly kinds?: readonly LongWorkKind<never>[];
+  readonly tasks?: readonly BackgroundTask<never>[];
   readonly listeners?: readonly CommitListener[];
   /** Resumes work left by a stop or crash; runs before anything is served. */
   start?(): Promise<void>;

@@ -11,9 +11,9 @@ const { placeholder } = sql;
 export type Mail = typeof mails.$inferSelect;
 
 /** Priorities, most urgent first: codes somebody waits for, notices, bulk mail. */
-export const MAIL_LANES = { code: 0, notice: 1, bulk: 2 } as const;
+export const MAIL_PRIORITIES = { code: 0, notice: 1, bulk: 2 } as const;
 
-export type MailLane = keyof typeof MAIL_LANES;
+export type MailPriority = keyof typeof MAIL_PRIORITIES;
 
 /** A mail to be sent once the change has been committed. */
 export interface OutgoingMail {
@@ -26,7 +26,7 @@ export interface OutgoingMail {
   /** Time after which the mail is not sent any more, in epoch milliseconds. */
   readonly expiresAt: number;
   /** Defaults to `code` if there is a code, else `notice`. */
-  readonly lane?: MailLane;
+  readonly lane?: MailPriority;
   readonly origin: MailOrigin;
 }
 
@@ -48,7 +48,7 @@ export type MailResult = (typeof MAIL_RESULTS)[number];
 
 export const MAIL_TRIED = topic<MailResult>('mail tried');
 
-export const MAIL_QUEUED = topic<MailLane>('mail queued');
+export const MAIL_QUEUED = topic<MailPriority>('mail queued');
 
 const insertMail = prepared((orm) =>
   orm
@@ -86,7 +86,7 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
     code,
     expiresAt,
     now: unit.now,
-    lane: MAIL_LANES[lane],
+    lane: MAIL_PRIORITIES[lane],
     ...origin,
   });
   unit.publish(MAIL_QUEUED, lane);
@@ -129,12 +129,12 @@ const START: DuePosition = { nextAttemptAt: -1, position: '' };
  */
 export function listDueMails(
   reader: Reader,
-  lane: MailLane,
+  lane: MailPriority,
   times: { readonly now: number; readonly realNow: number },
   after: DuePosition | undefined,
 ): Promise<DueMail[]> {
   const { nextAttemptAt, position } = after ?? START;
-  return dueMails(reader, { lane: MAIL_LANES[lane], ...times, nextAttemptAt, position });
+  return dueMails(reader, { lane: MAIL_PRIORITIES[lane], ...times, nextAttemptAt, position });
 }
 
 const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS "nextAttemptAt",
@@ -213,8 +213,8 @@ const setDue = change<{ lane: number; latest: number; limit: number }>(
 );
 
 /** Makes mails due that wait longer than any retry, as after the clock went back. @returns the number changed. */
-export function bringMailsForward(unit: Unit, lane: MailLane, longestWaitMs: number, limit: number): Promise<number> {
-  return setDue(unit, { lane: MAIL_LANES[lane], latest: unit.now + longestWaitMs, limit });
+export function bringMailsForward(unit: Unit, lane: MailPriority, longestWaitMs: number, limit: number): Promise<number> {
+  return setDue(unit, { lane: MAIL_PRIORITIES[lane], latest: unit.now + longestWaitMs, limit });
 }
 
 /** Makes mails due again whose attempt a stop or crash cut off. */

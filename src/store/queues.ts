@@ -1,7 +1,7 @@
 /** Queue lengths and ages, from indexes of pending rows only. Runs in another thread where there is one. */
 import type { Reader } from '../db/database.ts';
 import { longRead } from '../db/statements.ts';
-import { MAIL_LANES, type MailLane } from './mails.ts';
+import { MAIL_PRIORITIES, type MailPriority } from './mails.ts';
 
 export interface Waiting {
   readonly count: number;
@@ -14,10 +14,10 @@ const queuedMails = longRead.rows<Waiting & { lane: number }>(
 );
 
 /** Returns the queued mails by priority. A long read. */
-export async function countQueuedMails(reader: Reader): Promise<Record<MailLane, Waiting>> {
+export async function countQueuedMails(reader: Reader): Promise<Record<MailPriority, Waiting>> {
   const rows = await queuedMails(reader);
-  const of = (lane: MailLane): Waiting => {
-    const { count, dueAt } = rows.find((row) => row.lane === MAIL_LANES[lane]) ?? { count: 0, dueAt: null };
+  const of = (lane: MailPriority): Waiting => {
+    const { count, dueAt } = rows.find((row) => row.lane === MAIL_PRIORITIES[lane]) ?? { count: 0, dueAt: null };
     return { count, dueAt };
   };
   return { code: of('code'), notice: of('notice'), bulk: of('bulk') };

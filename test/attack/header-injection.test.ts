@@ -162,7 +162,7 @@ describe('addresses', () => {
       const { status } = await WAYS[name]!(email);
       expect([email, status < 500]).toEqual([email, true]);
     }
-    await instance.services.longWork.runOnce();
+    await instance.services.tasks.runOnce();
   });
 });
 

@@ -48,7 +48,7 @@ async function addPending({ call }: Scene, emails: readonly string[]): Promise<R
   return ids;
 }
 
-const runDue = async ({ services }: Instance) => services.longWork.runOnce();
+const runDue = async ({ services }: Instance) => services.tasks.runOnce();
 
 /** The refusal of one mail too many. */
 function expectSpent({ status, json, headers }: Answer, perHour: number): void {

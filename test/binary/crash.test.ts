@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { FIRST_SLICE } from '../../src/jobs/long-work.ts';
+import { FIRST_BATCH } from '../../src/jobs/background-tasks.ts';
 import { mixedLoad } from '../faults/mixed-load.ts';
 import {
   countByKind,
@@ -114,7 +114,7 @@ test('kills in the middle of long work leave its trail complete, and nothing twi
   const { challengeId } = sent.json.data;
   const body = { challengeId, code: databaseCode(folder, ownerEmail) };
   const confirmed = await request(server, 'POST', `${lifecycle}/confirm`, { token, body });
-  expect(confirmed.json.data).toMatchObject({ pendingWork: { done: FIRST_SLICE } });
+  expect(confirmed.json.data).toMatchObject({ pendingWork: { done: FIRST_BATCH } });
 
   const trail = () => readDatabase(folder, (sqlite) => trailOf(sqlite, applicationId));
   const reached = [trail().events];
@@ -134,7 +134,7 @@ test('kills in the middle of long work leave its trail complete, and nothing twi
   await eventually('the end of the trail', () => readDatabase(folder, isTrailEnded), 60_000);
   await server.stop();
   console.log(`crash: killed when the trail of ${sessions} sessions had come to ${reached.join(', ')}`);
-  expect(reached.filter((events) => events > FIRST_SLICE && events < sessions)).not.toEqual([]);
+  expect(reached.filter((events) => events > FIRST_BATCH && events < sessions)).not.toEqual([]);
   expect(trail()).toEqual({ events: sessions, reported: sessions, open: 0 });
   expect(readDatabase(folder, faultsOf)).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
-import { KEPT } from '@/jobs/kept.ts';
+import { RETENTION_RULES } from '@/jobs/retention-rules.ts';
 import { retentionJob } from '@/jobs/retention.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
@@ -46,23 +46,24 @@ const undecided = (tables: readonly Table[], decided: object) =>
   tables
     .filter(({ name }) => !Object.hasOwn(decided, name))
     .map(
-      ({ name }) => `${name}: say in src/jobs/kept.ts why its rows stay, or which sweep takes them and after how long`,
+      ({ name }) =>
+        `${name}: say in src/jobs/retention-rules.ts why its rows stay, or which sweep takes them and after how long`,
     );
 
 describe('how long each table is kept', () => {
   test('is decided, for every table of the schema and for no other', async () => {
     const tables = tablesOf(await createInstance());
-    expect(undecided(tables, KEPT)).toEqual([]);
+    expect(undecided(tables, RETENTION_RULES)).toEqual([]);
     const names = tables.map(({ name }) => name);
-    expect(Object.keys(KEPT).filter((name) => !names.includes(name))).toEqual([]);
-    expect(Object.keys(KEPT)).toEqual(Object.keys(KEPT).sort());
+    expect(Object.keys(RETENTION_RULES).filter((name) => !names.includes(name))).toEqual([]);
+    expect(Object.keys(RETENTION_RULES)).toEqual(Object.keys(RETENTION_RULES).sort());
   });
 
   test('would be asked for a table that is new', async () => {
     const instance = await createInstance();
     instance.sqlite.run('CREATE TABLE novelties (id TEXT PRIMARY KEY) STRICT');
-    expect(undecided(tablesOf(instance), KEPT)).toEqual([
-      'novelties: say in src/jobs/kept.ts why its rows stay, or which sweep takes them and after how long',
+    expect(undecided(tablesOf(instance), RETENTION_RULES)).toEqual([
+      'novelties: say in src/jobs/retention-rules.ts why its rows stay, or which sweep takes them and after how long',
     ]);
   });
 
@@ -75,7 +76,7 @@ describe('how long each table is kept', () => {
       [applicationId],
     );
     const swept = [...(await tablesSwept(instance))].sort();
-    const declared = Object.entries(KEPT).flatMap(([table, rule]) =>
+    const declared = Object.entries(RETENTION_RULES).flatMap(([table, rule]) =>
       'sweeps' in rule || ('by' in rule && rule.by === 'forgetEvents') ? [table] : [],
     );
     expect(swept).toEqual(declared.sort());
@@ -83,7 +84,7 @@ describe('how long each table is kept', () => {
 
   test('is as the row that it belongs to, where a foreign key sees to it', async () => {
     const tables = tablesOf(await createInstance());
-    for (const [table, rule] of Object.entries(KEPT))
+    for (const [table, rule] of Object.entries(RETENTION_RULES))
       if ('with' in rule) expect(tables.find(({ name }) => name === table)?.owners?.split(',')).toContain(rule.with);
   });
 
@@ -91,7 +92,7 @@ describe('how long each table is kept', () => {
     const sources = await Promise.all(
       [...new Bun.Glob('**/*.ts').scanSync(SRC)].map((path) => Bun.file(join(SRC, path)).text()),
     );
-    for (const rule of Object.values(KEPT)) {
+    for (const rule of Object.values(RETENTION_RULES)) {
       if (!('by' in rule)) continue;
       const named = sources.filter((text) => new RegExp(`\\b${rule.by}\\b`).test(text));
       expect(

@@ -179,7 +179,7 @@ export async function openPast(folder: string, { startAt, endAt, ownerEmail, ran
     async close() {
       await services.deliveries.runOnce();
       await services.mail.runOnce();
-      await services.longWork.runOnce();
+      await services.tasks.runOnce();
       await services.stop();
       await services.flushAll();
       await data.close();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { DAY, HOUR } from '@/core/clock.ts';
-import { KEPT } from '@/jobs/kept.ts';
+import { RETENTION_RULES } from '@/jobs/retention-rules.ts';
 import { retentionJob } from '@/jobs/retention.ts';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
@@ -187,7 +187,9 @@ describe('retention', () => {
   });
 
   test('of every table that is swept is tried here', () => {
-    const swept = Object.keys(KEPT).filter((table) => 'sweeps' in (KEPT[table] ?? {}) && table !== 'deliveries');
+    const swept = Object.keys(RETENTION_RULES).filter(
+      (table) => 'sweeps' in (RETENTION_RULES[table] ?? {}) && table !== 'deliveries',
+    );
     expect(Object.keys(STAYS).sort()).toEqual(swept.sort());
   });
 

@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { smtpTransport } from '@/mail/smtp.ts';
-import { type MailLane, queueMail } from '@/store/mails.ts';
+import { type MailPriority, queueMail } from '@/store/mails.ts';
 import { eventually } from '../support/eventually.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
@@ -40,7 +40,7 @@ async function askForCode(instance: Instance, clientId: string, email: string): 
 const arrival = (server: TestMailServer, email: string) =>
   eventually(`a code arrives at ${email}`, () => server.received.some(({ envelopeTo }) => envelopeTo[0] === email));
 
-function queue({ db, clock }: Instance, lane: MailLane, recipients: readonly string[]): Promise<void> {
+function queue({ db, clock }: Instance, lane: MailPriority, recipients: readonly string[]): Promise<void> {
   const mail = {
     subject: 'Hello',
     text: 'Hello',

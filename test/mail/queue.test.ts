@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '../../src/core/actor.ts';
 import { DAY, MINUTE } from '../../src/core/clock.ts';
 import { type MailTransport, MailError } from '../../src/mail/transport.ts';
-import { type MailLane, queueMail } from '../../src/store/mails.ts';
+import { type MailPriority, queueMail } from '../../src/store/mails.ts';
 import { eventually } from '../support/eventually.ts';
 import * as given from '../support/given.ts';
 import { createInstance, type Instance, START } from '../support/instance.ts';
@@ -50,7 +50,7 @@ function heldTransport() {
   };
 }
 
-function queue({ db, clock }: Instance, lane: MailLane, subjects: readonly string[]): Promise<void> {
+function queue({ db, clock }: Instance, lane: MailPriority, subjects: readonly string[]): Promise<void> {
   return db.write(SYSTEM_ACTOR, async (unit) => {
     for (const subject of subjects)
       await queueMail(unit, {

@@ -266,7 +266,7 @@ describe('a mail that nobody gets', () => {
     await betaOf(instance, other).setGate('private_beta');
     await betaOf(instance, other).ask('grace@example.com', 'notify');
     await beta.setGate('public');
-    await instance.services.longWork.runOnce();
+    await instance.services.tasks.runOnce();
     await instance.services.mail.runOnce();
     expect(await activityOf(instance, own.id)).toMatchObject([{ kind: 'mail.refused', email: EMAIL }]);
     expect(await activityOf(instance, other.id)).toEqual([]);

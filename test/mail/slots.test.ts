@@ -1,10 +1,10 @@
 /** Slots of the mail sender: shares of priorities, domains and workspaces, and the slots that stalled mails keep. */
 import { expect, test } from 'bun:test';
 import { type Candidate, mailSlots } from '@/mail/slots.ts';
-import type { MailLane } from '@/store/mails.ts';
+import type { MailPriority } from '@/store/mails.ts';
 
 let made = 0;
-function mail(priority: MailLane, domain: string, workspaceId = 'wsp_a'): Candidate {
+function mail(priority: MailPriority, domain: string, workspaceId = 'wsp_a'): Candidate {
   made += 1;
   return { id: `mail_${made}`, priority, domain, workspaceId: priority === 'code' ? workspaceId : '' };
 }
@@ -17,7 +17,7 @@ function begin(flight: ReturnType<typeof mailSlots>, candidates: readonly Candid
   return begun;
 }
 
-const each = (count: number, lane: MailLane, domain: (index: number) => string, workspaceId?: string) =>
+const each = (count: number, lane: MailPriority, domain: (index: number) => string, workspaceId?: string) =>
   Array.from({ length: count }, (_, index) => mail(lane, domain(index), workspaceId));
 
 const own = (index: number) => `d${index}.example`;

@@ -6,8 +6,8 @@ import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
-import { beginLongWork } from '../../jobs/long-work.ts';
-import { SENT_KEPT_MS } from '../../jobs/kept.ts';
+import { beginTask } from '../../jobs/background-tasks.ts';
+import { SENT_RETENTION_MS } from '../../jobs/retention-rules.ts';
 import { accountDeletedMail, deletionStatement } from '../../mail/messages/account.ts';
 import { forgetPersonalKeys } from '../../store/api-keys.ts';
 import { requireApplication } from '../../store/applications.ts';
@@ -59,7 +59,7 @@ export type Deletions = ReturnType<typeof deletionService>;
 
 /** @param auditDays retention of audit records in days, stated to the person before and after. */
 export function deletionService({ confirmations, auditDays }: DeletionDependencies) {
-  const retention = { auditDays, mailDays: SENT_KEPT_MS / DAY };
+  const retention = { auditDays, mailDays: SENT_RETENTION_MS / DAY };
   /** API answers are always in English. */
   const statement = deletionStatement('en', retention);
 
@@ -128,7 +128,7 @@ async function endMemberships(unit: Unit, userId: string, usedReservations: read
   const memberships = await listMembershipsOf(unit, userId);
   const memberIds = [...memberships, ...usedReservations].map(({ id }) => id);
   await endSessions(unit, { userId }, 'deleted');
-  await beginLongWork(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
+  await beginTask(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
   await forgetPersonalKeys(unit, memberIds);
   await forgetDeviceGrants(unit, memberIds);
   await clearGrants(unit, memberIds);

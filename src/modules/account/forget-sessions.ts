@@ -1,5 +1,5 @@
 /** Background task that wipes places and devices from the sessions of a deleted account. */
-import type { LongWorkKind } from '../../jobs/long-work.ts';
+import type { BackgroundTask } from '../../jobs/background-tasks.ts';
 import { forgetSessionPlaces, type SessionPosition } from '../../store/sessions.ts';
 
 export interface ForgottenSessions {
@@ -15,7 +15,7 @@ interface Cursor {
 }
 
 /** Emits no event: `user.deleted` was emitted with the deletion. */
-export const forgetSessions: LongWorkKind<ForgottenSessions> = {
+export const forgetSessions: BackgroundTask<ForgottenSessions> = {
   name: 'forget_sessions',
   async step(unit, { data: { memberIds }, cursor }, limit) {
     let { index, after }: Cursor = cursor === null ? { index: 0, after: null } : (JSON.parse(cursor) as Cursor);

@@ -31,6 +31,6 @@ export function accountModule(
       exports: exportService(db),
       deletions: deletionService({ confirmations, auditDays }),
     }),
-    kinds: [forgetSessions],
+    tasks: [forgetSessions],
   };
 }

@@ -4,7 +4,7 @@ import { keyExpiryJob } from '../../jobs/key-expiry.ts';
 import type { Module, World } from '../module.ts';
 import { apiKeyRoutes } from './routes.ts';
 import { type ApiKeys, apiKeyService } from './service.ts';
-import { keyEndings } from './trails.ts';
+import { keyEndings } from './background-tasks.ts';
 
 export function apiKeysModule(world: World): Module & { readonly service: ApiKeys } {
   const service = apiKeyService(world);
@@ -13,7 +13,7 @@ export function apiKeysModule(world: World): Module & { readonly service: ApiKey
     service,
     operations: apiKeyRoutes(service),
     jobs: [expiry],
-    kinds: [keyEndings],
+    tasks: [keyEndings],
     flush: {
       of: 'expired keys',
       async run() {

@@ -12,7 +12,7 @@ import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
-import { beginLongWork } from '../../jobs/long-work.ts';
+import { beginTask } from '../../jobs/background-tasks.ts';
 import {
   type ApiKey,
   findDeviceKeyBehind,
@@ -42,7 +42,7 @@ import {
   type WorkspaceKeyInput,
 } from './model.ts';
 import { creatorsOf, presenter } from './present.ts';
-import { keyEndings } from './trails.ts';
+import { keyEndings } from './background-tasks.ts';
 import { tokenColumns } from './token.ts';
 
 export interface ApiKeyDependencies {
@@ -184,7 +184,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
           if (isActive) {
             await emit(unit, { type: 'user.banned', applicationId: held.homeId, data: { userId: held.userId } });
           }
-          await beginLongWork(unit, keyEndings, { applicationId, data: { memberId } });
+          await beginTask(unit, keyEndings, { applicationId, data: { memberId } });
         }
         await record(unit, 'apikey.revoked', key);
         return presented(unit, { ...held, key });

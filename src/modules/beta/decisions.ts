@@ -5,7 +5,7 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type BetaInterest, type BetaStatus, findInterest, updateInterest } from '../../store/beta-interests.ts';
 import type { BetaDecided, DecideInput } from './model.ts';
-import type { Tell } from './trails.ts';
+import type { Tell } from './background-tasks.ts';
 
 /** Writes a status with who decided and when; a pending entry has neither. */
 export function writeDecision(

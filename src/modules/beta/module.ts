@@ -4,7 +4,7 @@ import type { Module, World } from '../module.ts';
 import { interestLimit } from './interest-limit.ts';
 import { betaRoutes } from './routes.ts';
 import { type Beta, betaService } from './service.ts';
-import { type BetaTrails, betaTrails } from './trails.ts';
+import { type BetaTasks, betaTasks } from './background-tasks.ts';
 
 export function betaModule({
   db,
@@ -12,10 +12,10 @@ export function betaModule({
   limiter,
   limits,
   baseUrl,
-}: World): Module & Pick<BetaTrails, 'openToPublic'> & { readonly service: Beta } {
+}: World): Module & Pick<BetaTasks, 'openToPublic'> & { readonly service: Beta } {
   const mails = workspaceMail(limits.mailsPerWorkspace);
-  const trails = betaTrails(mails, baseUrl);
-  const service = betaService({ db, trails });
+  const tasks = betaTasks(mails, baseUrl);
+  const service = betaService({ db, tasks });
   return {
     service,
     operations: betaRoutes({
@@ -23,7 +23,7 @@ export function betaModule({
       limitInterest: interestLimit(limiter, limits),
       mailStanding: ({ workspaceId }) => mails.standing(db.reader, workspaceId, clock.now()),
     }),
-    kinds: trails.kinds,
-    openToPublic: trails.openToPublic,
+    tasks: tasks.tasks,
+    openToPublic: tasks.openToPublic,
   };
 }

@@ -45,7 +45,7 @@ import type {
   PolicyInput,
   PublicState,
 } from './model.ts';
-import type { BetaTrails } from './trails.ts';
+import type { BetaTasks } from './background-tasks.ts';
 
 type Gate = Application['signinGate'];
 type Policy = Application['betaRequestPolicy'];
@@ -63,13 +63,13 @@ export type Beta = ReturnType<typeof betaService>;
 
 export interface BetaDependencies {
   readonly db: Database;
-  readonly trails: BetaTrails;
+  readonly tasks: BetaTasks;
 }
 
 /** Every decision takes effect at the next sign-in. */
-export function betaService({ db, trails }: BetaDependencies) {
-  const { decideAll, openToPublic, stopLaunch } = trails;
-  const { approve, decline, decideOne } = betaDecisions(trails.tell);
+export function betaService({ db, tasks }: BetaDependencies) {
+  const { decideAll, openToPublic, stopLaunch } = tasks;
+  const { approve, decline, decideOne } = betaDecisions(tasks.tell);
 
   async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<BetaInterest> {
     const row = await findInterest(unit, applicationId, id);

@@ -2,7 +2,7 @@
 import type { Module, World } from '../module.ts';
 import { grantRoutes } from './routes.ts';
 import { grantService } from './service.ts';
-import { announceRename, withdrawGrant } from './trails.ts';
+import { announceRename, withdrawGrant } from './background-tasks.ts';
 
 export type GrantServices = ReturnType<typeof grantServices>;
 
@@ -23,6 +23,6 @@ export function grantsModule(world: World): Module & { readonly service: GrantSe
       ...grantRoutes('scopes', service.scopes),
       ...grantRoutes('memberships', service.memberships),
     ],
-    kinds: [announceRename, withdrawGrant],
+    tasks: [announceRename, withdrawGrant],
   };
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../core/error.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { beginLongWork } from '../../jobs/long-work.ts';
+import { beginTask } from '../../jobs/background-tasks.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
 import type { GrantInput, GrantPatch, GrantRecord } from './model.ts';
-import { announceRename, withdrawGrant } from './trails.ts';
+import { announceRename, withdrawGrant } from './background-tasks.ts';
 
 /** More would not fit the envelope, which is sent at every verification. */
 const MAX_PER_APPLICATION = 1000;
@@ -102,7 +102,7 @@ export function grantService(kind: GrantKind, db: Database) {
         const changed = await updateGrant(unit, kind, id, columns);
         if (isRenamed) {
           const data = { kind, grantId: id, slug: grant.slug };
-          await beginLongWork(unit, announceRename, { applicationId: application.id, data });
+          await beginTask(unit, announceRename, { applicationId: application.id, data });
         }
         await recordAudit(unit, {
           kind: `${audit}.updated`,
@@ -133,7 +133,7 @@ export function grantService(kind: GrantKind, db: Database) {
         const withdrawnFrom = await countHolders(unit, kind, id);
         await markGrantRemoved(unit, kind, id);
         const data = { kind, grantId: id, slug };
-        await beginLongWork(unit, withdrawGrant, { applicationId: application.id, data });
+        await beginTask(unit, withdrawGrant, { applicationId: application.id, data });
         await recordAudit(unit, {
           kind: `${audit}.deleted`,
           applicationId: application.id,

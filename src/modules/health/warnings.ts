@@ -5,12 +5,12 @@ import { isLoopbackName } from '../../core/ip-address.ts';
 import { bytesText } from '../../core/quantities.ts';
 import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
-import type { MailLane } from '../../store/mails.ts';
+import type { MailPriority } from '../../store/mails.ts';
 import type { Waiting } from '../../store/queues.ts';
 import type { InstanceFacts } from './facts.ts';
 
 export interface Queues {
-  readonly mails: Readonly<Record<MailLane, Waiting>>;
+  readonly mails: Readonly<Record<MailPriority, Waiting>>;
   readonly deliveries: { readonly queued: Waiting; readonly held: Waiting };
   readonly longWork: Waiting;
 }
@@ -64,7 +64,7 @@ const LONG_LOG_BYTES = 64 * 2 ** 20;
 const LITTLE_DISK_BYTES = 2 ** 30;
 
 /** How long due work may wait. Bulk mails get longer, since sending many takes time. */
-const PATIENCE_MS: Record<MailLane | 'delivery' | 'longWork', number> = {
+const PATIENCE_MS: Record<MailPriority | 'delivery' | 'longWork', number> = {
   code: 10 * MINUTE,
   notice: 10 * MINUTE,
   bulk: 2 * HOUR,

@@ -2,7 +2,7 @@
 import { type Clock, SECOND } from '../../core/clock.ts';
 import type { GaugeReading, Metrics } from '../../core/metrics.ts';
 import type { Database, DatabaseStatus } from '../../db/database.ts';
-import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
+import { MAIL_PRIORITIES, type MailPriority } from '../../store/mails.ts';
 import type { CountedQueues, QueueCounts } from '../health/queue-counts.ts';
 
 export interface InstanceMetricsDependencies {
@@ -14,7 +14,7 @@ export interface InstanceMetricsDependencies {
   readonly streams: Readonly<Record<string, () => number>>;
 }
 
-const LANES = Object.keys(MAIL_LANES) as MailLane[];
+const LANES = Object.keys(MAIL_PRIORITIES) as MailPriority[];
 
 export function instanceMetrics(dependencies: InstanceMetricsDependencies): void {
   const { metrics, version, streams } = dependencies;
@@ -77,7 +77,7 @@ function queueMetrics({ metrics, clock, queueCounts }: InstanceMetricsDependenci
       const queues = await queueCounts.quick();
       return queues && read(queues, clock.now());
     });
-  const byLane = (of: (lane: MailLane) => number) => LANES.map((lane) => [{ lane }, of(lane)] as const);
+  const byLane = (of: (lane: MailPriority) => number) => LANES.map((lane) => [{ lane }, of(lane)] as const);
 
   gauge('gatehouse_queues_counted_age_seconds', 'Age of the queue counts.', ({ countedAt }, now) =>
     ageSeconds(countedAt, now),

@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
+import { MAIL_PRIORITIES, type MailPriority } from '../../store/mails.ts';
 import { findInOutbox, listOutbox, type MailEnvelope } from '../../store/outbox.ts';
 import { requireUser } from '../../store/people.ts';
 import { hasOtherWorkspace, listTies } from '../../store/ties.ts';
@@ -108,10 +108,12 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
 
 /** Masks the code in a subject: to read it, the owner must open the mail, which is audited. */
 export function subjectInList({ subject, lane }: Pick<MailEnvelope, 'subject' | 'lane'>): string {
-  return lane === MAIL_LANES.code ? subject.replace(/\d{6,}/, '••••••') : subject;
+  return lane === MAIL_PRIORITIES.code ? subject.replace(/\d{6,}/, '••••••') : subject;
 }
 
-const LANE_NAMES = Object.fromEntries(Object.entries(MAIL_LANES).map(([name, lane]) => [lane, name as MailLane]));
+const LANE_NAMES = Object.fromEntries(
+  Object.entries(MAIL_PRIORITIES).map(([name, lane]) => [lane, name as MailPriority]),
+);
 
 function present(mail: MailEnvelope, isReadable: boolean, told: Told): OutboxMailRecord {
   const { id, recipient, subject, lane, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;

@@ -1,6 +1,6 @@
 /** Ends sessions early: an epoch bump ends them at once, and a background task writes the rows and events of many. */
 import { required } from '../../core/required.ts';
-import { beginLongWork, type LongWorkKind, type Slice, type Task } from '../../jobs/long-work.ts';
+import { beginTask, type BackgroundTask, type Batch, type RunningTask } from '../../jobs/background-tasks.ts';
 import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
@@ -55,7 +55,7 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
   const { applicationId } = whose;
   await bumpApplicationEpoch(unit, applicationId);
   unit.publish(SESSIONS_ENDED, { applicationId, userId: null, reason });
-  return beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds: null } });
+  return beginTask(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds: null } });
 }
 
 async function endOne(unit: Unit, id: string, reason: string): Promise<number> {
@@ -136,7 +136,7 @@ async function endOfMembers(
   }
   if (spared) await spareSession(unit, spared.sessionId);
   const applicationId = members.length === 1 ? (members[0]?.applicationId ?? null) : null;
-  await beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds } });
+  await beginTask(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds } });
   return count;
 }
 
@@ -150,7 +150,7 @@ interface Ending {
 }
 
 /** Writes the ends of sessions that an epoch bump has outdated. */
-export const sessionEndings: LongWorkKind<Ending> = {
+export const sessionEndings: BackgroundTask<Ending> = {
   name: ENDING_SESSIONS,
   step: (unit, task, limit) =>
     task.data.memberIds === null
@@ -165,7 +165,7 @@ export const sessionEndings: LongWorkKind<Ending> = {
 };
 
 function wholeOf(applicationId: string | null): string {
-  return required(applicationId, 'application of a trail');
+  return required(applicationId, 'application of a task');
 }
 
 const KEYS_ARE_NEXT = 'keys';
@@ -173,9 +173,9 @@ const KEYS_ARE_NEXT = 'keys';
 /** Processes the sessions by user and id, then the personal keys. */
 async function endInApplication(
   unit: Unit,
-  { applicationId: whole, data, cursor }: Task<Ending>,
+  { applicationId: whole, data, cursor }: RunningTask<Ending>,
   limit: number,
-): Promise<Slice> {
+): Promise<Batch> {
   const applicationId = wholeOf(whole);
   let done = 0;
   let left = limit;
@@ -197,7 +197,7 @@ async function endInMembers(
   unit: Unit,
   ending: Ending & { readonly memberIds: readonly string[] },
   { cursor, limit }: { readonly cursor: string | null; readonly limit: number },
-): Promise<Slice> {
+): Promise<Batch> {
   let [index, sessionId] = cursor === null ? [0, ''] : (JSON.parse(cursor) as [number, string]);
   let done = 0;
   // A member without sessions counts against the limit as well.

@@ -7,5 +7,5 @@ import { type Sessions, sessionService } from './service.ts';
 
 export function sessionsModule(world: World): Module & { readonly service: Sessions } {
   const service = sessionService(world);
-  return { service, operations: sessionRoutes(service), jobs: [sessionExpiryJob(world)], kinds: [sessionEndings] };
+  return { service, operations: sessionRoutes(service), jobs: [sessionExpiryJob(world)], tasks: [sessionEndings] };
 }

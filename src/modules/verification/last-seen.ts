@@ -15,7 +15,7 @@ const RESOLUTION_MS = MINUTE;
 /** Maximum per kind, some 70 bytes each. While the disk refuses writes, others are recorded when seen again. */
 const MOST_NOTED = 500_000;
 /** Rows per change: a millisecond, even if they are far apart. */
-const SLICE_ROWS = 50;
+const BATCH_ROWS = 50;
 /** Rows sorted together: a millisecond. */
 const SORTED_ROWS = 10_000;
 /** Time to sort one of 500,000 ids on a busy machine. A sort cannot be interrupted, so none begins too late. */
@@ -95,24 +95,24 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   }
 
   /** Removes entries only after they are committed. */
-  async function writeSlice(notes: Notes): Promise<void> {
+  async function writeBatch(notes: Notes): Promise<void> {
     if (notes.left === 0) beginNext(notes);
     const { next, writing, write } = notes;
     // Sorted by id, the order of the table: neighbours share pages, at a tenth of the cost.
     if (next.length === 0) next.push(...some(notes.rest, SORTED_ROWS).sort().reverse());
-    const slice = next.slice(-SLICE_ROWS);
+    const batch = next.slice(-BATCH_ROWS);
     await db.write(SYSTEM_ACTOR, async (unit) => {
-      for (const id of slice) await write(unit, { id, at: writing.get(id) as number });
+      for (const id of batch) await write(unit, { id, at: writing.get(id) as number });
     });
-    next.length -= slice.length;
-    notes.left -= slice.length;
+    next.length -= batch.length;
+    notes.left -= batch.length;
   }
 
   async function writeDown(notes: Notes): Promise<void> {
     let due = Math.max(FEW_ROWS, Math.ceil(noted(notes) / RUNS));
     while (noted(notes) > 0 && due > 0 && !writing.isStopped()) {
-      await writeSlice(notes);
-      due -= SLICE_ROWS;
+      await writeBatch(notes);
+      due -= BATCH_ROWS;
       if (due > 0) await Bun.sleep(PAUSE_MS);
     }
   }
@@ -122,7 +122,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     return false;
   }
 
-  /** Sorts all ids at once, unlike `writeSlice`: each page of the table is then written once. */
+  /** Sorts all ids at once, unlike `writeBatch`: each page of the table is then written once. */
   async function writeRest(notes: Notes, deadline: Deadline): Promise<Unwritten> {
     const parts: Unwritten[] = [];
     while (noted(notes) > 0) {

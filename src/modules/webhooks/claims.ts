@@ -25,7 +25,7 @@ import { type DeliverySlots, deliverySlots, type EndpointSlot } from './slots.ts
 /** Reads per partial search for waiting endpoints: a few milliseconds. */
 const READS_OF_SEARCH = 10;
 /** Maximum endpoints in memory, some 200 bytes each; a later search finds the others. */
-const MOST_KNOWN = 50_000;
+const MAX_QUEUED = 50_000;
 /** Real time, longer than any attempt, so that no lease expires during one. */
 export const LEASE_MS = MINUTE;
 
@@ -49,21 +49,21 @@ export interface Claims {
   forget(claimed: Claimed): void;
 }
 
-/** Never claims a delivery twice before the first claim is forgotten. @param mostKnown given by tests only. */
+/** Never claims a delivery twice before the first claim is forgotten. @param maxQueued given by tests only. */
 export function deliveryClaims(
   {
     db,
     clock,
     leaseHolder: holder,
   }: { readonly db: Database; readonly clock: WorldClock; readonly leaseHolder: string },
-  mostKnown = MOST_KNOWN,
+  maxQueued = MAX_QUEUED,
 ): Claims {
   const inFlight = new Map<string, [slot: EndpointSlot, count: number]>();
   /** Endpoints with a held delivery in flight, which is sent in order. */
   const inOrder = new Set<string>();
   /** Deliveries in flight or waiting to be recorded. */
-  const here = new Set<string>();
-  const known = dueEndpoints(mostKnown);
+  const unrecorded = new Set<string>();
+  const queued = dueEndpoints(maxQueued);
   /** The last endpoint of the previous search. */
   let searched = '';
 
@@ -79,7 +79,7 @@ export function deliveryClaims(
     if (isWhole) searched = '';
     for (let read = 0; isWhole || read < READS_OF_SEARCH; read += 1) {
       const waiting = await listWaitingEndpoints(db.reader, { after: searched, ...times });
-      for (const { id, isDue } of waiting) if (isDue) known.note(id);
+      for (const { id, isDue } of waiting) if (isDue) queued.note(id);
       const isAtEnd = waiting.length < ENDPOINTS_READ;
       searched = isAtEnd ? '' : (waiting.at(-1)?.id ?? '');
       if (isAtEnd) return;
@@ -90,9 +90,9 @@ export function deliveryClaims(
   /** Queues noted endpoints under their budgets. @returns the endpoints that need no second check. */
   async function queueNoted(times: DueTimes): Promise<Set<string>> {
     const looked = new Set<string>();
-    for (const webhookId of known.takeNoted()) {
+    for (const webhookId of queued.takeNoted()) {
       const due = await findDueEndpoint(db.reader, { webhookId, ...times });
-      if (due) known.queue({ webhookId, budgetId: due.budgetId });
+      if (due) queued.queue({ webhookId, budgetId: due.budgetId });
       looked.add(webhookId);
       const pause = yieldIfLong();
       if (pause) await pause;
@@ -106,7 +106,7 @@ export function deliveryClaims(
     const looked = await queueNoted(times);
     const free = await slotsNow();
     const found: EndpointSlot[] = [];
-    let round = known.inTurn().map((queue) => candidates(queue, free));
+    let round = queued.inTurn().map((queue) => candidates(queue, free));
     while (round.length > 0 && free.left() > 0) {
       const next: typeof round = [];
       for (const candidate of round) {
@@ -138,7 +138,7 @@ export function deliveryClaims(
     for (let next = slots.next(); !next.done; next = slots.next()) {
       const { value: slot } = next;
       if (looked.has(slot.webhookId) || (await findDueEndpoint(db.reader, { webhookId: slot.webhookId, ...times }))) return slot;
-      known.drop(slot);
+      queued.drop(slot);
       const pause = yieldIfLong();
       if (pause) await pause;
     }
@@ -176,11 +176,11 @@ export function deliveryClaims(
     const next =
       until === null ? undefined : await findNextPending(unit, { webhookId, after: inOrderAfter ?? '', until });
     if (next) {
-      const isFree = !here.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= clock.real());
+      const isFree = !unrecorded.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= clock.real());
       return isFree ? [await claim(next.id, true)] : [];
     }
     if (until !== null) await endOrder(unit, webhookId);
-    const due = (await listDueDeliveries(unit, { webhookId, ...timesNow() })).filter((id) => !here.has(id));
+    const due = (await listDueDeliveries(unit, { webhookId, ...timesNow() })).filter((id) => !unrecorded.has(id));
     const claimed: Claimed[] = [];
     for (const id of due.slice(0, slots)) claimed.push(await claim(id, false));
     return claimed;
@@ -188,11 +188,11 @@ export function deliveryClaims(
 
   return {
     note(webhookIds) {
-      for (const id of webhookIds) known.note(id);
+      for (const id of webhookIds) queued.note(id);
     },
     search,
     async next() {
-      if (known.isEmpty()) return [];
+      if (queued.isEmpty()) return [];
       const slots = await listInTurn();
       if (slots.length === 0) return [];
       const free = await slotsNow();
@@ -200,10 +200,10 @@ export function deliveryClaims(
       // Only committed claims are in flight.
       for (const { deliveryId, endpoint, budgetId, isInOrder } of claimed) {
         const slot: EndpointSlot = { webhookId: endpoint.id, budgetId };
-        here.add(deliveryId);
+        unrecorded.add(deliveryId);
         inFlight.set(endpoint.id, [slot, (inFlight.get(endpoint.id)?.[1] ?? 0) + 1]);
         if (isInOrder) inOrder.add(endpoint.id);
-        known.moveToEnd(slot);
+        queued.moveToEnd(slot);
       }
       return claimed;
     },
@@ -213,6 +213,6 @@ export function deliveryClaims(
       else inFlight.delete(endpoint.id);
       if (isInOrder) inOrder.delete(endpoint.id);
     },
-    forget: ({ deliveryId }) => void here.delete(deliveryId),
+    forget: ({ deliveryId }) => void unrecorded.delete(deliveryId),
   };
 }

@@ -4,7 +4,7 @@ import { startOfDay } from '../../core/calendar.ts';
 import { type Clock, DAY, HOUR } from '../../core/clock.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Database, Unit } from '../../db/database.ts';
-import { beginLongWork, type LongWorkKind } from '../../jobs/long-work.ts';
+import { beginTask, type BackgroundTask } from '../../jobs/background-tasks.ts';
 import type { Job } from '../../jobs/scheduler.ts';
 import { heldEventsMail } from '../../mail/messages/held-events.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
@@ -27,7 +27,7 @@ export const HELD_KEPT_MS = 30 * DAY;
 const NOTICE_MS = 7 * DAY;
 /** Maximum age without a mail: otherwise a workspace that spends all its mails would keep deliveries for ever. */
 const WAITED_MS = 60 * DAY;
-const LOOKED = 100;
+const BATCH = 100;
 
 /** Returns the creation time before which deliveries are dropped; constant within a day. */
 const dropsBefore = (now: number) => startOfDay(now) - HELD_KEPT_MS;
@@ -39,7 +39,7 @@ interface Drop {
 }
 
 /** Stops if the endpoint is active again, so that the rest is sent. The cursor counts the dropped deliveries. */
-export const DROP_HELD: LongWorkKind<Drop> = {
+export const DROP_HELD: BackgroundTask<Drop> = {
   name: 'drop_held',
   async step(unit, { data: { webhookId, before, recordId }, cursor }, limit) {
     const isResting = (await findRestingEndpoint(unit, webhookId)) !== undefined;
@@ -66,16 +66,16 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
     dropNoticeAt !== null && dropNoticeAt + NOTICE_MS <= now && oldestAt < dropsBefore(now);
 
   /** Waits while the workspace has no mails left this hour. After `WAITED_MS` the drop goes on without a mail. */
-  async function tell(unit: Unit, endpoint: RestingEndpoint, count: number): Promise<void> {
+  async function notify(unit: Unit, endpoint: RestingEndpoint, count: number): Promise<void> {
     const { id, applicationId, url, status, oldestAt } = endpoint;
     const { name: applicationName, workspaceId, deletedAt } = await requireApplication(unit, applicationId);
     // The console has no owners, and held deliveries of a deleted application cannot be released.
-    const isTold = workspaceId !== null && deletedAt === null;
-    const owners = isTold ? await listOwners(unit, workspaceId) : [];
-    const isSpent = isTold && owners.length > (await mails.left(unit, workspaceId));
+    const hasOwners = workspaceId !== null && deletedAt === null;
+    const owners = hasOwners ? await listOwners(unit, workspaceId) : [];
+    const isSpent = hasOwners && owners.length > (await mails.left(unit, workspaceId));
     if (isSpent && oldestAt > unit.now - WAITED_MS) return;
     await noteDropNotice(unit, id);
-    if (!isTold || isSpent) return;
+    if (!hasOwners || isSpent) return;
     const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
     const dropsAt = unit.now + NOTICE_MS;
     const content = {
@@ -97,11 +97,11 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
     );
   }
 
-  async function tellOwners({ id }: RestingEndpoint): Promise<void> {
+  async function notifyOwners({ id }: RestingEndpoint): Promise<void> {
     const count = await countPendingDeliveries(db.reader, id);
     await db.write(SYSTEM_ACTOR, async (unit) => {
       const endpoint = await findRestingEndpoint(unit, id);
-      if (endpoint && isNoticeDue(endpoint, unit.now)) await tell(unit, endpoint, count);
+      if (endpoint && isNoticeDue(endpoint, unit.now)) await notify(unit, endpoint, count);
     });
   }
 
@@ -113,7 +113,7 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
       const entry = { kind: 'webhook.held_dropped', applicationId, targetId: webhookId } as const;
       const recordId = await recordAudit(unit, { ...entry, ok: false, detail: { dropped: 0 } });
       const data = { webhookId, before: dropsBefore(unit.now), recordId };
-      await beginLongWork(unit, DROP_HELD, { applicationId, data });
+      await beginTask(unit, DROP_HELD, { applicationId, data });
     });
   }
 
@@ -123,10 +123,10 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
     async runOnce() {
       let after: string | null = '';
       while (after !== null) {
-        const { endpoints, next } = await listRestingEndpoints(db.reader, { after, limit: LOOKED });
+        const { endpoints, next } = await listRestingEndpoints(db.reader, { after, limit: BATCH });
         const now = clock.now();
         for (const endpoint of endpoints) {
-          if (isNoticeDue(endpoint, now)) await tellOwners(endpoint);
+          if (isNoticeDue(endpoint, now)) await notifyOwners(endpoint);
           else if (isDropDue(endpoint, now)) await drop(endpoint);
         }
         after = next;

@@ -38,7 +38,7 @@ export function webhooksModule(
       onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds)),
       onCommit(EVENT_EMITTED, (events) => streams.publish(new Set(events.map(({ applicationId }) => applicationId)))),
     ],
-    kinds: [DELETE_WEBHOOK, DROP_HELD],
+    tasks: [DELETE_WEBHOOK, DROP_HELD],
     start: () => deliveries.start(),
     stop: () => deliveries.stop(),
   };

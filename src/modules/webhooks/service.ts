@@ -11,7 +11,7 @@ import { mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { beginLongWork } from '../../jobs/long-work.ts';
+import { beginTask } from '../../jobs/background-tasks.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -145,7 +145,7 @@ export function webhookService(dependencies: WebhookDependencies) {
         await find(unit, application, id);
         await updateWebhook(unit, id, { removedAt: unit.now });
         await record(unit, 'webhook.deleted', application, id);
-        await beginLongWork(unit, DELETE_WEBHOOK, { applicationId: application.id, data: { webhookId: id } });
+        await beginTask(unit, DELETE_WEBHOOK, { applicationId: application.id, data: { webhookId: id } });
         return { id };
       });
     },

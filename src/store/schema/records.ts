@@ -49,7 +49,7 @@ export const mails = sqliteTable('mails', {
   lastError: text('last_error'),
   createdAt: integer('created_at').notNull(),
   sentAt: integer('sent_at'),
-  /** Priority; see MAIL_LANES. */
+  /** Priority; see MAIL_PRIORITIES. */
   lane: integer().notNull().default(1),
   /** The sender; null for the console's own mails and for rows older than this column. */
   applicationId: text('application_id'),

@@ -98,7 +98,7 @@ describe('a database of schema', () => {
         expect(sent.map(({ url }) => url)).toContain(HELD.webhookUrl);
         expect(sent[0]?.body).toContain('user.signed_in');
       }
-      await instance.services.longWork.runOnce();
+      await instance.services.tasks.runOnce();
     } finally {
       await instance.close();
     }

@@ -128,7 +128,7 @@ describe('the deletion of an account', () => {
     expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
     for (const { token } of [ada, elsewhere])
       expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(403);
-    await instance.services.longWork.runOnce();
+    await instance.services.tasks.runOnce();
     const { sqlite } = instance;
     const places = 'SELECT id FROM sessions WHERE coalesce(ip, ip_country, user_agent) IS NOT NULL';
     expect(sqlite.query(places).all()).toEqual([]);

@@ -17,7 +17,7 @@ const LEFT_TO_RETENTION: Readonly<Record<string, string>> = {
 };
 
 /** Columns that stay in other tables: a session's and a key's existence and what they stood on, and a workspace. */
-const KEPT: readonly string[] = [
+const RETENTION_RULES: readonly string[] = [
   'sessions.credential_id',
   'api_keys.id',
   'api_keys.token_hash',
@@ -95,7 +95,7 @@ test('the deletion of an account wipes or keeps by decision each column of each 
       .run(...(values as string[]));
   }
   expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
-  await instance.services.longWork.runOnce();
+  await instance.services.tasks.runOnce();
 
   const holdsMark = (table: string, column: string) =>
     sqlite.query(`SELECT 1 FROM ${table} WHERE instr(CAST(${column} AS TEXT), ?) > 0`).get(MARK) !== null;
@@ -105,6 +105,6 @@ test('the deletion of an account wipes or keeps by decision each column of each 
       .map(({ name }) => `${table}.${name}`),
   );
   const advice = 'wipe it in src/modules/account/deletion.ts, or name it in this test as kept and tell the person so';
-  expect(left.sort(), advice).toEqual([...KEPT].sort());
+  expect(left.sort(), advice).toEqual([...RETENTION_RULES].sort());
   expect(Object.keys(LEFT_TO_RETENTION).filter((table) => !PERSONAL_TABLES.includes(table))).toEqual([]);
 });

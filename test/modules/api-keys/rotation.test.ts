@@ -326,7 +326,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       await given.copiesOfKey(instance, id, 250, { rotatedToId: id, gracePeriodEndsAt: START + DAY });
       expect((await call('DELETE', `/${id}`)).status).toBe(200);
       expect(await use(token)).toBe(401);
-      await instance.services.longWork.runOnce();
+      await instance.services.tasks.runOnce();
       const { open } = instance.sqlite
         .query(
           `SELECT count(*) AS open FROM api_keys WHERE revoked_at IS NULL AND application_user_id =

@@ -49,7 +49,7 @@ describe('the counts of an allowlist', () => {
     await beta.setGate('private_beta');
     await beta.seed('ada@example.com', 'notify_when_public');
     await beta.setGate('public');
-    await beta.instance.services.longWork.runOnce();
+    await beta.instance.services.tasks.runOnce();
     expect(await countsOf(beta)).toEqual({ ...NONE, notifyWhenPublic: 1 });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { FIRST_SLICE } from '@/jobs/long-work.ts';
+import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import { insertGrant } from '@/store/grants.ts';
@@ -266,7 +266,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
       slug: 'editor',
       withdrawnFrom: 250,
     });
-    await instance.services.longWork.runOnce();
+    await instance.services.tasks.runOnce();
     const told = events().map(({ data }) => (data as { userId: string }).userId);
     expect([told.length, new Set(told).size]).toEqual([250, 250]);
     expect(before.kinds().filter((name) => name === `${family}.deleted`)).toHaveLength(1);
@@ -279,13 +279,13 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const shown = async () => (await instance.call('POST', '/api/v1/session', { token })).json[kind] as string[];
     expect(await shown()).toContain(slug);
     // Nobody is told while it is looked at.
-    await instance.services.longWork.stop();
+    await instance.services.tasks.stop();
     await manage('DELETE', `/${kind}/${id}?force=true`);
     expect(await shown()).toEqual(kind === 'roles' ? ['user'] : []);
     const { json } = await instance.call('GET', `/api/applications/${application.id}`, {
       token: instance.workspaceKey,
     });
-    expect(json.data.pendingWork).toEqual({ kind: 'withdraw_grant', done: FIRST_SLICE, total: null });
+    expect(json.data.pendingWork).toEqual({ kind: 'withdraw_grant', done: FIRST_BATCH, total: null });
     expect((await list()).map((grant) => grant.slug)).toEqual([...defaults]);
     for (const query of ['', '?force=true'])
       expect((await manage('DELETE', `/${kind}/${id}${query}`)).status).toBe(404);
@@ -297,7 +297,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     await hold(userId, slug);
 
     const restarted = await instance.restart();
-    await restarted.services.longWork.runOnce();
+    await restarted.services.tasks.runOnce();
     expect(await shown()).toEqual([slug]);
     expect((await list()).find((grant) => grant.slug === slug)?.id).toBe(again);
     const table = { roles: 'roles', scopes: 'scopes', memberships: 'membership_groups' }[kind];
@@ -312,7 +312,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const renamed = await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
     expect([renamed.status, renamed.json.data.slug]).toEqual([200, 'author']);
     expect((await manage('GET', `/users/${last}`)).json.data[kind]).toContain('author');
-    await instance.services.longWork.runOnce();
+    await instance.services.tasks.runOnce();
     const current = kind === 'roles' ? ['author', 'user'] : ['author'];
     const change = { userId: last, memberships: current, added: ['author'], removed: ['editor'] };
     expect(events().filter(({ data }) => (data as { userId: string }).userId === last)).toEqual(
@@ -329,11 +329,11 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
 
   test('one renamed twice before all are told is told to the rest as it is called now, and one removed as gone', async () => {
     const { instance, application, manage, id, last } = await setUpMany();
-    await instance.services.longWork.stop();
+    await instance.services.tasks.stop();
     const { events } = watch(instance, application);
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'editor' } });
-    await (await instance.restart()).services.longWork.runOnce();
+    await (await instance.restart()).services.tasks.runOnce();
     const current = kind === 'roles' ? ['editor', 'user'] : ['editor'];
     const ofLast = events().filter(({ data }) => (data as { userId: string }).userId === last);
     expect(ofLast.length).toBeGreaterThan(0);
@@ -342,7 +342,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'writer' } });
     await manage('DELETE', `/${kind}/${id}?force=true`);
     const restarted = await instance.restart();
-    await restarted.services.longWork.runOnce();
+    await restarted.services.tasks.runOnce();
     const without = kind === 'roles' ? ['user'] : [];
     const [told] = events()
       .filter(({ data }) => (data as { userId: string }).userId === last)

@@ -24,7 +24,7 @@ const STATES: Record<string, (world: SetUp) => Promise<unknown>> = {
 const NOW = START + 100 * DAY;
 const AT = isoTime(NOW);
 const IN_90_DAYS = isoTime(NOW + 90 * DAY);
-const KEPT = 'as it was';
+const RETENTION_RULES = 'as it was';
 
 type Outcome = { archivedAt: string | null; deletedAt: string | null; purgeAfter: string | null; audit: string };
 
@@ -51,24 +51,24 @@ const TABLE: Record<keyof typeof STATES, Record<keyof typeof KINDS, Outcome | nu
   },
   archived: {
     archive: null,
-    delete: { ...DELETING, archivedAt: KEPT },
-    'delete without grace': { ...HIDDEN, archivedAt: KEPT },
+    delete: { ...DELETING, archivedAt: RETENTION_RULES },
+    'delete without grace': { ...HIDDEN, archivedAt: RETENTION_RULES },
     hide_now: null,
-    'hide_now without grace': { ...HIDDEN, archivedAt: KEPT },
+    'hide_now without grace': { ...HIDDEN, archivedAt: RETENTION_RULES },
   },
   deleting: {
     archive: null,
     delete: null,
     'delete without grace': null,
-    hide_now: { ...HIDDEN, deletedAt: KEPT },
-    'hide_now without grace': { ...HIDDEN, deletedAt: KEPT },
+    hide_now: { ...HIDDEN, deletedAt: RETENTION_RULES },
+    'hide_now without grace': { ...HIDDEN, deletedAt: RETENTION_RULES },
   },
   'archived and deleting': {
     archive: null,
     delete: null,
     'delete without grace': null,
-    hide_now: { ...HIDDEN, archivedAt: KEPT, deletedAt: KEPT },
-    'hide_now without grace': { ...HIDDEN, archivedAt: KEPT, deletedAt: KEPT },
+    hide_now: { ...HIDDEN, archivedAt: RETENTION_RULES, deletedAt: RETENTION_RULES },
+    'hide_now without grace': { ...HIDDEN, archivedAt: RETENTION_RULES, deletedAt: RETENTION_RULES },
   },
   hidden: {
     archive: null,
@@ -124,7 +124,7 @@ describe.each(CASES)('an application that is $state', ({ state, name, body, outc
       expect(await times()).toEqual(was);
       const answer = await confirm(challengeId, code);
       const { audit, ...expected } = outcome;
-      const kept = (field: keyof typeof was) => (expected[field] === KEPT ? was[field] : expected[field]);
+      const kept = (field: keyof typeof was) => (expected[field] === RETENTION_RULES ? was[field] : expected[field]);
       const now = { archivedAt: kept('archivedAt'), deletedAt: kept('deletedAt'), purgeAfter: kept('purgeAfter') };
       expect([answer.status, answer.json.data]).toEqual([
         200,

@@ -76,7 +76,7 @@ describe('a stream ends with `revoked`', () => {
     const world = await createWorld();
     const { instance, application, ada } = world;
     // Earlier than what the switch itself writes down of the trail; nobody goes on with that.
-    await instance.services.longWork.stop();
+    await instance.services.tasks.stop();
     await given.sessions(instance, application, ada.userId, 150);
     instance.clock.advance(1000);
     const zoe = await instance.signIn(application.clientId, 'zoe@example.com');

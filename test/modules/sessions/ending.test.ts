@@ -1,6 +1,6 @@
 /** Ending many sessions: over from the switch on, and each written down and told exactly once, whatever comes between. */
 import { describe, expect, test } from 'bun:test';
-import { FIRST_SLICE } from '@/jobs/long-work.ts';
+import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -16,7 +16,7 @@ async function setUp() {
   const person = await instance.signIn(application.clientId, 'ada@example.com');
   const mint = () => given.sessions(instance, application, person.userId, MANY);
   const sessions = await mint();
-  await instance.services.longWork.stop();
+  await instance.services.tasks.stop();
   return { instance, application, person, sessions, mint, manage: managing(instance, application) };
 }
 
@@ -64,7 +64,7 @@ describe('many sessions of an archived application', () => {
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
     expect((await manage('GET', '')).json.data.pendingWork).toEqual({
       kind: 'end_sessions',
-      done: FIRST_SLICE,
+      done: FIRST_BATCH,
       total: null,
     });
   });

@@ -127,7 +127,7 @@ describe('revoking', () => {
     const more = (await given.sessions(instance, application, userId, 250)).map(({ token }) => token);
     const before = watch(instance, application);
     // Nothing more of the trail is written while it is looked at.
-    await instance.services.longWork.stop();
+    await instance.services.tasks.stop();
     expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 251 });
     const verdicts = await Promise.all([...tokens, ...more.slice(-50)].map(verify));
     expect(new Set(verdicts)).toEqual(new Set(['revoked']));
@@ -135,7 +135,7 @@ describe('revoking', () => {
     expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 0 });
     const later = await signIn('ada@example.com');
     const restarted = await instance.restart();
-    await restarted.services.longWork.runOnce();
+    await restarted.services.tasks.runOnce();
     const ended = before.events().filter(({ type }) => type === 'user.session_revoked');
     const told = ended.map(({ data }) => (data as { sessionId: string }).sessionId);
     expect([told.length, new Set(told).size]).toEqual([251, 251]);

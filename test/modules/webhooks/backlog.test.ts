@@ -1,6 +1,6 @@
 /** Endpoints that much waits for: what is switched takes effect at once, and nothing that waits is touched for it. */
 import { describe, expect, test } from 'bun:test';
-import { FIRST_SLICE } from '@/jobs/long-work.ts';
+import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
 import { eventually } from '../../support/binary.ts';
@@ -115,24 +115,24 @@ describe('an endpoint that thousands of events wait for', () => {
     await emit(scene, 'usr_first');
     await instance.services.deliveries.runOnce();
     await instance.services.deliveries.stop();
-    await instance.services.longWork.stop();
+    await instance.services.tasks.stop();
     addBacklog(scene, id, 5000);
     expect((await api.remove(id)).status).toBe(200);
     for (const answer of [await api.get(id), await api.deliveries(id), await api.remove(id), await api.release(id)])
       expect(answer.status).toBe(404);
     expect((await api.list()).json.data.items.map((webhook: { id: string }) => webhook.id)).toEqual([other.id]);
-    expect(countOf(scene, 'deliveries')).toBe(5002 - FIRST_SLICE);
+    expect(countOf(scene, 'deliveries')).toBe(5002 - FIRST_BATCH);
     const { json } = await instance.call('GET', `/api/applications/${application.id}`, {
       token: instance.workspaceKey,
     });
-    expect(json.data.pendingWork).toMatchObject({ kind: 'delete_webhook', done: FIRST_SLICE });
+    expect(json.data.pendingWork).toMatchObject({ kind: 'delete_webhook', done: FIRST_BATCH });
 
     const again = { ...scene, instance: await instance.restart() };
     const before = receiver.received.length;
     await emit(again, 'usr_last');
     await again.instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(before);
-    await again.instance.services.longWork.runOnce();
+    await again.instance.services.tasks.runOnce();
     // The other endpoint's two are still there.
     expect([countOf(scene, 'deliveries'), countOf(scene, 'webhooks')]).toEqual([2, 1]);
     expect((await newestDelivery({ ...scene, api }, other.id)).status).toBe('delivered');

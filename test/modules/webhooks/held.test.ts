@@ -19,7 +19,7 @@ async function held(count: number, options: Parameters<typeof setUp>[0] = {}) {
     async pass(ms: number) {
       instance.clock.advance(ms);
       await instance.services.scheduler.runAll();
-      await instance.services.longWork.runOnce();
+      await instance.services.tasks.runOnce();
     },
     left: async () => (await api.deliveries(endpoint.id, '?status=held&limit=200')).json.data.items.length as number,
   };
@@ -154,7 +154,7 @@ describe('what is held for an endpoint in quarantine', () => {
     expect(notices(scene)).toHaveLength(1);
     instance.clock.advance(7 * DAY);
     await Promise.all([instance.services.scheduler.runAll(), restarted.services.scheduler.runAll()]);
-    await restarted.services.longWork.runOnce();
+    await restarted.services.tasks.runOnce();
     expect([drops(scene), await scene.left()]).toEqual([[2], 0]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import pino from 'pino';
 import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { Unit } from '@/db/database.ts';
-import { beginLongWork, FIRST_SLICE, type LongWorkKind, longWorkRunner, type Task } from '@/jobs/long-work.ts';
+import { beginTask, FIRST_BATCH, type BackgroundTask, taskRunner, type RunningTask } from '@/jobs/background-tasks.ts';
 import { insertApplication, type NewApplication } from '@/store/applications.ts';
 import { recordAudit } from '@/store/audit.ts';
 import { findPendingWork } from '@/store/long-works.ts';
@@ -29,13 +29,13 @@ interface Rows {
   readonly count: number;
 }
 
-/** A trail of numbered audit records, which a test can hold up or break. */
-function counting(name: string, onSlice: (from: number) => void = () => {}): LongWorkKind<Rows> {
+/** A task that writes numbered audit records, which a test can hold up or break. */
+function counting(name: string, onBatch: (from: number) => void = () => {}): BackgroundTask<Rows> {
   return {
     name,
-    async step(unit: Unit, { data, cursor }: Task<Rows>, limit) {
+    async step(unit: Unit, { data, cursor }: RunningTask<Rows>, limit) {
       const from = Number(cursor ?? 0);
-      onSlice(from);
+      onBatch(from);
       const to = Math.min(from + limit, data.count);
       for (let index = from; index < to; index += 1)
         await recordAudit(unit, { kind: 'workspace.created', targetId: `${name}-${index}` });
@@ -54,28 +54,28 @@ async function open() {
     (sqlite.query('SELECT target_id AS id FROM audit_records ORDER BY rowid').all() as { id: string }[]).map(
       ({ id }) => id,
     );
-  const begin = (kind: LongWorkKind<Rows>, count: number) =>
-    db.write(ACTOR, (unit) => beginLongWork(unit, kind, { applicationId: 'app_1', data: { count } }));
-  const runner = (...kinds: LongWorkKind<Rows>[]) => longWorkRunner({ db, log, kinds: kinds as LongWorkKind<never>[] });
+  const begin = (kind: BackgroundTask<Rows>, count: number) =>
+    db.write(ACTOR, (unit) => beginTask(unit, kind, { applicationId: 'app_1', data: { count } }));
+  const runner = (...tasks: BackgroundTask<Rows>[]) => taskRunner({ db, log, tasks: tasks as BackgroundTask<never>[] });
   const pending = async () => (await findPendingWork(db.reader, ['app_1'])).get('app_1');
   return { db, sqlite, lines, targets, begin, runner, pending };
 }
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 
-describe('long work', () => {
-  test('that is short is done with the switch and leaves nothing behind', async () => {
+describe('a background task', () => {
+  test('that is short is done with the state change and leaves nothing behind', async () => {
     const { begin, targets, pending } = await open();
-    expect(await begin(counting('short'), FIRST_SLICE)).toBe(FIRST_SLICE);
-    expect(targets()).toEqual(numbered('short', FIRST_SLICE));
+    expect(await begin(counting('short'), FIRST_BATCH)).toBe(FIRST_BATCH);
+    expect(targets()).toEqual(numbered('short', FIRST_BATCH));
     expect(await pending()).toBeUndefined();
   });
 
-  test('is taken up at once, written to its end row by row, and logged', async () => {
+  test('starts at once, is written to its end row by row, and logged', async () => {
     const { begin, targets, runner, pending, lines } = await open();
     const kind = counting('long');
     const works = runner(kind);
-    expect(await begin(kind, 5000)).toBe(FIRST_SLICE);
+    expect(await begin(kind, 5000)).toBe(FIRST_BATCH);
     await works.runOnce();
     expect(targets()).toEqual(numbered('long', 5000));
     expect(await pending()).toBeUndefined();
@@ -89,12 +89,12 @@ describe('long work', () => {
       if (from >= 200 && seen === undefined) seen = pending();
     });
     await begin(kind, 3000);
-    expect(await pending()).toEqual({ kind: 'long', done: FIRST_SLICE, total: null });
+    expect(await pending()).toEqual({ kind: 'long', done: FIRST_BATCH, total: null });
     await runner(kind).runOnce();
     expect(await seen).toMatchObject({ kind: 'long', total: 3000 });
   });
 
-  test('keeps the actor of the switch, whoever carries it on', async () => {
+  test('keeps the actor of the state change after it is resumed', async () => {
     const { begin, runner, sqlite } = await open();
     const kind = counting('long');
     await begin(kind, 300);
@@ -104,7 +104,7 @@ describe('long work', () => {
     );
   });
 
-  test('that is cut off in the middle goes on where it stood: nothing is left out, nothing done twice', async () => {
+  test('that is interrupted resumes where it stopped: nothing is left out, nothing done twice', async () => {
     const { begin, targets, runner, pending } = await open();
     const first = runner(
       counting('long', (from) => {
@@ -120,7 +120,7 @@ describe('long work', () => {
     expect(targets()).toEqual(numbered('long', 5000));
   });
 
-  test('whose slice fails stays where it stands and is tried again', async () => {
+  test('keeps its position when a batch fails, and is tried again', async () => {
     const { begin, targets, runner, pending, lines } = await open();
     let isBroken = true;
     const kind = counting('long', (from) => {
@@ -136,7 +136,7 @@ describe('long work', () => {
     expect(targets()).toEqual(numbered('long', 1000));
   });
 
-  test('goes on in turn: a short one is not held up by a long one before it', async () => {
+  test('runs in turn: a long task does not delay a short one', async () => {
     const { begin, targets, runner } = await open();
     const kinds = [counting('long'), counting('short')] as const;
     await begin(kinds[0], 20_000);
@@ -147,7 +147,7 @@ describe('long work', () => {
     expect(done).toHaveLength(20_300);
   });
 
-  test('lets the changes of others in between its slices', async () => {
+  test('lets other changes in between its batches', async () => {
     const { db, begin, runner, targets } = await open();
     const kind = counting('long');
     const works = runner(kind);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { FIRST_SLICE } from '@/jobs/long-work.ts';
+import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -9,14 +9,14 @@ import { managing } from '../users/management.ts';
 const MANY = 250;
 const EMAIL = 'ada@example.com';
 
-/** Many open sessions of one person, and nothing that writes the trail of a switch to its end. */
+/** Many open sessions of one person, and no runner that finishes the background task. */
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
   const { token, userId } = await instance.signIn(application.clientId, EMAIL);
   const more = await given.sessions(instance, application, userId, MANY - 1);
   const tokens = [token, ...more.map((session) => session.token)];
-  await instance.services.longWork.stop();
+  await instance.services.tasks.stop();
   return { instance, application, userId, tokens };
 }
 
@@ -34,9 +34,9 @@ describe('archiving an application with many open sessions', () => {
     const answer = await given.lifecycle(instance, application.id, { kind: 'archive' });
     expect([answer.status, answer.json.data.pendingWork]).toEqual([
       200,
-      { kind: 'end_sessions', done: FIRST_SLICE, total: null },
+      { kind: 'end_sessions', done: FIRST_BATCH, total: null },
     ]);
-    expect(revoked(instance)).toBe(FIRST_SLICE);
+    expect(revoked(instance)).toBe(FIRST_BATCH);
     for (const token of sampleOf(tokens)) expect((await verify(instance, token)).json.error).toBe('revoked');
   });
 

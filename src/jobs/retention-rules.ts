@@ -3,7 +3,7 @@ import { DAY } from '../core/clock.ts';
 import type { Forgettable } from '../store/retention.ts';
 
 /** Retention of sent mails, events and their deliveries. People are told of it when they delete their account. */
-export const SENT_KEPT_MS = 30 * DAY;
+export const SENT_RETENTION_MS = 30 * DAY;
 
 /** A table that the retention job sweeps. */
 export interface SweptTable {
@@ -24,7 +24,7 @@ const PERSONAL = 'the person’s own, until they change it; the deletion of the 
 const GRANTED = 'as long as the membership has it; removal, deletion and the end of the role take it';
 const DEFINED = 'as the application defines it; a removed one goes with its last holder';
 
-export const KEPT: Readonly<Record<string, TableRetention>> = {
+export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   api_keys: { kept: 'what is in records and logs can be told for good, and an ended key stays refused in words' },
   application_user_groups: { kept: GRANTED },
   application_user_roles: { kept: GRANTED },
@@ -41,17 +41,17 @@ export const KEPT: Readonly<Record<string, TableRetention>> = {
   // Twice the longest range that can be requested, since each is shown beside the one before.
   daily_counts: { sweeps: { dailyCounts: 750 * DAY } },
   // Counted from their end; src/modules/webhooks/held.ts deletes held ones.
-  deliveries: { sweeps: { finishedDeliveries: SENT_KEPT_MS } },
+  deliveries: { sweeps: { finishedDeliveries: SENT_RETENTION_MS } },
   delivery_attempts: { with: 'deliveries' },
   device_grants: { sweeps: { expiredDeviceGrants: 30 * DAY } },
   email_aliases: { kept: 'nobody else may sign in with an address that was given up' },
   email_changes: { sweeps: { expiredEmailChanges: 30 * DAY } },
   // After the deliveries: an event stays as long as one of its deliveries does.
-  events: { afterMs: SENT_KEPT_MS, by: 'forgetEvents' },
+  events: { afterMs: SENT_RETENTION_MS, by: 'forgetEvents' },
   former_slugs: { kept: 'addresses of pictures are made of them' },
   legal_entities: { kept: PERSONAL },
   long_works: { afterMs: 0, by: 'deleteLongWork' },
-  mails: { sweeps: { finishedMails: SENT_KEPT_MS } },
+  mails: { sweeps: { finishedMails: SENT_RETENTION_MS } },
   membership_groups: { kept: DEFINED },
   // Created at every view of a sign-in page, and useless afterwards.
   passkey_challenges: { sweeps: { expiredPasskeyChallenges: DAY } },

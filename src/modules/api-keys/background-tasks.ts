@@ -1,5 +1,5 @@
 /** Background task of a key's revocation: ends every other key of the same principal. */
-import type { LongWorkKind } from '../../jobs/long-work.ts';
+import type { BackgroundTask } from '../../jobs/background-tasks.ts';
 import { endSharedKeys } from '../../store/api-keys.ts';
 
 export interface KeyEnding {
@@ -8,7 +8,7 @@ export interface KeyEnding {
 }
 
 /** Needs no cursor: ended keys are not found again. */
-export const keyEndings: LongWorkKind<KeyEnding> = {
+export const keyEndings: BackgroundTask<KeyEnding> = {
   name: 'end_keys',
   async step(unit, { data: { memberId } }, limit) {
     const done = await endSharedKeys(unit, { memberId, limit });

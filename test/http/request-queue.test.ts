@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type TurnTaker, turnTaker } from '@/http/turns.ts';
+import { type RequestQueue, requestQueue } from '@/http/request-queue.ts';
 
 /** Holds the loop, as a handler that works. */
 function work(ms: number): void {
@@ -9,12 +9,12 @@ function work(ms: number): void {
 
 /** Runs a request as the intake does. */
 const taking =
-  ({ isFree, wait }: TurnTaker) =>
+  ({ isFree, wait }: RequestQueue) =>
   <Result>(run: () => Promise<Result>): Promise<Result> =>
     isFree() ? run() : wait(run);
 
 test('a burst of requests lets timers and others in between, and is taken in the order of arrival', async () => {
-  const inTurn = taking(turnTaker());
+  const inTurn = taking(requestQueue());
   const order: string[] = [];
   const requests = Array.from({ length: 20 }, (_, index) =>
     inTurn(async () => {
@@ -33,7 +33,7 @@ test('a burst of requests lets timers and others in between, and is taken in the
 test('a request in a fresh turn is taken at once', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   let isTaken = false;
-  const request = taking(turnTaker())(async () => {
+  const request = taking(requestQueue())(async () => {
     isTaken = true;
   });
   expect(isTaken).toBe(true);
@@ -41,7 +41,7 @@ test('a request in a fresh turn is taken at once', async () => {
 });
 
 test('a request that fails fails for its caller alone', async () => {
-  const inTurn = taking(turnTaker());
+  const inTurn = taking(requestQueue());
   const answers = await Promise.allSettled([
     inTurn(async () => work(6)),
     inTurn(async () => {
@@ -53,7 +53,7 @@ test('a request that fails fails for its caller alone', async () => {
 });
 
 test('an urgent request is taken before those that wait, which keep their order', async () => {
-  const { wait } = turnTaker();
+  const { wait } = requestQueue();
   const order: string[] = [];
   const named = (name: string, isUrgent?: boolean) => wait(async () => void order.push(name), isUrgent);
   await Promise.all([named('first'), named('second'), named('urgent', true)]);

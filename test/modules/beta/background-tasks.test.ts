@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { FIRST_SLICE } from '@/jobs/long-work.ts';
+import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,15 +15,15 @@ const MANY = 250;
 
 const emails = (count = MANY) => Array.from({ length: count }, (_, index) => `person${index}@example.com`);
 
-/** Many who are pending, and nothing that writes the trail of a switch to its end. */
+/** Many pending entries, and no runner that finishes the background task. */
 async function setUpMany(options: Parameters<typeof setUpBeta>[0] = {}): Promise<Beta> {
   const beta = await setUpBeta(options);
   await beta.add(...emails());
-  await beta.instance.services.longWork.stop();
+  await beta.instance.services.tasks.stop();
   return beta;
 }
 
-/** As after a crash in the middle of the trail. */
+/** Resumes the task, as after a crash in the middle of it. */
 async function goOn(beta: Beta): Promise<Beta> {
   const restarted = betaOf(await beta.instance.restart(), beta.application);
   // A launch goes on after the decisions before it.
@@ -105,7 +105,7 @@ describe('a policy over many who are pending', () => {
     beta.instance.clock.advance(MINUTE);
     const answer = await beta.setPolicy('auto_accept');
     expect(answer.json.data).toEqual({ policy: 'auto_accept', decided: MANY });
-    expect([stored(beta, 'approved'), stored(beta, 'pending')]).toEqual([FIRST_SLICE, MANY - FIRST_SLICE]);
+    expect([stored(beta, 'approved'), stored(beta, 'pending')]).toEqual([FIRST_BATCH, MANY - FIRST_BATCH]);
 
     const rows = Object.values(await beta.rows());
     expect(rows).toHaveLength(MANY);
@@ -140,7 +140,7 @@ describe('a policy over many who are pending', () => {
     const beta = await setUpMany();
     expect(await pendingWork(beta)).toBeNull();
     await beta.setPolicy('auto_decline', false);
-    const work = { kind: 'decide_pending', done: FIRST_SLICE, total: null };
+    const work = { kind: 'decide_pending', done: FIRST_BATCH, total: null };
     expect(await pendingWork(beta)).toEqual(work);
     const list = await beta.instance.call('GET', '/api/applications', { token: beta.instance.workspaceKey });
     expect(list.json.data.items).toMatchObject([{ id: beta.application.id, pendingWork: work }]);
@@ -192,7 +192,7 @@ describe('opening to the public before many', () => {
   test('makes all of them wait at once, and tells each once after a crash', async () => {
     const beta = await setUpMany();
     await beta.setGate('public');
-    expect(stored(beta, 'notify_when_public')).toBe(FIRST_SLICE);
+    expect(stored(beta, 'notify_when_public')).toBe(FIRST_BATCH);
     expect(new Set(Object.values(await beta.statuses()))).toEqual(new Set(['notify_when_public']));
     const restarted = await goOn(beta);
     expect(recipients(restarted, 'Now open: Shop')).toEqual(emails().sort());
@@ -213,12 +213,12 @@ describe('opening to the public before many', () => {
     const beta = await setUpMany();
     await beta.setPolicy('auto_decline', false);
     const waiting = await goOn(beta);
-    await waiting.instance.services.longWork.stop();
+    await waiting.instance.services.tasks.stop();
     await waiting.setGate('public');
-    expect(recipients(waiting, 'Now open: Shop')).toHaveLength(FIRST_SLICE);
+    expect(recipients(waiting, 'Now open: Shop')).toHaveLength(FIRST_BATCH);
     await waiting.setGate('closed');
     const closed = await goOn(waiting);
-    expect(recipients(closed, 'Now open: Shop')).toHaveLength(FIRST_SLICE);
+    expect(recipients(closed, 'Now open: Shop')).toHaveLength(FIRST_BATCH);
     expect(await pendingWork(closed)).toBeNull();
     await closed.setGate('public');
     expect(recipients(await goOn(closed), 'Now open: Shop')).toEqual(emails().sort());

@@ -6,7 +6,7 @@ import { isInService } from '../../core/application-state.ts';
 import { DAY } from '../../core/clock.ts';
 import { type Locale, localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
-import { beginLongWork, type LongWorkKind, type Slice } from '../../jobs/long-work.ts';
+import { beginTask, type BackgroundTask, type Batch } from '../../jobs/background-tasks.ts';
 import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
@@ -23,7 +23,7 @@ import {
   takeWaiting,
 } from '../../store/beta-interests.ts';
 import { deleteLongWorksOf } from '../../store/long-works.ts';
-import { fromApplication, type MailLane } from '../../store/mails.ts';
+import { fromApplication, type MailPriority } from '../../store/mails.ts';
 import { findUsersByEmail } from '../../store/people.ts';
 import { knownIn } from '../../store/reservations.ts';
 
@@ -36,7 +36,7 @@ export type Tell = (
   application: Application,
   kind: BetaMail,
   emails: readonly string[],
-  lane: MailLane,
+  lane: MailPriority,
 ) => Promise<void>;
 
 interface Decision extends InterestDecision {
@@ -44,12 +44,12 @@ interface Decision extends InterestDecision {
   readonly mail: BetaMail | null;
 }
 
-const WAITING: Slice = { done: 0, cursor: null, isFinished: false, isWaiting: true };
+const WAITING: Batch = { done: 0, cursor: null, isFinished: false, isWaiting: true };
 
-export type BetaTrails = ReturnType<typeof betaTrails>;
+export type BetaTasks = ReturnType<typeof betaTasks>;
 
 /** @param baseUrl this server's public URL, without a trailing slash. */
-export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
+export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
   const tell: Tell = async (unit, application, kind, emails, lane) => {
     const signInUrl = `${baseUrl()}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
     const mailIn = lazily((locale: Locale) => betaMail(kind, locale, application, signInUrl));
@@ -78,22 +78,22 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
   };
 
   /** Writes a decision into the rows that were pending when it was made, and mails each person. */
-  const decidePending: LongWorkKind<Decision, string> = {
+  const decidePending: BackgroundTask<Decision, string> = {
     name: DECIDE_PENDING,
     async step(unit, { applicationId, data }, limit) {
-      if (data.mail === null) return sliceOf(await decideInterests(unit, applicationId, data, limit), limit);
+      if (data.mail === null) return batchOf(await decideInterests(unit, applicationId, data, limit), limit);
       const application = await requireApplication(unit, applicationId);
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
       if (room === 0 && (await isAnyoneUnreached(unit, { applicationId, epoch: data.epoch }))) return WAITING;
       const reached = await decideInterests(unit, applicationId, data, room);
       await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
-      return sliceOf(reached, room);
+      return batchOf(reached, room);
     },
     count: (reader, { applicationId, data }) => countUnreached(reader, { applicationId, epoch: data.epoch }),
   };
 
   /** Mails everyone who was waiting when the application opened, once each. */
-  const launch: LongWorkKind<{ readonly epoch: number }, string> = {
+  const launch: BackgroundTask<{ readonly epoch: number }, string> = {
     name: LAUNCH,
     async step(unit, { applicationId, data: { epoch } }, limit) {
       const application = await requireApplication(unit, applicationId);
@@ -105,7 +105,7 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
       if (!mayTell && (await isAnyoneWaiting(unit, { applicationId, epoch }))) return WAITING;
       const reached = await takeWaiting(unit, applicationId, epoch, room);
       await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
-      return sliceOf(reached, room);
+      return batchOf(reached, room);
     },
     count: (reader, { applicationId, data }) => countWaiting(reader, { applicationId, epoch: data.epoch }),
   };
@@ -118,12 +118,12 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     mail: BetaMail | null,
   ): Promise<number> {
     const epoch = await advanceInterestEpoch(unit, applicationId);
-    await beginLongWork(unit, decidePending, { applicationId, data: { ...decision, epoch, at: unit.now, mail } });
+    await beginTask(unit, decidePending, { applicationId, data: { ...decision, epoch, at: unit.now, mail } });
     return epoch;
   }
 
   return {
-    kinds: [decidePending, launch] as const,
+    tasks: [decidePending, launch] as const,
     tell,
     decideAll,
 
@@ -131,7 +131,7 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     async openToPublic(unit: Unit, applicationId: string): Promise<void> {
       const nobodysDecision = { status: 'notify_when_public', decidedById: null, decidedAt: null } as const;
       const epoch = await decideAll(unit, applicationId, nobodysDecision, null);
-      await beginLongWork(unit, launch, { applicationId, data: { epoch } });
+      await beginTask(unit, launch, { applicationId, data: { epoch } });
     },
 
     /** Stops the launch mails; people not mailed yet wait for the next opening. */
@@ -156,6 +156,6 @@ function emailsOf(reached: readonly { readonly email: string }[]): string[] {
 }
 
 /** Needs no cursor: decided rows no longer match the query of the next step. */
-function sliceOf({ length }: readonly unknown[], limit: number): Slice {
+function batchOf({ length }: readonly unknown[], limit: number): Batch {
   return { done: length, cursor: null, isFinished: length === 0 || length < limit };
 }

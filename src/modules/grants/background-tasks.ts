@@ -1,6 +1,6 @@
 /** Background tasks that notify all holders after a grant was renamed or removed; the change is effective before. */
 import type { Unit } from '../../db/database.ts';
-import type { LongWorkKind, Slice } from '../../jobs/long-work.ts';
+import type { BackgroundTask, Batch } from '../../jobs/background-tasks.ts';
 import {
   countHolders,
   deleteGrant,
@@ -15,14 +15,14 @@ import {
 import { announceGrants, type GrantChange } from './holders.ts';
 
 /** The grant, and the slug its holders know. */
-export interface GrantTrail {
+export interface GrantTask {
   readonly kind: GrantKind;
   readonly grantId: string;
   readonly slug: string;
 }
 
 /** Announces a new slug the way backends compare slugs: the old one removed, the new one added. */
-export const announceRename: LongWorkKind<GrantTrail, string> = {
+export const announceRename: BackgroundTask<GrantTask, string> = {
   name: 'announce_rename',
 
   async step(unit, { applicationId, data, cursor }, limit) {
@@ -34,14 +34,14 @@ export const announceRename: LongWorkKind<GrantTrail, string> = {
     // Renamed again meanwhile, possibly back: announce the current slug.
     const removed = slug === grant.slug ? [] : [slug];
     await tell(unit, kind, holders, { added: [grant.slug], removed });
-    return sliceOf(holders, cursor, limit);
+    return batchOf(holders, cursor, limit);
   },
 
   count: (reader, { data: { kind, grantId }, cursor }) => countHolders(reader, kind, grantId, cursor ?? ''),
 };
 
 /** Unlinks a removed grant from its holders, notifies them, and deletes its row with the last batch. */
-export const withdrawGrant: LongWorkKind<GrantTrail, string> = {
+export const withdrawGrant: BackgroundTask<GrantTask, string> = {
   name: 'withdraw_grant',
 
   async step(unit, { data, cursor }, limit) {
@@ -54,7 +54,7 @@ export const withdrawGrant: LongWorkKind<GrantTrail, string> = {
       grantId,
     );
     await tell(unit, kind, holders, { added: [], removed: [slug] });
-    const slice = sliceOf(holders, cursor, limit);
+    const slice = batchOf(holders, cursor, limit);
     if (slice.isFinished) await deleteGrant(unit, kind, grantId);
     return slice;
   },
@@ -76,6 +76,6 @@ async function tell(
     await announceGrants(unit, kind, holder, { added, removed, current: held.get(holder.id) ?? [] });
 }
 
-function sliceOf(holders: readonly Holder[], cursor: string | null, limit: number): Slice {
+function batchOf(holders: readonly Holder[], cursor: string | null, limit: number): Batch {
   return { done: holders.length, cursor: holders.at(-1)?.id ?? cursor, isFinished: holders.length < limit };
 }

@@ -4,14 +4,14 @@
  */
 import { LONG_TURN_MS, turnAgeMs } from '../core/turn.ts';
 
-export interface TurnTaker {
+export interface RequestQueue {
   /** Returns whether a request may run at once: nothing waits, and the turn is still short. */
   isFree(): boolean;
   /** Runs in a later turn, after the requests that wait already, or before them if urgent. Rejects as `run` does. */
   wait<Result>(run: () => Promise<Result>, isUrgent?: boolean): Promise<Result>;
 }
 
-export function turnTaker(): TurnTaker {
+export function requestQueue(): RequestQueue {
   const waiting: (() => void)[] = [];
 
   function takeSome(): void {

@@ -1,0 +1,159 @@
+/**
+ * Background tasks: a state change takes effect at once because verification reads it; the resulting rows, events and
+ * mails are written in batches of a few milliseconds between other changes, and resume after a crash. The first batch
+ * is part of the state change, so that a small task is done when the answer comes.
+ */
+import type { Logger } from 'pino';
+import { type BatchSize, batchSize } from '../core/batches.ts';
+import { AppError } from '../core/error.ts';
+import { nextTurn } from '../core/turn.ts';
+import { wakeLoop } from '../core/wake-loop.ts';
+import type { Database, Reader, Unit } from '../db/database.ts';
+import { isOutage } from '../db/engine-error.ts';
+import {
+  advanceLongWork,
+  deleteLongWork,
+  findLongWork,
+  insertLongWork,
+  listLongWorks,
+  LONG_WORK_BEGUN,
+  setLongWorkTotal,
+} from '../store/long-works.ts';
+
+/** Outcome of one batch. */
+export interface Batch {
+  readonly done: number;
+  /** Start of the next batch; each task defines its meaning. */
+  readonly cursor: string | null;
+  readonly isFinished: boolean;
+  /** True if nothing can be done for now, as while an application is not in service; the job tries again later. */
+  readonly isWaiting?: boolean;
+}
+
+/** One run of a background task, as a step receives it. */
+export interface RunningTask<Data, Whose extends string | null = string | null> {
+  /** Null if the task does not belong to one application. */
+  readonly applicationId: Whose;
+  readonly data: Data;
+  readonly cursor: string | null;
+}
+
+/** A kind of background task. `Whose` is `string` for one that always belongs to an application. */
+export interface BackgroundTask<Data extends object = object, Whose extends string | null = string | null> {
+  readonly name: string;
+  /** Writes about `limit` rows. Repeated batches must not repeat rows: cursor and row say what is left. */
+  step(unit: Unit, task: RunningTask<Data, Whose>, limit: number): Promise<Batch>;
+  /** Counts all rows of the task; a long read. */
+  count?(reader: Reader, task: RunningTask<Data, Whose>): Promise<number>;
+}
+
+/** Runs all background tasks, one batch of each in turn. */
+export interface TaskRunner {
+  /** Runs every task to its end; calls during a run join it. */
+  runOnce(): Promise<void>;
+  /** Waits for the current batch; the rest is left to the next start. */
+  stop(): Promise<void>;
+}
+
+/** Rows of the batch that is part of the state change. */
+export const FIRST_BATCH = 25;
+const LARGEST_BATCH = 2000;
+
+/** Begins a background task in the state change, as its actor. @returns rows written by the first batch. */
+export async function beginTask<Data extends object, Whose extends string | null>(
+  unit: Unit,
+  task: BackgroundTask<Data, Whose>,
+  { applicationId, data }: Pick<RunningTask<Data, Whose>, 'applicationId' | 'data'>,
+): Promise<number> {
+  const { done, cursor, isFinished } = await task.step(unit, { applicationId, data, cursor: null }, FIRST_BATCH);
+  if (!isFinished) await insertLongWork(unit, { kind: task.name, applicationId, data, cursor, done });
+  return done;
+}
+
+export interface TaskRunnerDependencies {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly tasks: readonly BackgroundTask<never>[];
+}
+
+/** Starts a task as soon as it is durable. Tasks of an unknown kind are left for a newer version. */
+export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunner {
+  const byName = new Map(tasks.map((task) => [task.name, task as unknown as BackgroundTask]));
+  /** Batch sizes of the runs that were resumed: some wait for long. */
+  const sizes = new Map<string, BatchSize>();
+  const loop = wakeLoop(runAll, (err) => {
+    if (!isOutage(err)) log.error({ err }, 'background tasks could not be resumed; it will be tried again');
+  });
+
+  /** Writes one batch. */
+  async function advance(id: string, size: BatchSize): Promise<'unfinished' | 'waiting' | 'finished'> {
+    const known = await findLongWork(db.reader, id);
+    if (!known) return 'finished';
+    const task = byName.get(known.kind);
+    if (!task) return 'waiting';
+    const { isFinished, isWaiting } = await db.write(known.actor, (unit) =>
+      size.run(
+        async (limit): Promise<Batch> => {
+          const run = await findLongWork(unit, id);
+          // The run was deleted meanwhile.
+          if (!run) return { done: 0, cursor: null, isFinished: true };
+          const batch = await task.step(unit, run, limit);
+          const done = run.done + batch.done;
+          if (batch.isFinished) await deleteLongWork(unit, id);
+          else if (!batch.isWaiting) await advanceLongWork(unit, id, { cursor: batch.cursor, done });
+          return batch;
+        },
+        ({ done }, limit) => done >= limit,
+      ),
+    );
+    if (!isFinished) return isWaiting ? 'waiting' : 'unfinished';
+    log.info({ work: id, kind: task.name, applicationId: known.applicationId }, 'background task finished');
+    return 'finished';
+  }
+
+  /** Logs once that a run is resumed, and counts its rows. @returns its batch size. */
+  async function resume(id: string): Promise<BatchSize> {
+    const known = sizes.get(id);
+    if (known) return known;
+    const size = batchSize(FIRST_BATCH, LARGEST_BATCH);
+    sizes.set(id, size);
+    const run = await findLongWork(db.reader, id);
+    if (!run) return size;
+    log.info({ work: id, kind: run.kind, applicationId: run.applicationId, done: run.done }, 'background task resumed');
+    const task = byName.get(run.kind);
+    if (!task?.count || run.total !== null) return size;
+    const total = run.done + (await task.count(db.reader, run));
+    await db.write(run.actor, async (unit) => setLongWorkTotal(unit, id, total));
+    return size;
+  }
+
+  /** Writes one batch of each run in turn, so that a long task delays no short one. */
+  async function runAll(): Promise<boolean> {
+    let left = (await listLongWorks(db.reader)).map(({ id }) => id);
+    const ended = { waiting: 0, finished: 0 };
+    while (left.length > 0) {
+      const unfinished: string[] = [];
+      for (const id of left) {
+        if (loop.isStopped()) return false;
+        try {
+          const outcome = await advance(id, await resume(id));
+          if (outcome === 'finished') sizes.delete(id);
+          if (outcome === 'unfinished') unfinished.push(id);
+          else ended[outcome] += 1;
+        } catch (error) {
+          // The run stays where it is; the job resumes it.
+          const reason = error instanceof AppError ? error.code : undefined;
+          if (!isOutage(error))
+            log.error({ err: error, work: id, reason }, 'a batch of a background task failed; it will be tried again');
+        }
+        await nextTurn();
+      }
+      left = unfinished;
+    }
+    // A waiting task may have waited for one that finished.
+    return ended.finished > 0 && ended.waiting > 0;
+  }
+
+  db.onCommit(LONG_WORK_BEGUN, loop.wake);
+  return { runOnce: loop.run, stop: loop.stop };
+}
