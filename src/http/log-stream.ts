@@ -37,16 +37,16 @@ export function logReader<Entry, Position>(log: Log<Entry, Position>): StreamSou
         if (error instanceof AppError) yield eventMessage('ended', { error: error.code });
         return true;
       }
-      // The right may have ended after it was checked: everything that wakes a stream puts it in doubt.
-      if (state.wakes !== wakes) continue;
       for (const entry of entries) {
+        // Whatever wakes the stream may have ended the right: it is checked again before the next entry.
+        if (state.wakes !== wakes) break;
         position = { at: log.positionOf(entry) };
         const message = log.messageOf(entry);
         if (message !== null) yield message;
         const pause = yieldIfLong();
         if (pause) await pause;
       }
-      if (entries.length < LOG_BATCH) return false;
+      if (state.wakes === wakes && entries.length < LOG_BATCH) return false;
     }
     return false;
   };

@@ -335,7 +335,33 @@ describe('a reader that is too slow', () => {
     expect(made).toEqual(Array.from({ length: 300 }, (_, index) => index));
   });
 
-  test('finds a place though all workspaces of another maker have taken theirs, 500 in all', () => {
+  test('gets nothing more once its right has ended, though it has not read the batch to its end', async () => {
+    const { db } = await movableDatabase();
+    const streams = activityStreams(db.reader);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    const record = (count: number) =>
+      db.write(SYSTEM_ACTOR, async (unit) => {
+        for (let made = 0; made < count; made += 1)
+          await recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1' });
+      });
+    let isLost = false;
+    const confirm = async () => {
+      if (isLost) throw new AppError('not_found');
+    };
+    const reader = streams.open(options(confirm)).getReader();
+    const next = async () =>
+      messagesIn(new TextDecoder().decode((await reader.read()).value)).map(({ event }) => event);
+    expect(await next()).toEqual(['ready']);
+    await record(50);
+    expect([await next(), await next()]).toEqual([['activity'], ['activity']]);
+    isLost = true;
+    await record(1);
+    await turns();
+    expect(await next()).toEqual(['ended']);
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test('finds a slot though all workspaces of another maker have taken theirs, 500 in all', () => {
     const streams = activityStreams({} as never);
     const open = (count: number, budgetId: string) =>
       streams.open({ ...options(), workspaceId: `wsp_${count % 40}`, budgetId, userId: `usr_${count}` });
@@ -347,7 +373,7 @@ describe('a reader that is too slow', () => {
     expect(streams.count()).toBe(0);
   });
 
-  test('takes the place of the oldest stream of the maker with most, where all are taken', async () => {
+  test('takes the slot of the oldest stream of the maker with most, where all are taken', async () => {
     const { db } = await movableDatabase();
     const streams = activityStreams(db.reader);
     const open = (count: number, budgetId: string) =>
@@ -360,7 +386,7 @@ describe('a reader that is too slow', () => {
     streams.closeAll();
   });
 
-  test('is let go where nobody can say whether it may read on', async () => {
+  test('is closed where its right to read on cannot be checked', async () => {
     const { db } = await movableDatabase();
     const streams = activityStreams(db.reader);
     const refuse = async () => {
