@@ -60,6 +60,8 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   const totalMs = limits.bodySeconds * 1000;
   const reading = new Set<Reading>();
   let round: ReturnType<typeof setInterval> | undefined;
+  /** Whether a round goes on in the next turn: a second one beside it would refuse as many again. */
+  let isContinued = false;
 
   function forget(one: Reading): void {
     reading.delete(one);
@@ -74,12 +76,14 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
 
   /** Checks all bodies with one timer: one timer each would take longer than most bodies. */
   function look(): void {
+    isContinued = false;
     const now = performance.now();
     let refused = 0;
     for (const one of reading) {
       const forMs = now - one.since;
       if (forMs < slowMs) break;
       if (refused >= MOST_REFUSED_AT_ONCE) {
+        isContinued = true;
         setImmediate(look);
         return;
       }
@@ -101,7 +105,7 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
       new Promise((resolve, reject) => {
         const one: Reading = { since: performance.now(), client, refuse: reject, leave: undefined };
         reading.add(one);
-        round ??= setInterval(look, Math.min(ROUND_MS, slowMs));
+        round ??= setInterval(() => void (isContinued || look()), Math.min(ROUND_MS, slowMs));
         body.then(
           (value) => {
             forget(one);
