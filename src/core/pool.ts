@@ -24,7 +24,7 @@ export function fairShares(total: number): Pick<PoolOptions, 'total' | 'perKey' 
   return { total, perKey: quarter, reserved: quarter };
 }
 
-/** Slots by key. Pools that do not tell callers apart leave the key out. */
+/** Slots by key. Slots without a key count only in the total. */
 export interface Pool {
   /** Returns how many more slots the key may take. */
   free(key?: string): number;
@@ -60,29 +60,33 @@ export function pool({
 
   const of = (key: string) => held.get(key) ?? 0;
 
-  function free(key = ''): number {
+  function free(key?: string): number {
+    if (key === undefined) return Math.max(0, total - used);
     const own = of(key);
     const first = own === 0 ? 1 : 0;
     const beyondFirst = reserved === 0 ? total : Math.max(0, total - reserved - (used - held.size));
     return Math.max(0, Math.min(perKey - own, total - used, first + beyondFirst));
   }
 
-  function add(key = '', count = 1): void {
-    held.set(key, of(key) + count);
+  function add(key?: string, count = 1): void {
+    if (key !== undefined) held.set(key, of(key) + count);
     used += count;
   }
 
-  function take(key = '', count = 1): boolean {
+  function take(key?: string, count = 1): boolean {
     if (free(key) < count) return false;
     add(key, count);
     return true;
   }
 
-  function release(key = '', count = 1): void {
-    const left = of(key) - count;
-    if (left > 0) held.set(key, left);
-    else held.delete(key);
+  function release(key?: string, count = 1): void {
     used -= count;
+    if (key !== undefined) {
+      const left = of(key) - count;
+      if (left > 0) held.set(key, left);
+      else held.delete(key);
+    }
+    if (waiting.size === 0) return;
     for (const waiter of waiting) {
       if (!take(waiter.key)) continue;
       waiting.delete(waiter);
