@@ -68,6 +68,7 @@ export function createApp(
     uploads: uploadIntake(),
     bodies,
     streams: streamSlots(config.limits),
+    keepOpen: dependencies.keepOpen,
     respondToError,
     noteAnswer,
   };

@@ -83,7 +83,7 @@ export type Call<Rule extends AccessRule, On extends Scope, Path extends string,
   readonly context: RequestContext;
 };
 
-type Answer<Data> = Data | JsonText<Data> | Response;
+type Answer<Data> = Data | JsonText<Data> | Response | ReadableStream<Uint8Array>;
 
 export interface Gift {
   /** Recipient and content, in a sentence. */
@@ -163,7 +163,7 @@ export function parametersOfList({ query, scope }: Pick<Operation, 'query' | 'sc
   return [...Object.keys(query?.properties ?? {}), ...(scope === 'workspace' ? [WORKSPACE_PARAMETER] : [])];
 }
 
-/** Declares an operation. Its handler returns data, or a `JsonText` or `Response` of the whole answer. */
+/** Declares an operation. Its handler returns data, a `JsonText` or `Response` of the whole answer, or an event stream. */
 export function operation<
   const Rule extends AccessRule,
   const On extends Scope,

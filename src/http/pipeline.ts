@@ -44,6 +44,8 @@ export interface PipelineDependencies {
   readonly uploads: UploadIntake;
   readonly bodies: BodyReader;
   readonly streams: StreamSlots;
+  /** Lets a connection stay open without traffic from the client. */
+  readonly keepOpen: (request: Request) => void;
   readonly respondToError: ErrorMapper;
   readonly noteAnswer: NoteAnswer;
 }
@@ -69,7 +71,8 @@ const SLOW_BODY_MS = 20;
 
 /** Returns a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
-  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, bodies, streams } = dependencies;
+  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, bodies, streams, keepOpen } =
+    dependencies;
   const { respondToError, noteAnswer } = dependencies;
   const { reader } = dependencies.db;
   const compress = compressor();
@@ -169,12 +172,13 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 
   async function openStream(given: Call<never, Scope, string, unknown, unknown, unknown>): Promise<Response> {
     const { context, principal } = given as { context: RequestContext; principal: AnyPrincipal | null };
-    const leave = streams.take({ userId: personOf(principal), ip: context.ip });
+    const release = streams.take({ userId: personOf(principal), ip: context.ip });
     try {
-      const answer = (await operation.handle(given)) as Response;
-      return answer.body === null ? answer : new Response(withEnd(answer.body, leave), answer);
+      const stream = (await operation.handle(given)) as ReadableStream<Uint8Array>;
+      keepOpen(context.request);
+      return eventStreamResponse(context, withEnd(stream, release));
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   }

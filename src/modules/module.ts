@@ -70,8 +70,6 @@ export interface World {
   /** Public URL of pictures, without a trailing slash. */
   readonly cdnUrl: () => string;
   readonly isStopping: () => boolean;
-  /** Lets a connection stay open without traffic from the client. */
-  readonly keepOpen: (request: Request) => void;
   /** Runs this server's own operations through the usual request pipeline, for callers that combine several. */
   readonly inner: Pick<InnerCalls, 'call'>;
   /** Metrics registry: `metrics.gauge(name, help, read)` adds a metric. */

@@ -7,7 +7,7 @@ import { activityRoutes } from './routes.ts';
 import { activityService } from './service.ts';
 import { activityStreams, type ActivityStreams } from './streams.ts';
 
-export function activityModule({ db, keepOpen }: World): Module & { readonly streams: ActivityStreams } {
+export function activityModule({ db }: World): Module & { readonly streams: ActivityStreams } {
   const streams = activityStreams(db.reader);
   return {
     streams,
@@ -15,7 +15,6 @@ export function activityModule({ db, keepOpen }: World): Module & { readonly str
       activity: activityService(db),
       streams,
       budgetOf: (workspaceId) => findBudget(db.reader, workspaceId),
-      keepOpen,
     }),
     jobs: [{ name: 'activity streams', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() }],
     listeners: [onCommit(AUDIT_RECORDED, (records) => streams.publish(records))],

@@ -2,7 +2,6 @@
 import { required } from '../../core/required.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Author } from '../../db/database.ts';
-import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { TenantApplication } from '../../store/applications.ts';
@@ -16,8 +15,6 @@ export interface ActivityRouteDependencies {
   readonly streams: ActivityStreams;
   /** Returns the budget of a workspace. */
   readonly budgetOf: (workspaceId: string) => Promise<string>;
-  /** Lets a connection stay open without traffic from the client. */
-  readonly keepOpen: (request: Request) => void;
 }
 
 const PAGES = 'A filtered page may be short although another page follows.';
@@ -28,7 +25,7 @@ const STREAM =
   'too old, or the server’s clock went back: they are in the list. A comment line every 15 seconds keeps the connection alive; ' +
   '`ended` with an error code is the last, when the caller may not read on. A session in the cookie will do, for `EventSource`.';
 
-export function activityRoutes({ activity, streams, budgetOf, keepOpen }: ActivityRouteDependencies): Operation[] {
+export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDependencies): Operation[] {
   const common = { method: 'GET', tag: 'Activity', access: 'read', limit: 'key' } as const;
   const stream = { ...common, description: STREAM, mediaType: 'text/event-stream', errors: ['unavailable'] } as const;
 
@@ -37,13 +34,11 @@ export function activityRoutes({ activity, streams, budgetOf, keepOpen }: Activi
     { userId }: Principal,
     actor: Author,
     context: RequestContext,
-  ): Promise<Response> {
+  ): Promise<ReadableStream<Uint8Array>> {
     const confirm = required(actor.confirm, 'second look at a caller');
     const budgetId = await budgetOf(scope.workspaceId);
     const after = context.request.headers.get('last-event-id');
-    const response = eventStreamResponse(context, streams.open({ ...scope, budgetId, userId, after, confirm }));
-    keepOpen(context.request);
-    return response;
+    return streams.open({ ...scope, budgetId, userId, after, confirm });
   }
 
   return [

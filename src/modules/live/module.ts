@@ -10,13 +10,13 @@ import { type Hub, hub } from './hub.ts';
 import { liveRoutes } from './routes.ts';
 
 export function liveModule(
-  { db, keepOpen }: World,
+  { db }: World,
   { verification }: { verification: Verification },
 ): Module & { readonly hub: Hub } {
   const open = hub(verification.envelopeOf, (workspaceId) => findBudget(db.reader, workspaceId));
   return {
     hub: open,
-    operations: liveRoutes({ hub: open, verification, keepOpen }),
+    operations: liveRoutes({ hub: open, verification }),
     jobs: [{ name: 'event streams', everyMs: 15 * SECOND, runOnce: () => open.heartbeat() }],
     listeners: [
       onCommit(EVENT_EMITTED, (events) => open.publish(events)),

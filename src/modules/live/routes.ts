@@ -1,7 +1,6 @@
 /** Live updates of the caller's own session or key, as server-sent events. */
 import { required } from '../../core/required.ts';
 import { bearerToken } from '../../http/authenticate.ts';
-import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { Verification } from '../verification/service.ts';
 import type { Hub } from './hub.ts';
@@ -9,11 +8,9 @@ import type { Hub } from './hub.ts';
 export interface LiveRouteDependencies {
   readonly hub: Hub;
   readonly verification: Pick<Verification, 'followedBy'>;
-  /** Lets a connection stay open without traffic from the client. */
-  readonly keepOpen: (request: Request) => void;
 }
 
-export function liveRoutes({ hub, verification, keepOpen }: LiveRouteDependencies): Operation[] {
+export function liveRoutes({ hub, verification }: LiveRouteDependencies): Operation[] {
   return [
     operation({
       id: 'streamSession',
@@ -31,9 +28,7 @@ export function liveRoutes({ hub, verification, keepOpen }: LiveRouteDependencie
       errors: ['unavailable'],
       async handle({ principal, context }) {
         const token = required(bearerToken(context.request), 'token of the caller');
-        const stream = await hub.open(await verification.followedBy(principal, token));
-        keepOpen(context.request);
-        return eventStreamResponse(context, stream);
+        return hub.open(await verification.followedBy(principal, token));
       },
     }),
   ];

@@ -26,7 +26,6 @@ export function webhooksModule(
     operations: webhookRoutes(service, {
       streams,
       budgetOf: (workspaceId) => findBudget(world.db.reader, workspaceId),
-      keepOpen: world.keepOpen,
     }),
     // Commits wake the dispatcher; the job finds deliveries that become due by time.
     jobs: [

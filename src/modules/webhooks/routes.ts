@@ -1,7 +1,6 @@
 /** Routes of an application's webhooks and their deliveries. */
 import { accessTo } from '../../core/access-control.ts';
 import { required } from '../../core/required.ts';
-import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -23,8 +22,6 @@ import type { Webhooks } from './service.ts';
 export interface EventStreamDependencies {
   readonly streams: EventStreams;
   readonly budgetOf: (workspaceId: string) => Promise<string>;
-  /** Lets a connection stay open without traffic from the client. */
-  readonly keepOpen: (request: Request) => void;
 }
 
 const STREAM =
@@ -34,10 +31,7 @@ const STREAM =
   'caller may not read on. For developing a receiver: `gatehouse webhooks listen` signs and forwards ' +
   'the events, and registers nothing.';
 
-export function webhookRoutes(
-  webhooks: Webhooks,
-  { streams, budgetOf, keepOpen }: EventStreamDependencies,
-): Operation[] {
+export function webhookRoutes(webhooks: Webhooks, { streams, budgetOf }: EventStreamDependencies): Operation[] {
   const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
   const action = { ...common, method: 'POST', access: 'full', body: Input({}), isBodyOptional: true } as const;
   const all = '/api/applications/:id/webhooks';
@@ -84,9 +78,7 @@ export function webhookRoutes(
         const confirm = required(actor.confirm, 'second look at a caller');
         const after = context.request.headers.get('last-event-id');
         const budgetId = await budgetOf(workspaceId);
-        const stream = streams.open({ applicationId, budgetId, userId, after, confirm });
-        keepOpen(context.request);
-        return eventStreamResponse(context, stream);
+        return streams.open({ applicationId, budgetId, userId, after, confirm });
       },
     }),
     operation({
