@@ -43,7 +43,6 @@ export interface StreamHub<Source extends StreamSource> {
   open(source: Source): ReadableStream<Uint8Array>;
   of(topic: string): readonly Source[];
   all(): readonly Source[];
-  has(source: Source): boolean;
   /** Has streams read on shortly afterwards, a few in each turn of the event loop. */
   wake(sources: Iterable<Source>): void;
   /** Wakes every stream, and sends a heartbeat to each. */
@@ -148,7 +147,6 @@ export function streamHub<Source extends StreamSource>({
     },
     of: (topic) => [...byTopic.of(topic)],
     all: () => [...states.keys()],
-    has: (source) => states.has(source),
     wake(sources) {
       for (const source of sources) due.add(source);
       if (due.size > 0) waking.wake();

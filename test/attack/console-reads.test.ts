@@ -156,7 +156,7 @@ describe('a stream of activity', () => {
     'tells nothing after its right has ended while that is judged %s',
     async (by) => {
       const { db } = await openTestDatabase({ now: () => START });
-      const streams = activityStreams(db.reader);
+      const streams = activityStreams(db.reader, { now: () => START });
       db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
       const record = (...kinds: AuditKind[]) =>
         db.write(SYSTEM_ACTOR, async (unit) => {

@@ -7,8 +7,8 @@ import { activityRoutes } from './routes.ts';
 import { activityService } from './service.ts';
 import { activityStreams, type ActivityStreams } from './streams.ts';
 
-export function activityModule({ db }: World): Module & { readonly streams: ActivityStreams } {
-  const streams = activityStreams(db.reader);
+export function activityModule({ db, clock }: World): Module & { readonly streams: ActivityStreams } {
+  const streams = activityStreams(db.reader, clock);
   return {
     streams,
     operations: activityRoutes({

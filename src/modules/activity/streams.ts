@@ -1,4 +1,5 @@
 /** Open activity streams: each gets the audit records of its scope in order, while its caller may read them. */
+import type { Clock } from '../../core/clock.ts';
 import type { Reader } from '../../db/database.ts';
 import { eventMessage } from '../../http/event-stream.ts';
 import { LOG_BATCH, logReader } from '../../http/log-stream.ts';
@@ -31,14 +32,16 @@ export interface ActivityStreamOptions extends AuditScope {
 }
 
 interface ActivityStream extends StreamSource, AuditScope {
-  /** Set where a record precedes one that is already published, because the clock went back. */
+  /** Time of the record from which it reads on, if that is still to come: the clock went back before. */
+  aheadUntil: number;
+  /** Set where a record is not behind all earlier ones, because the clock went back. */
   isIncomplete: boolean;
 }
 
 export type ActivityStreams = ReturnType<typeof activityStreams>;
 
 /** @param reader reads records and authorizes callers again. */
-export function activityStreams(reader: Reader) {
+export function activityStreams(reader: Reader, clock: Clock) {
   const hub = streamHub<ActivityStream>(LIMITS);
   let newestAt = 0;
 
@@ -48,11 +51,11 @@ export function activityStreams(reader: Reader) {
   }
 
   /** Finds the position to read from. An unknown id, or one of another scope, gives the newest record and `reload`. */
-  async function begin(scope: AuditScope, after: string | null) {
-    const last = after === null ? undefined : await findAuditRecord(reader, scope, after);
-    const position = last ? ([last.createdAt, last.id] as const) : await newestIn(scope);
+  async function begin(stream: ActivityStream, after: string | null) {
+    const last = after === null ? undefined : await findAuditRecord(reader, stream, after);
+    const position = last ? ([last.createdAt, last.id] as const) : await newestIn(stream);
     const [at = 0, id] = position ?? [];
-    newestAt = Math.max(newestAt, at);
+    if (at > clock.now()) stream.aheadUntil = at;
     const messages = [eventMessage('ready', {}, id)];
     if (after !== null && !last) messages.push(eventMessage('reload', {}, id));
     return { messages, position };
@@ -63,7 +66,7 @@ export function activityStreams(reader: Reader) {
     open({ workspaceId, applicationId, budgetId, userId, after, confirm }: ActivityStreamOptions) {
       const scope = { workspaceId, applicationId };
       const readLog = logReader<AuditRecord, AuditPosition | null>({
-        begin: () => begin(scope, after),
+        begin: () => begin(stream, after),
         list: (last) => listAuditRecordsAfter(reader, scope, last, LOG_BATCH),
         positionOf: ({ createdAt, id }) => [createdAt, id],
         messageOf: (record) => eventMessage('activity', presentRecord(record), record.id),
@@ -74,6 +77,7 @@ export function activityStreams(reader: Reader) {
         budgetId,
         subject: `${workspaceId} ${userId}`,
         topics: [workspaceId, userId],
+        aheadUntil: 0,
         isIncomplete: false,
         async *read(state) {
           if (yield* readLog(state)) return true;
@@ -93,7 +97,7 @@ export function activityStreams(reader: Reader) {
         for (const stream of workspaceId === null ? [] : hub.of(workspaceId)) {
           const isShown = stream.applicationId === null || stream.applicationId === applicationId;
           if (!isShown && !CHANGES_RIGHTS.test(kind)) continue;
-          stream.isIncomplete ||= isShown && createdAt < newestAt;
+          stream.isIncomplete ||= isShown && createdAt < Math.max(newestAt, stream.aheadUntil);
           hub.wake([stream]);
         }
         newestAt = Math.max(newestAt, createdAt);
