@@ -26,29 +26,29 @@ const SWEEPS = Object.values(RETENTION_RULES).flatMap((rule) =>
 export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
   const size = batchSize(FIRST_BATCH, LARGEST_BATCH);
 
-  /** @param batch makes one change. @returns whether there may be more. */
-  async function sweep(batch: (unit: Unit, limit: number) => Promise<boolean>): Promise<void> {
-    for (let isMore = true; isMore;) {
-      isMore = await db.write(SYSTEM_ACTOR, (unit) =>
-        size.run(
-          (limit) => batch(unit, limit),
-          (isFull) => isFull,
-        ),
-      );
-      await nextTurn();
-    }
+  /** Runs one change, then yields to the event loop. @param isFull tells whether there may be more. */
+  async function change<Result>(
+    batch: (unit: Unit, limit: number) => Promise<Result>,
+    isFull: (result: Result) => boolean,
+  ): Promise<Result> {
+    const result = await db.write(SYSTEM_ACTOR, (unit) => size.run((limit) => batch(unit, limit), isFull));
+    await nextTurn();
+    return result;
   }
 
-  function forget(what: Forgettable, keepMs: number): Promise<void> {
+  async function forget(what: Forgettable, keepMs: number): Promise<void> {
     const before = clock.now() - keepMs;
-    return sweep(async (unit, limit) => (await forgetSome(unit, what, before, limit)) === limit);
+    const forgetMore = async (unit: Unit, limit: number) => (await forgetSome(unit, what, before, limit)) === limit;
+    while (await change(forgetMore, (isMore) => isMore));
   }
 
   /** Runs last, because an event stays while one of its deliveries does. */
-  function forgetOldEvents(): Promise<void> {
+  async function forgetOldEvents(): Promise<void> {
     const before = clock.now() - SENT_RETENTION_MS;
     let after: EventPlace | null = null;
-    return sweep(async (unit, limit) => (after = await forgetEvents(unit, { before, after, limit })) !== null);
+    const forgetMore = (unit: Unit, limit: number) => forgetEvents(unit, { before, after, limit });
+    do after = await change(forgetMore, (next) => next !== null);
+    while (after !== null);
   }
 
   return {

@@ -32,7 +32,7 @@ const record = {
       examples: ['042917 is your code for Shop'],
     }),
   ),
-  lane: Choice(LANES, { $id: 'MailPriority' }),
+  lane: Choice(LANES, { $id: 'MailLane' }),
   status: Choice(MAIL_STATUSES, { $id: 'MailStatus' }),
   attempts: Type.Integer(),
   lastError: Nullable(Type.String({ examples: ['450 4.2.1 mailbox busy'] })),
