@@ -36,7 +36,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'mail queue': {
     rule: 'shared',
-    owners: ['mail/queue.ts', 'mail/places.ts'],
+    owners: ['mail/queue.ts', 'mail/slots.ts'],
     ifTwo: 'A lease in the row keeps each mail with one; a mail server gets the connections of both.',
   },
   'expired credentials': {
@@ -61,23 +61,23 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'applies of a seed': {
     rule: 'shared',
-    owners: ['modules/seed/turns.ts'],
+    owners: ['modules/seed/apply-pool.ts'],
     ifTwo: 'Two applies of one document at the same time can create its objects twice.',
   },
   'live streams': {
     rule: 'hint',
-    owners: ['modules/live/hub.ts', 'modules/live/listeners.ts'],
-    ifTwo: 'A listener misses changes that the other commits until it connects again.',
+    owners: ['modules/live/hub.ts'],
+    ifTwo: 'A stream misses changes that the other commits until it is opened again.',
   },
   'activity streams': {
     rule: 'hint',
-    owners: ['modules/activity/followers.ts'],
-    ifTwo: 'A follower is not woken by records that the other commits.',
+    owners: ['modules/activity/streams.ts'],
+    ifTwo: 'A stream shows what the other commits at its next wake, a heartbeat at the latest.',
   },
   'event streams': {
     rule: 'hint',
-    owners: ['modules/webhooks/followers.ts'],
-    ifTwo: 'A follower is not woken by events that the other commits.',
+    owners: ['modules/webhooks/event-streams.ts'],
+    ifTwo: 'A stream shows what the other commits at its next wake, a heartbeat at the latest.',
   },
   'ids in order of creation': {
     rule: 'shared',
@@ -86,7 +86,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'background tasks': {
     rule: 'shared',
-    owners: ['jobs/long-work.ts'],
+    owners: ['jobs/background-tasks.ts'],
     ifTwo: 'Both take batches of one task in turn, from the cursor in its row; none runs twice.',
   },
   jobs: {

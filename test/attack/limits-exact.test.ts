@@ -98,8 +98,8 @@ const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
   slowBodiesInAll: 'http/slow-bodies.test.ts',
   anonymousBodiesMib: 'http/body-reader.test.ts',
   authenticatedBodiesMib: 'http/body-reader.test.ts',
-  streamsPerPerson: 'http/stream-places.test.ts',
-  streamsPerAddress: 'http/stream-places.test.ts',
+  streamsPerPerson: 'http/stream-slots.test.ts',
+  streamsPerAddress: 'http/stream-slots.test.ts',
 };
 
 async function setScene(environment: Record<string, string>): Promise<{ instance: Instance; scene: Scene }> {
