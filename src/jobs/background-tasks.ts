@@ -9,7 +9,7 @@ import { AppError } from '../core/error.ts';
 import { nextTurn } from '../core/turn.ts';
 import { wakeLoop } from '../core/wake-loop.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
-import { isOutage } from '../db/engine-error.ts';
+import { isOutage } from '../db/errors.ts';
 import {
   advanceLongWork,
   deleteLongWork,
