@@ -213,7 +213,12 @@ const setDue = change<{ lane: number; latest: number; limit: number }>(
 );
 
 /** Makes mails due that wait longer than any retry, as after the clock went back. @returns the number changed. */
-export function bringMailsForward(unit: Unit, lane: MailPriority, longestWaitMs: number, limit: number): Promise<number> {
+export function bringMailsForward(
+  unit: Unit,
+  lane: MailPriority,
+  longestWaitMs: number,
+  limit: number,
+): Promise<number> {
   return setDue(unit, { lane: MAIL_PRIORITIES[lane], latest: unit.now + longestWaitMs, limit });
 }
 

@@ -137,7 +137,8 @@ export function deliveryClaims(
   ): Promise<EndpointSlot | undefined> {
     for (let next = slots.next(); !next.done; next = slots.next()) {
       const { value: slot } = next;
-      if (looked.has(slot.webhookId) || (await findDueEndpoint(db.reader, { webhookId: slot.webhookId, ...times }))) return slot;
+      if (looked.has(slot.webhookId) || (await findDueEndpoint(db.reader, { webhookId: slot.webhookId, ...times })))
+        return slot;
       queued.drop(slot);
       const pause = yieldIfLong();
       if (pause) await pause;
