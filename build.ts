@@ -68,6 +68,8 @@ if (unknown.length > 0) {
 await compileCatalogues();
 const { files, bytes } = await bundlePages();
 console.log(`pages: ${files} files, ${(bytes / 1024).toFixed(1)} KiB`);
+// Imported only now: it loads what was generated above.
+await (await import('./src/cli/remote/describe-operations.ts')).describeOperations();
 
 if (flags.includes('--client')) {
   await describeApi();

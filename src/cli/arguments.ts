@@ -107,13 +107,18 @@ export function parseCall(
   const { values, positionals } = parsed;
   for (const [index, { name: operand, words, isOptional }] of operands.entries()) {
     const given = positionals[index];
-    const choices = words?.join(', ').replace(/, ([^,]*)$/, ' or $1');
+    const choices = words && oneOf(words);
     if (given === undefined && !isOptional) throw wrong(choices ? `Say which: ${choices}` : `${operand} is missing`);
     if (given !== undefined && words && !words.includes(given)) throw wrong(`Say which: ${choices}`);
   }
   const superfluous = positionals[operands.length];
   if (superfluous !== undefined) throw wrong(`Nothing is expected here: "${superfluous}"`);
   return { flags: values as Flags, operands: positionals };
+}
+
+/** Lists words as an alternative: `a, b or c`. */
+export function oneOf(words: readonly string[]): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ' or $1');
 }
 
 /** Translates an error of Node's argument parser into our wording. */

@@ -124,7 +124,7 @@ export const whoami = remoteCommand({
     const me = await client.get('/api/me');
     const { email, userId, key, workspaces } = me;
     const role = (name: string | null) => name ?? (key?.access === 'full' ? 'full access' : 'read access');
-    await show.record({ url: target.url, ...me }, [
+    await show.record({ url: target.url, ...me }, () => [
       ['Server', target.url],
       ['Who', email === null ? `an API key, ${userId}` : `${email}, ${userId}`],
       ['Key', key && `${key.name}, ${key.prefix}…, from ${target.origin}`],

@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import type { Flags } from '../../config.ts';
 import { secondsText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { type Command, UsageError } from '../arguments.ts';
+import { type Command, oneOf, UsageError } from '../arguments.ts';
 import { failureLine } from './failure.ts';
 import { APP_OPTION, type ManagedApp, findApp } from './find.ts';
 import { type Paging, Show } from './show.ts';
@@ -119,15 +119,14 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
     choice(flag, words) {
       const given = text(flag);
       const word = words.find((one) => one === given);
-      if (given !== undefined && word === undefined) throw new UsageError(`--${flag} is ${words.join(' or ')}.`);
+      if (given !== undefined && word === undefined) throw new UsageError(`--${flag} is ${oneOf(words)}.`);
       return word;
     },
     show: new Show(terminal, isOn('json')),
-    list: (flag) =>
-      text(flag)
-        ?.split(',')
-        .map((part) => part.trim())
-        .filter(Boolean),
+    list(flag) {
+      const given = text(flag);
+      return given === undefined ? undefined : commaSeparated(given);
+    },
     get target() {
       return (target ??= findTarget(terminal, { url: text('url'), keyFile: text('key-file') }));
     },
@@ -152,4 +151,11 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
     },
   };
   return call;
+}
+
+export function commaSeparated(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
 }

@@ -4,8 +4,8 @@ import { type Column, shortTime, table } from '../table.ts';
 import { jsonText, printable, printableLines } from '../printable.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ListPage<Item> {
-  readonly items: readonly Item[];
+export interface ListPage<Row> {
+  readonly items: readonly Row[];
   readonly nextCursor: string | null;
 }
 
@@ -20,13 +20,24 @@ export interface Paging {
   readonly isAll: boolean;
 }
 
-export interface Listing<Item> {
-  readonly columns: readonly Column<Item>[];
-  readonly page: (query: ListQuery) => Promise<ListPage<Item>>;
+/** A field's name, or a function of the whole row. A field that ends in `At` holds a time. */
+export type Value<Row> = (keyof Row & string) | ((row: Row, show: Show) => Cell);
+
+type Cell = string | number | boolean | null | undefined | readonly string[];
+
+/** Columns of a table by their titles. A cut column may be truncated when space is short. */
+export type Columns<Row> = Readonly<Record<string, Value<Row> | { readonly cut: Value<Row> }>>;
+
+/** Facts of a record by their names; a function that returns undefined leaves its fact out. */
+export type Facts<Data> = Readonly<Record<string, Value<Data>>> | ((data: Data, show: Show) => readonly Fact[]);
+
+type Fact = readonly [name: string, value: Cell];
+
+export interface Listing<Row> {
+  readonly columns: Columns<Row>;
+  readonly page: (query: ListQuery) => Promise<ListPage<Row>>;
   readonly empty: string;
 }
-
-export type Fact = readonly [name: string, value: string | number | boolean | null | undefined];
 
 const LARGEST_PAGE = 200;
 
@@ -57,20 +68,35 @@ export class Show {
     if (!this.isJson) await this.terminal.out(`${printableLines(words)}\n`);
   }
 
-  async record(data: unknown, facts: readonly Fact[]): Promise<void> {
+  async record<Data>(data: Data, facts: Facts<Data>): Promise<void> {
     if (this.isJson) return this.json(data);
-    const width = Math.max(...facts.map(([name]) => name.length));
-    const lines = facts.map(([name, value]) => `${this.bold(name.padEnd(width))}  ${shown(value)}\n`);
+    const listed =
+      typeof facts === 'function'
+        ? facts(data, this)
+        : Object.entries(facts).map(([name, value]): Fact => [name, this.cell(data, value)]);
+    const rows = listed.filter(([, value]) => value !== undefined);
+    const width = Math.max(...rows.map(([name]) => name.length));
+    const lines = rows.map(([name, value]) => `${this.bold(name.padEnd(width))}  ${shown(value, ', ')}\n`);
     await this.terminal.out(lines.join(''));
   }
 
-  async table<Item>(columns: readonly Column<Item>[], items: readonly Item[]): Promise<void> {
-    const { isTty, columns: room } = this.terminal;
-    await this.terminal.out(table(columns, items, { columns: isTty ? room : null, bold: this.bold }));
+  private cell<Row>(row: Row, value: Value<Row>): Cell {
+    if (typeof value === 'function') return value(row, this);
+    const found = row[value] as Cell;
+    return value.endsWith('At') && typeof found === 'string' ? this.time(found) : found;
+  }
+
+  private async table<Row>(columns: Columns<Row>, rows: readonly Row[]): Promise<void> {
+    const { isTty, columns: width } = this.terminal;
+    const cells = Object.entries(columns).map(([title, column]): Column<Row> => {
+      const isCut = typeof column === 'object';
+      return { title, isCut, of: (row) => shown(this.cell(row, isCut ? column.cut : column), ',') };
+    });
+    await this.terminal.out(table(cells, rows, { columns: isTty ? width : null, bold: this.bold }));
   }
 
   /** Prints one page with its cursor, or all pages. As JSON a page is one document, all pages are one line per item. */
-  async list<Item>({ columns, page, empty }: Listing<Item>, { limit, cursor, isAll }: Paging): Promise<void> {
+  async list<Row>({ columns, page, empty }: Listing<Row>, { limit, cursor, isAll }: Paging): Promise<void> {
     let query: ListQuery = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
     if (isAll) query = { limit: LARGEST_PAGE, ...query };
     let count = 0;
@@ -95,8 +121,9 @@ export class Show {
   }
 }
 
-function shown(value: Fact[1]): string {
-  if (value === null || value === undefined || value === '') return '-';
+function shown(value: Cell, separator: string): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return printable(String(value));
+  const text =
+    value === null || value === undefined ? '' : Array.isArray(value) ? value.join(separator) : String(value);
+  return printable(text) || '-';
 }

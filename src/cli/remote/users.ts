@@ -1,83 +1,34 @@
 /** `gatehouse users`: lists, shows and changes the users of an application. */
-import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
-import { findUserId, type ListedUser } from './find.ts';
-import { type RemoteCall, remoteCommand, type RemoteCommand } from './remote-command.ts';
-import type { Column } from '../table.ts';
-import { usersImport } from './users-import.ts';
+import { findUserId } from './find.ts';
+import { type CallTarget, operationCommand } from './operation-command.ts';
+import { USER_OPERAND } from './path-operands.ts';
+import { remoteCommand, type RemoteCommand } from './remote-command.ts';
 import { usersExport } from './users-export.ts';
+import { usersImport } from './users-import.ts';
 
-const USER = { name: 'USER', meaning: 'Id (usr_…) or e-mail address.' };
-const REASON = { reason: { value: 'TEXT', meaning: 'For the record, and in the event.' } };
 const GRANTS = {
   roles: { value: 'SLUGS', meaning: 'Roles, separated by commas.' },
-  scopes: { value: 'SLUGS', meaning: 'Scopes.' },
-  groups: { value: 'SLUGS', meaning: 'Membership groups.' },
+  scopes: { value: 'SLUGS', meaning: 'Scopes, separated by commas.' },
+  groups: { value: 'SLUGS', meaning: 'Membership groups, separated by commas.' },
 };
-const NOBODY = 'Nobody. They come by signing in, or: gatehouse users import FILE';
+const NONE = 'No user yet. They appear by signing in, or: gatehouse users import FILE';
 
-type User = DataAt<'/api/applications/{id}/users/{userId}', 'get'>;
-type UserSession = ItemAt<'/api/applications/{id}/users/{userId}/sessions'>;
-type Status = ListedUser['status'];
-
-async function pathOf(call: RemoteCall): Promise<{ id: string; userId: string }> {
-  const application = await call.application();
-  return { id: application.id, userId: await findUserId(call.client, application, call.operands[0] ?? '') };
+/** Asks for the user's address, whatever named the user. */
+async function confirmByEmail({ call, path }: CallTarget, consequence: string): Promise<readonly [string, string]> {
+  const { id = '', userId = '' } = path;
+  const user = await call.client.get('/api/applications/{id}/users/{userId}', { path: { id, userId } });
+  return [user.email, consequence];
 }
 
-function describe({ show }: RemoteCall, user: User): Promise<void> {
-  return show.record(user, [
-    ['E-mail', user.email],
-    ['Id', user.userId],
-    ['Name', user.profile?.fullName],
-    ['Username', user.username],
-    ['Status', user.statusReason ? `${user.status}: ${user.statusReason}` : user.status],
-    ['Roles', user.roles.join(', ')],
-    ['Scopes', user.scopes.join(', ')],
-    ['Groups', user.memberships.join(', ')],
-    ['Last seen', show.time(user.lastSeenAt)],
-    ['Joined', show.time(user.joinedAt)],
-  ]);
-}
+type StateChange = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
 
-const columns = ({ show }: RemoteCall): readonly Column<ListedUser>[] => [
-  { title: 'ID', of: ({ userId }) => userId },
-  { title: 'E-MAIL', of: ({ email }) => email, isCut: true },
-  { title: 'STATUS', of: ({ status }) => status },
-  { title: 'ROLES', of: ({ roles }) => roles.join(','), isCut: true },
-  { title: 'LAST SEEN', of: ({ lastSeenAt }) => show.time(lastSeenAt) },
-];
-
-type Word = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
-
-interface Change {
-  readonly summary: string;
-  readonly done: string;
-  /** Confirmation text for a change that is hard to undo. */
-  readonly consequence?: string;
-}
-
-function change(word: Word, { summary, done, consequence }: Change): RemoteCommand {
-  return remoteCommand({
+function change(word: StateChange, done: string, consequence?: string): RemoteCommand {
+  return operationCommand(`${word}User`, {
     name: `users ${word}`,
-    summary,
-    operands: [USER],
-    options: REASON,
-    isOfApplication: true,
-    isFinal: consequence !== undefined,
-    async carryOut(call) {
-      const path = await pathOf(call);
-      const reason = call.text('reason');
-      if (consequence !== undefined) {
-        const { email } = await call.client.get('/api/applications/{id}/users/{userId}', { path });
-        await call.confirm(email, consequence);
-      }
-      const user = await call.client.post(`/api/applications/{id}/users/{userId}/${word}`, {
-        path,
-        body: { ...(reason !== undefined && { reason }) },
-      });
-      await call.show.done(user, `${user.email} ${done}`);
-    },
+    flags: { reason: { field: 'reason', value: 'TEXT', meaning: 'Recorded in the activity and sent with the event.' } },
+    ...(consequence !== undefined && { confirm: (target) => confirmByEmail(target, consequence) }),
+    done: ({ email }) => `${email} ${done}`,
   });
 }
 
@@ -85,142 +36,97 @@ function grant(word: 'grant' | 'revoke', summary: string): RemoteCommand {
   return remoteCommand({
     name: `users ${word}`,
     summary,
-    operands: [USER],
+    operands: [USER_OPERAND],
     options: GRANTS,
     isOfApplication: true,
     async carryOut(call) {
-      const given = { roles: call.list('roles'), scopes: call.list('scopes'), memberships: call.list('groups') };
+      const { client, operands, list, show } = call;
+      const given = { roles: list('roles'), scopes: list('scopes'), memberships: list('groups') };
       const side = word === 'grant' ? 'add' : 'remove';
       const parts = Object.entries(given).flatMap(([name, slugs]) =>
         slugs ? [[name, { [side]: slugs }] as const] : [],
       );
       if (parts.length === 0)
-        throw new UsageError(`Say which: --roles, --scopes or --groups. See "gatehouse help users ${word}".`);
-      const { id, userId } = await pathOf(call);
-      const path = { id };
+        throw new UsageError(`Give --roles, --scopes or --groups. See "gatehouse help users ${word}".`);
+      const application = await call.application();
+      const userId = await findUserId(client, application, operands[0] ?? '');
       const body = { userIds: [userId], ...Object.fromEntries(parts) };
-      const changed = await call.client.post('/api/applications/{id}/users/grants', { path, body });
+      const changed = await client.post('/api/applications/{id}/users/grants', { path: { id: application.id }, body });
       const { outcome, roles = [], scopes = [], memberships = [] } = changed.results[0] ?? { outcome: 'not_found' };
-      await call.show.done(
-        changed,
-        `${call.operands[0]}: ${outcome}. Roles: ${roles.join(', ') || '-'}; scopes: ${scopes.join(', ') || '-'}; groups: ${memberships.join(', ') || '-'}`,
-      );
+      const [held, allowed, joined] = [roles, scopes, memberships].map((slugs) => slugs.join(', ') || '-');
+      await show.done(changed, `${operands[0]}: ${outcome}. Roles: ${held}; scopes: ${allowed}; groups: ${joined}`);
       return outcome === 'changed' || outcome === 'unchanged' ? 0 : 1;
     },
   });
 }
 
 export const USERS: readonly RemoteCommand[] = [
-  remoteCommand({
+  operationCommand('listUsers', {
     name: 'users list',
     summary: 'List users, last seen first',
-    isOfApplication: true,
-    isList: true,
-    options: {
-      q: { value: 'TEXT', meaning: 'Part of the address, the username or, with a Full key, the name.' },
-      status: { value: 'STATUS', meaning: 'Such as active, banned, paused or deleted.' },
-      role: { value: 'SLUG', meaning: 'Who has this role.' },
-      group: { value: 'SLUG', meaning: 'Who is in this group.' },
+    flags: {
+      q: { field: 'q', value: 'TEXT' },
+      status: 'status',
+      role: { field: 'role', value: 'SLUG' },
+      group: { field: 'membership', value: 'SLUG' },
     },
-    async carryOut(call) {
-      const { client, show, paging, text } = call;
-      const { id } = await call.application();
-      const [q, status, role, membership] = [text('q'), text('status'), text('role'), text('group')];
-      const isFiltered = [q, status, role, membership].some((given) => given !== undefined);
-      const filters = {
-        ...(q !== undefined && { q }),
-        ...(status !== undefined && { status: status as Status }),
-        ...(role !== undefined && { role }),
-        ...(membership !== undefined && { membership }),
-        // A stable order, so that no user moves between pages while all are read.
-        ...(paging.isAll && { sort: 'joined' as const }),
-      };
-      const page = (query: object) =>
-        client.get('/api/applications/{id}/users', { path: { id }, query: { ...filters, ...query } });
-      await show.list({ columns: columns(call), page, empty: isFiltered ? 'Nobody is like that.' : NOBODY }, paging);
+    // A stable order, so that no user moves between pages while all are read.
+    derive: ({ paging }) => (paging.isAll ? { sort: 'joined' } : {}),
+    columns: {
+      ID: 'userId',
+      'E-MAIL': { cut: 'email' },
+      STATUS: 'status',
+      ROLES: { cut: 'roles' },
+      'LAST SEEN': 'lastSeenAt',
     },
+    empty: ({ call: { text } }) =>
+      ['q', 'status', 'role', 'group'].some((flag) => text(flag) !== undefined) ? 'No user matches.' : NONE,
   }),
-  remoteCommand({
+  operationCommand('getUser', {
     name: 'users show',
     summary: 'Show a user',
-    operands: [USER],
-    isOfApplication: true,
-    async carryOut(call) {
-      const path = await pathOf(call);
-      await describe(call, await call.client.get('/api/applications/{id}/users/{userId}', { path }));
+    record: {
+      'E-mail': 'email',
+      Id: 'userId',
+      Name: ({ profile }) => profile?.fullName ?? null,
+      Username: 'username',
+      Status: ({ status, statusReason }) => (statusReason ? `${status}: ${statusReason}` : status),
+      Roles: 'roles',
+      Scopes: 'scopes',
+      Groups: 'memberships',
+      'Last seen': 'lastSeenAt',
+      Joined: 'joinedAt',
     },
   }),
-  change('ban', { summary: 'Ban: every session ends, sign-in is refused', done: 'is banned.' }),
-  change('unban', { summary: 'Lift a ban', done: 'may sign in again.' }),
-  change('pause', { summary: 'Pause: every session ends until resumed', done: 'is paused.' }),
-  change('resume', { summary: 'Resume who was paused', done: 'may sign in again.' }),
-  change('delete', {
-    summary: 'Delete a user from the application',
-    done: 'is deleted. Back: gatehouse users restore',
-    consequence: 'Every session ends, devices are disconnected for good, and the address is shut out until restored.',
-  }),
-  change('restore', { summary: 'Bring a deleted user back', done: 'is back.' }),
-  remoteCommand({
+  change('ban', 'is banned.'),
+  change('unban', 'may sign in again.'),
+  change('pause', 'is paused.'),
+  change('resume', 'may sign in again.'),
+  change(
+    'delete',
+    'is deleted. Back: gatehouse users restore',
+    'Every session ends, devices are disconnected for good, and the address cannot sign in until restored.',
+  ),
+  change('restore', 'is back.'),
+  operationCommand('forgetUser', {
     name: 'users forget',
-    summary: 'Forget an import of somebody who never came',
-    operands: [USER],
-    isOfApplication: true,
-    isFinal: true,
-    async carryOut(call) {
-      const path = await pathOf(call);
-      const { email } = await call.client.get('/api/applications/{id}/users/{userId}', { path });
-      await call.confirm(
-        email,
-        'All that was imported of them is removed, a ban or deletion too: they may sign in anew.',
-      );
-      const forgotten = await call.client.delete('/api/applications/{id}/users/{userId}', { path });
-      await call.show.done(forgotten, `${email} is forgotten.`);
-    },
+    confirm: (target) =>
+      confirmByEmail(target, 'Everything imported for them is removed, also a ban or deletion: they may sign in anew.'),
+    done: (_, { label }) => `${label} is forgotten.`,
   }),
   grant('grant', 'Give roles, scopes or groups'),
   grant('revoke', 'Take roles, scopes or groups away'),
-  remoteCommand({
+  operationCommand('listUserSessions', {
     name: 'users sessions',
-    summary: 'List the open sessions of a user',
-    operands: [USER],
-    isOfApplication: true,
-    isList: true,
-    async carryOut(call) {
-      const { client, show, paging } = call;
-      const path = await pathOf(call);
-      await show.list<UserSession>(
-        {
-          columns: [
-            { title: 'ID', of: ({ id }) => id },
-            { title: 'BY', of: ({ method }) => method },
-            { title: 'FROM', of: ({ ip }) => ip },
-            { title: 'LAST SEEN', of: ({ lastSeenAt }) => show.time(lastSeenAt) },
-            { title: 'BROWSER', of: ({ userAgent }) => userAgent, isCut: true },
-          ],
-          page: (query) => client.get('/api/applications/{id}/users/{userId}/sessions', { path, query }),
-          empty: 'No session is open.',
-        },
-        paging,
-      );
-    },
+    columns: { ID: 'id', BY: 'method', FROM: 'ip', 'LAST SEEN': 'lastSeenAt', BROWSER: { cut: 'userAgent' } },
+    empty: 'No session is open.',
   }),
-  remoteCommand({
+  operationCommand('revokeUserSession', {
     name: 'users end-sessions',
-    summary: 'End the sessions of a user, or one of them',
-    operands: [USER],
-    options: { session: { value: 'ID', meaning: 'That one alone.' } },
-    isOfApplication: true,
-    async carryOut(call) {
-      const path = await pathOf(call);
-      const sessionId = call.text('session');
-      const ended =
-        sessionId === undefined
-          ? await call.client.delete('/api/applications/{id}/users/{userId}/sessions', { path })
-          : await call.client.delete('/api/applications/{id}/users/{userId}/sessions/{sessionId}', {
-              path: { ...path, sessionId },
-            });
-      await call.show.done(ended, `${ended.revoked} ended.`);
-    },
+    summary: 'End all sessions of a user, or one',
+    flags: { session: { field: 'sessionId', value: 'ID', meaning: 'End only this session.' } },
+    instead: ({ text }) => (text('session') === undefined ? 'revokeUserSessions' : undefined),
+    done: ({ revoked }) => `${revoked} ended.`,
   }),
   usersImport,
   usersExport,

@@ -49,7 +49,7 @@ describe('apps', () => {
     const unnamed = await person.manage(['apps', 'show']);
     expect([unnamed.exitCode, unnamed.err]).toEqual([2, 'gatehouse: Say which application: shop, other.\n']);
     const nobody = await person.manage(['users', 'list', '--app', 'shop', '--q', 'nobody']);
-    expect([nobody.exitCode, nobody.err]).toEqual([0, 'Nobody is like that.\n']);
+    expect([nobody.exitCode, nobody.err]).toEqual([0, 'No user matches.\n']);
     const wrong = await person.manage(['users', 'list', '--app', 'shpo']);
     expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining('There are: shop, other.')]);
   });
@@ -288,7 +288,7 @@ describe('users', () => {
     const revoked = await person.manage(['users', 'revoke', userId, '--roles', 'editor']);
     expect(revoked.out).toStartWith(`${userId}: changed. Roles: user;`);
     const which = await person.manage(['users', 'grant', userId]);
-    expect([which.exitCode, which.err]).toEqual([2, expect.stringContaining('Say which')]);
+    expect([which.exitCode, which.err]).toEqual([2, expect.stringContaining('Give --roles, --scopes or --groups')]);
   });
 
   test('have sessions that are listed and ended', async () => {
@@ -422,7 +422,7 @@ describe('activity', () => {
     expect(kinds).toEqual(['signin.succeeded', 'signin.code_sent']);
     expect((await person.manage(['activity', 'list', '--family', 'application'])).out).toContain('application.created');
     expect((await person.manage(['activity', 'list', '--email', 'nobody@example.com'])).err).toBe(
-      'Nothing that fits.\n',
+      'No activity matches.\n',
     );
     const odd = await person.manage(['activity', 'list', '--since', 'yesterday']);
     expect([odd.exitCode, odd.err]).toEqual([2, expect.stringContaining('Give 30m, 24h, 7d')]);
