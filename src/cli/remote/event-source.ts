@@ -1,4 +1,5 @@
 /** Follows a server-sent event stream (WHATWG HTML §9.2) and reconnects until Ctrl-C or a refusal. */
+import { createParser } from 'eventsource-parser';
 import { ApiError } from '../../client/errors.ts';
 import { apiErrorOf } from '../../client/exchange.ts';
 import type { Target } from './target.ts';
@@ -91,32 +92,21 @@ function endOf(data: string): ApiError {
   return new ApiError(code, 'This key may not read on.', { status });
 }
 
-/** Parses messages as they arrive. Comments only call `heard`. */
-export async function* messages(
+/** Yields messages as they arrive, without those that have no event name. Comments only call `heard`. */
+async function* messages(
   body: AsyncIterable<Uint8Array>,
   heard: () => void,
 ): AsyncGenerator<StreamMessage, void, undefined> {
+  const parsed: StreamMessage[] = [];
+  const parser = createParser({
+    onEvent({ event: name, data, id = null }) {
+      if (name !== undefined) parsed.push({ name, data, id });
+    },
+  });
   const decoder = new TextDecoder();
-  let text = '';
   for await (const chunk of body) {
     heard();
-    text += decoder.decode(chunk, { stream: true });
-    const blocks = text.split('\n\n');
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const message = messageIn(block);
-      if (message) yield message;
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* parsed.splice(0);
   }
-}
-
-function messageIn(block: string): StreamMessage | null {
-  const values = (field: string) =>
-    block
-      .split('\n')
-      .filter((line) => line.startsWith(`${field}:`))
-      .map((line) => line.slice(field.length + 1).replace(/^ /, ''));
-  const [name] = values('event');
-  const [id = null] = values('id');
-  return name === undefined ? null : { name, id, data: values('data').join('\n') };
 }
