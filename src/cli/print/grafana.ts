@@ -1,205 +1,115 @@
 /** Generates a Grafana dashboard over the metrics of `/metrics`, most important panels first. */
 
-type Query = readonly [expression: string, legend: string];
-
-interface PanelSpec {
+interface Panel {
   readonly title: string;
   readonly unit: string;
   readonly queries: readonly Query[];
   readonly isStat?: true;
+  /** Value from which a stat turns red. */
   readonly badFrom?: number;
 }
 
+type Query = readonly [expression: string, legend: string];
+
 const OF = 'instance=~"$instance"';
-
-const rate = (name: string, by: string, more = '') => `sum by (${by}) (rate(${name}{${OF}${more}}[$__rate_interval]))`;
-const quantile = (part: number, name: string, by = '', more = '') =>
-  `histogram_quantile(${part}, sum by (le${by}) (rate(${name}_bucket{${OF}${more}}[$__rate_interval])))`;
-
-function durations(name: string, more = ''): Query[] {
-  return [0.5, 0.95, 0.99].map((part) => [quantile(part, name, '', more), `p${part * 100}`]);
-}
-
 const REQUESTS = 'gatehouse_http_requests_total';
 const REQUEST_TIMES = 'gatehouse_http_request_duration_seconds';
 
-const ROWS: readonly (readonly [title: string, panels: readonly PanelSpec[]])[] = [
-  [
-    'Is it well?',
-    [
-      {
-        title: 'Takes changes',
-        unit: 'bool_yes_no',
-        isStat: true,
-        queries: [[`min(gatehouse_database_writable{${OF}})`, '']],
-      },
-      {
-        title: 'Up for',
-        unit: 's',
-        isStat: true,
-        queries: [[`min(time() - process_start_time_seconds{${OF}})`, '']],
-      },
-      {
-        title: 'Answers of 5xx',
-        unit: 'reqps',
-        isStat: true,
-        badFrom: 0.1,
-        queries: [[`sum(rate(${REQUESTS}{${OF},status=~"5.."}[$__rate_interval])) or vector(0)`, '']],
-      },
-      {
-        title: 'Oldest mail that is due',
-        unit: 's',
-        isStat: true,
-        badFrom: 600,
-        queries: [[`max(gatehouse_mails_oldest_due_seconds{${OF},lane!="bulk"})`, '']],
-      },
-      {
-        title: 'Oldest delivery that is due',
-        unit: 's',
-        isStat: true,
-        badFrom: 900,
-        queries: [[`max(gatehouse_deliveries_oldest_due_seconds{${OF}})`, '']],
-      },
-      {
-        title: 'Version',
-        unit: 'string',
-        isStat: true,
-        queries: [[`max by (version) (gatehouse_build_info{${OF}})`, '{{version}}']],
-      },
-    ],
+const range = (name: string, filter = '') => `${name}{${OF}${filter}}[$__rate_interval]`;
+const total = (name: string) => `sum(${name}{${OF}})`;
+const quantile = (part: number, name: string, by = '', filter = '') =>
+  `histogram_quantile(${part}, sum by (le${by}) (rate(${range(`${name}_bucket`, filter)})))`;
+
+const rateBy = (name: string, by: string) => `sum by (${by}) (rate(${range(name)}))`;
+/** Names each line of a graph by its labels. */
+const legendOf = (by: string) => by.replace(/(\w+),?/g, '{{$1}}');
+
+function stat(title: string, unit: string, expression: string, badFrom?: number, legend = ''): Panel {
+  return { title, unit, isStat: true, queries: [[expression, legend]], ...(badFrom !== undefined && { badFrom }) };
+}
+
+function graph(title: string, unit: string, ...queries: Query[]): Panel {
+  return { title, unit, queries };
+}
+
+function rates(title: string, unit: string, name: string, by: string): Panel {
+  return graph(title, unit, [rateBy(name, by), legendOf(by)]);
+}
+
+function sums(title: string, name: string, by: string): Panel {
+  return graph(title, 'short', [`sum by (${by}) (${name}{${OF}})`, legendOf(by)]);
+}
+
+function durations(title: string, name: string, filter = ''): Panel {
+  return graph(
+    title,
+    's',
+    ...[0.5, 0.95, 0.99].map((part): Query => [quantile(part, name, '', filter), `p${part * 100}`]),
+  );
+}
+
+const ROWS: Readonly<Record<string, readonly Panel[]>> = {
+  Health: [
+    stat('Writable', 'bool_yes_no', `min(gatehouse_database_writable{${OF}})`),
+    stat('Uptime', 's', `min(time() - process_start_time_seconds{${OF}})`),
+    stat('Server errors (5xx)', 'reqps', `sum(rate(${range(REQUESTS, ',status=~"5.."')})) or vector(0)`, 0.1),
+    stat('Oldest mail due', 's', `max(gatehouse_mails_oldest_due_seconds{${OF},lane!="bulk"})`, 600),
+    stat('Oldest delivery due', 's', `max(gatehouse_deliveries_oldest_due_seconds{${OF}})`, 900),
+    stat('Version', 'string', `max by (version) (gatehouse_build_info{${OF}})`, undefined, '{{version}}'),
   ],
-  [
-    'Requests',
-    [
-      { title: 'Requests by status', unit: 'reqps', queries: [[rate(REQUESTS, 'status'), '{{status}}']] },
-      { title: 'Requests by route', unit: 'reqps', queries: [[`topk(10, ${rate(REQUESTS, 'route')})`, '{{route}}']] },
-      {
-        title: 'How long verifications take',
-        unit: 's',
-        queries: durations(REQUEST_TIMES, ',route=~"/api/v1/(verify|session)"'),
-      },
-      {
-        title: 'Slowest routes (p95)',
-        unit: 's',
-        queries: [[`topk(10, ${quantile(0.95, REQUEST_TIMES, ', route')})`, '{{route}}']],
-      },
-      {
-        title: 'Verdicts',
-        unit: 'ops',
-        queries: [[rate('gatehouse_verdicts_total', 'endpoint, outcome'), '{{endpoint}} {{outcome}}']],
-      },
-      {
-        title: 'Sign-ins',
-        unit: 'ops',
-        queries: [[rate('gatehouse_sign_ins_total', 'method, outcome'), '{{method}} {{outcome}}']],
-      },
-      {
-        title: 'Refused by limits',
-        unit: 'ops',
-        queries: [[rate('gatehouse_rate_limit_refusals_total', 'limit'), '{{limit}}']],
-      },
-      {
-        title: 'Held open',
-        unit: 'short',
-        queries: [
-          [`sum by (kind) (gatehouse_streams_open{${OF}})`, 'streams: {{kind}}'],
-          [`sum(gatehouse_http_requests_in_flight{${OF}})`, 'requests in flight'],
-        ],
-      },
-    ],
+  Requests: [
+    rates('Requests by status', 'reqps', REQUESTS, 'status'),
+    graph('Requests by route', 'reqps', [`topk(10, ${rateBy(REQUESTS, 'route')})`, '{{route}}']),
+    durations('Verification latency', REQUEST_TIMES, ',route=~"/api/v1/(verify|session)"'),
+    graph('Slowest routes (p95)', 's', [`topk(10, ${quantile(0.95, REQUEST_TIMES, ', route')})`, '{{route}}']),
+    rates('Verification results', 'ops', 'gatehouse_verdicts_total', 'endpoint, outcome'),
+    rates('Sign-ins', 'ops', 'gatehouse_sign_ins_total', 'method, outcome'),
+    rates('Rate-limited requests', 'ops', 'gatehouse_rate_limit_refusals_total', 'limit'),
+    graph(
+      'Open streams and requests',
+      'short',
+      [`sum by (kind) (gatehouse_streams_open{${OF}})`, 'streams: {{kind}}'],
+      [total('gatehouse_http_requests_in_flight'), 'requests in flight'],
+    ),
   ],
-  [
-    'What waits',
-    [
-      {
-        title: 'Mails that wait',
-        unit: 'short',
-        queries: [[`sum by (lane) (gatehouse_mails_waiting{${OF}})`, '{{lane}}']],
-      },
-      { title: 'Attempts at mails', unit: 'ops', queries: [[rate('gatehouse_mails_total', 'outcome'), '{{outcome}}']] },
-      {
-        title: 'Deliveries that wait',
-        unit: 'short',
-        queries: [[`sum by (state) (gatehouse_deliveries_waiting{${OF}})`, '{{state}}']],
-      },
-      {
-        title: 'Attempts at deliveries',
-        unit: 'ops',
-        queries: [[rate('gatehouse_delivery_attempts_total', 'outcome'), '{{outcome}}']],
-      },
-      {
-        title: 'Rows of long work that are left',
-        unit: 'short',
-        queries: [[`sum by (kind) (gatehouse_long_work_rows_left{${OF}})`, '{{kind}}']],
-      },
-      {
-        title: 'Rows of imports',
-        unit: 'ops',
-        queries: [[rate('gatehouse_imported_rows_total', 'outcome'), '{{outcome}}']],
-      },
-    ],
+  Queues: [
+    sums('Mail queue depth', 'gatehouse_mails_waiting', 'lane'),
+    rates('Mail attempts', 'ops', 'gatehouse_mails_total', 'outcome'),
+    sums('Delivery queue depth', 'gatehouse_deliveries_waiting', 'state'),
+    rates('Delivery attempts', 'ops', 'gatehouse_delivery_attempts_total', 'outcome'),
+    sums('Rows left of background tasks', 'gatehouse_long_work_rows_left', 'kind'),
+    rates('Imported rows', 'ops', 'gatehouse_imported_rows_total', 'outcome'),
   ],
-  [
-    'Database',
-    [
-      {
-        title: 'Changes',
-        unit: 'ops',
-        queries: [
-          [`sum(rate(gatehouse_database_changes_total{${OF}}[$__rate_interval]))`, 'committed'],
-          [`sum(gatehouse_database_changes_waiting{${OF}})`, 'waiting'],
-        ],
-      },
-      { title: 'How long flushes take', unit: 's', queries: durations('gatehouse_database_flush_duration_seconds') },
-      {
-        title: 'How long transactions take',
-        unit: 's',
-        queries: durations('gatehouse_database_transaction_duration_seconds'),
-      },
-      {
-        title: 'Flushes refused, slow statements',
-        unit: 'short',
-        queries: [
-          [`sum(increase(gatehouse_database_flush_failures_total{${OF}}[$__rate_interval]))`, 'flushes refused'],
-          [`sum(increase(gatehouse_database_slow_statements_total{${OF}}[$__rate_interval]))`, 'slow statements'],
-        ],
-      },
-      {
-        title: 'Size',
-        unit: 'bytes',
-        queries: [
-          [`sum(gatehouse_database_bytes{${OF}})`, 'database'],
-          [`sum(gatehouse_database_wal_bytes{${OF}})`, 'log'],
-        ],
-      },
-      {
-        title: 'Left on the disk',
-        unit: 'bytes',
-        queries: [[`min(gatehouse_database_disk_free_bytes{${OF}})`, 'free']],
-      },
-    ],
+  Database: [
+    graph(
+      'Write rate',
+      'ops',
+      [`sum(rate(${range('gatehouse_database_changes_total')}))`, 'committed'],
+      [total('gatehouse_database_changes_waiting'), 'waiting'],
+    ),
+    durations('Flush duration', 'gatehouse_database_flush_duration_seconds'),
+    durations('Transaction duration', 'gatehouse_database_transaction_duration_seconds'),
+    graph(
+      'Failed flushes, slow statements',
+      'short',
+      [`sum(increase(${range('gatehouse_database_flush_failures_total')}))`, 'failed flushes'],
+      [`sum(increase(${range('gatehouse_database_slow_statements_total')}))`, 'slow statements'],
+    ),
+    graph(
+      'Database size',
+      'bytes',
+      [total('gatehouse_database_bytes'), 'database'],
+      [total('gatehouse_database_wal_bytes'), 'write-ahead log'],
+    ),
+    graph('Free disk space', 'bytes', [`min(gatehouse_database_disk_free_bytes{${OF}})`, 'free']),
   ],
-  [
-    'Process',
-    [
-      { title: 'How late the loop comes', unit: 's', queries: durations('gatehouse_event_loop_delay_seconds') },
-      {
-        title: 'CPU',
-        unit: 'percentunit',
-        queries: [[`sum(rate(process_cpu_seconds_total{${OF}}[$__rate_interval]))`, 'CPU']],
-      },
-      { title: 'Memory', unit: 'bytes', queries: [[`sum(process_resident_memory_bytes{${OF}})`, 'resident']] },
-      {
-        title: 'File descriptors',
-        unit: 'short',
-        queries: [
-          [`sum(process_open_fds{${OF}})`, 'open'],
-          [`sum(process_max_fds{${OF}})`, 'allowed'],
-        ],
-      },
-    ],
+  Process: [
+    durations('Event loop delay', 'gatehouse_event_loop_delay_seconds'),
+    graph('CPU', 'percentunit', [`sum(rate(${range('process_cpu_seconds_total')}))`, 'CPU']),
+    graph('Memory', 'bytes', [total('process_resident_memory_bytes'), 'resident']),
+    graph('File descriptors', 'short', [total('process_open_fds'), 'open'], [total('process_max_fds'), 'allowed']),
   ],
-];
+};
 
 const SOURCE = { type: 'prometheus', uid: '${datasource}' };
 const [WIDTH, ROW_HEIGHT, STAT_HEIGHT, GRAPH_HEIGHT] = [24, 1, 4, 8];
@@ -208,7 +118,7 @@ const [WIDTH, ROW_HEIGHT, STAT_HEIGHT, GRAPH_HEIGHT] = [24, 1, 4, 8];
 export function grafana(): string {
   const panels: object[] = [];
   let y = 0;
-  for (const [title, specs] of ROWS) {
+  for (const [title, specs] of Object.entries(ROWS)) {
     panels.push({
       type: 'row',
       title,
@@ -223,14 +133,14 @@ export function grafana(): string {
     const perLine = WIDTH / w;
     for (const [index, spec] of specs.entries()) {
       const place = { x: (index % perLine) * w, y: y + Math.floor(index / perLine) * h, w, h };
-      panels.push({ id: panels.length + 1, gridPos: place, ...panel(spec) });
+      panels.push({ id: panels.length + 1, gridPos: place, ...panelJson(spec) });
     }
     y += Math.ceil(specs.length / perLine) * h;
   }
   return `${JSON.stringify({ ...DASHBOARD, panels }, null, 2)}\n`;
 }
 
-function panel({ title, unit, queries, isStat, badFrom }: PanelSpec): object {
+function panelJson({ title, unit, queries, isStat, badFrom }: Panel): object {
   const steps = [{ color: 'green', value: null }, ...(badFrom === undefined ? [] : [{ color: 'red', value: badFrom }])];
   // A version is a label of a metric that is always 1, so the panel shows the label.
   const isName = unit === 'string';
