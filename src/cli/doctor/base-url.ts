@@ -13,23 +13,19 @@ const SET_IT = 'Set GATEHOUSE_BASE_URL to the https address that people reach th
 export function addressFindings({ baseUrl, given }: Scene): Finding[] {
   const { ok, warn } = findingsOf('base URL');
   if (isPlainToOthers(baseUrl))
-    return [
-      warn(
-        `${baseUrl} is not encrypted: sessions and codes can be read on the way, and passkeys do not work.`,
-        'Put a proxy with a certificate before the server, or give it one (--tls-cert), and set GATEHOUSE_BASE_URL to the https address.',
-      ),
-    ];
+    return warn(
+      `${baseUrl} is not encrypted: sessions and codes can be read on the way, and passkeys do not work.`,
+      'Put a proxy with a certificate before the server, or give it one (--tls-cert), and set GATEHOUSE_BASE_URL to the https address.',
+    );
   if (given(SETTINGS.baseUrl.env) === null)
-    return [warn(`None is set: links lead to ${baseUrl}, on this machine alone.`, SET_IT)];
+    return warn(`None is set: links lead to ${baseUrl}, on this machine alone.`, SET_IT);
   const relyingParty = relyingPartyOf(baseUrl);
   if (relyingParty === null)
-    return [
-      warn(
-        `${baseUrl} is an address without a name: no passkeys can be made there.`,
-        'Give the server a host name, and set GATEHOUSE_BASE_URL to that.',
-      ),
-    ];
-  return [ok(`${baseUrl}; passkeys are bound to ${relyingParty.id}.`)];
+    return warn(
+      `${baseUrl} is an address without a name: no passkeys can be made there.`,
+      'Give the server a host name, and set GATEHOUSE_BASE_URL to that.',
+    );
+  return ok(`${baseUrl}; passkeys are bound to ${relyingParty.id}.`);
 }
 
 /** @param public_ result of a request to the base URL. */
@@ -38,46 +34,36 @@ export function reachFindings({ baseUrl, server, note }: Scene, { response, fact
   if (server === null)
     return response === null
       ? []
-      : [
-          warn(
-            `Something answers at ${baseUrl}, while no server runs here.`,
-            'See who that is; or name the folder of that server with --data.',
-          ),
-        ];
+      : warn(
+          `Something answers at ${baseUrl}, while no server runs here.`,
+          'See who that is; or name the folder of that server with --data.',
+        );
   if (response === null)
-    return [
-      fail(
-        `${baseUrl} cannot be reached from here: ${reasonOf(error)}.`,
-        'See its name (DNS), the proxy and the firewall. Some networks do not lead back to themselves: then look from outside.',
-      ),
-    ];
+    return fail(
+      `${baseUrl} cannot be reached from here: ${reasonOf(error)}.`,
+      'See its name (DNS), the proxy and the firewall. Some networks do not lead back to themselves: then look from outside.',
+    );
   const { status, headers } = response;
-  if (facts) return [ok('It is reached from here, and leads to this instance.')];
+  if (facts) return ok('It is reached from here, and leads to this instance.');
   if (status >= 300 && status < 400 && headers.has('location')) {
     const to = URL.parse(headers.get('location') ?? '', baseUrl)?.origin ?? 'another address';
-    return [
-      fail(`${baseUrl} sends on to ${to}.`, `Set GATEHOUSE_BASE_URL to ${to}, if that is where people should be.`),
-    ];
+    return fail(`${baseUrl} sends on to ${to}.`, `Set GATEHOUSE_BASE_URL to ${to}, if that is where people should be.`);
   }
   const isGatehouse = headers.get('x-request-id')?.startsWith('req_') === true;
   if (note === null)
     return isGatehouse
-      ? [ok('It is reached from here; whether by this very instance, an earlier version cannot say.')]
-      : [fail(`What answers at ${baseUrl} is no Gatehouse (status ${status}).`, 'See where the proxy leads to.')];
+      ? ok('It is reached from here; whether by this very instance, an earlier version cannot say.')
+      : fail(`What answers at ${baseUrl} is no Gatehouse (status ${status}).`, 'See where the proxy leads to.');
   if (isGatehouse)
-    return [
-      fail(
-        `Another instance answers at ${baseUrl}: not the one that runs on this folder.`,
-        'See where the proxy leads to, or stop the other one; two must not share a name.',
-      ),
-    ];
+    return fail(
+      `Another instance answers at ${baseUrl}: not the one that runs on this folder.`,
+      'See where the proxy leads to, or stop the other one; two must not share a name.',
+    );
   const by = headers.get('server');
-  return [
-    fail(
-      `What answers at ${baseUrl} is not this server (status ${status}${by ? `, ${by}` : ''}).`,
-      `Lead the proxy to ${note.localUrl}, with every path.`,
-    ),
-  ];
+  return fail(
+    `What answers at ${baseUrl} is not this server (status ${status}${by ? `, ${by}` : ''}).`,
+    `Lead the proxy to ${note.localUrl}, with every path.`,
+  );
 }
 
 /** Judges the proxy settings by what a request through the base URL revealed. */
@@ -90,40 +76,32 @@ export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, l
   const set = (peer: string) => `Where that is your proxy, set GATEHOUSE_TRUSTED_PROXIES=${peer} and restart.`;
   if (seen === null) {
     const header = local?.untrustedProxyHeader ?? null;
-    if (header !== null) return [untrusted(header)];
+    if (header !== null) return untrusted(header);
     if (isBehind && trusted === null)
-      return [
-        warn(
-          'https ends before this server, and no proxy is trusted: everybody counts as one client.',
-          'Set GATEHOUSE_TRUSTED_PROXIES to the address of the proxy, such as 127.0.0.1.',
-        ),
-      ];
-    return server === null || local === null
-      ? []
-      : [ok(trusted === null ? 'None is trusted.' : `Trusted: ${trusted}.`)];
+      return warn(
+        'https ends before this server, and no proxy is trusted: everybody counts as one client.',
+        'Set GATEHOUSE_TRUSTED_PROXIES to the address of the proxy, such as 127.0.0.1.',
+      );
+    return server === null || local === null ? [] : ok(trusted === null ? 'None is trusted.' : `Trusted: ${trusted}.`);
   }
   const { peer, client, forwardedFor, forwarded } = seen;
   if (forwardedFor !== null && !isTrusted(trusted, peer))
-    return [
-      fail(
-        `X-Forwarded-For came from ${peer} and is not believed: everybody counts as one client.`,
-        set(peer ?? 'ITS ADDRESS'),
-      ),
-    ];
+    return fail(
+      `X-Forwarded-For came from ${peer} and is not believed: everybody counts as one client.`,
+      set(peer ?? 'ITS ADDRESS'),
+    );
   if (forwardedFor !== null)
-    return [ok(`X-Forwarded-For of ${peer ?? 'the proxy'} is believed: this machine counts as ${client}.`)];
+    return ok(`X-Forwarded-For of ${peer ?? 'the proxy'} is believed: this machine counts as ${client}.`);
   if (isBehind || forwarded !== null)
-    return [
-      warn(
-        `A proxy (${peer ?? 'unknown'}) sends no X-Forwarded-For: everybody counts as one client.`,
-        'Let it send X-Forwarded-For with the address of its client; "gatehouse print" has examples.',
-      ),
-    ];
-  if (local?.untrustedProxyHeader) return [untrusted(local.untrustedProxyHeader)];
-  if (trusted !== null) return [ok(`The base URL leads here without one; trusted besides: ${trusted}.`)];
-  return [ok('None stands before the server.')];
+    return warn(
+      `A proxy (${peer ?? 'unknown'}) sends no X-Forwarded-For: everybody counts as one client.`,
+      'Let it send X-Forwarded-For with the address of its client; "gatehouse print" has examples.',
+    );
+  if (local?.untrustedProxyHeader) return untrusted(local.untrustedProxyHeader);
+  if (trusted !== null) return ok(`The base URL leads here without one; trusted besides: ${trusted}.`);
+  return ok('None stands before the server.');
 
-  function untrusted(header: string): Finding {
+  function untrusted(header: string): Finding[] {
     return warn(
       `${header} has come from a peer that is not trusted, and was not believed; the log says from whom.`,
       'Where that was your proxy, list its address in GATEHOUSE_TRUSTED_PROXIES; if you have none, there is nothing to do.',

@@ -32,40 +32,38 @@ export async function certificateFindings(baseUrl: string, patienceMs: number, n
   try {
     shown = await certificateAt(host, Number(port || 443), patienceMs);
   } catch (error) {
-    return [
-      fail(
-        `No TLS is spoken at ${baseUrl} (${(error as Error).message}).`,
-        'See that the proxy runs, and that it serves https.',
-      ),
-    ];
+    return fail(
+      `No TLS is spoken at ${baseUrl} (${(error as Error).message}).`,
+      'See that the proxy runs, and that it serves https.',
+    );
   }
   const { certificate, refusal } = shown;
   const [begins, ends] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
   const left = lasting(Math.abs(ends - now));
   const renew = 'Renew it, and let what serves it read it again.';
   const findings: Finding[] = [];
-  if (ends <= now) findings.push(fail(`It ended ${left} ago.`, renew));
+  if (ends <= now) findings.push(...fail(`It ended ${left} ago.`, renew));
   else if (begins > now)
     findings.push(
-      fail(`It holds only from ${certificate.validFrom} on.`, 'Give one that is in force, or set the clock.'),
+      ...fail(`It holds only from ${certificate.validFrom} on.`, 'Give one that is in force, or set the clock.'),
     );
   else if (ends - now < EXPIRY_WARNING_MS)
-    findings.push((ends - now < SOON_MS ? fail : warn)(`It ends in ${left}.`, renew));
+    findings.push(...(ends - now < SOON_MS ? fail : warn)(`It ends in ${left}.`, renew));
   if ((certificate.checkHost(host) ?? certificate.checkIP(host)) === undefined)
     findings.push(
-      fail(
+      ...fail(
         `It is not for ${host}, but for ${certificate.subjectAltName ?? certificate.subject}.`,
         'Get one for the name in the base URL, or set GATEHOUSE_BASE_URL to a name that it is for.',
       ),
     );
   if (refusal !== null && !ABOUT_TIME_OR_NAME.test(refusal))
     findings.push(
-      fail(
+      ...fail(
         `Clients will not trust it: ${CHAIN[refusal] ?? refusal}.`,
         'Serve one of a public authority with its whole chain; where the authority is your own, its clients and this machine must know it (NODE_EXTRA_CA_CERTS).',
       ),
     );
-  return findings.length > 0 ? findings : [ok(`For ${host}, trusted, and good for another ${left}.`)];
+  return findings.length > 0 ? findings : ok(`For ${host}, trusted, and good for another ${left}.`);
 }
 
 function certificateAt(host: string, port: number, patienceMs: number): Promise<Shown> {

@@ -37,12 +37,12 @@ export async function databaseFindings(
   const { databasePath: path } = scene;
   const { fail } = findingsOf('database');
   if (!existsSync(path))
-    return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
+    return fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.');
   let database: ReadOnlyDatabase | undefined;
   try {
     const instance = findInstance(path);
     if (instance === null)
-      return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
+      return fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.');
     const { isCurrent, findings } = schemaFindings(scene, instance.schema);
     database = openReadOnlyDatabase(path);
     return [
@@ -55,7 +55,7 @@ export async function databaseFindings(
   } catch (error) {
     const trouble = error instanceof StartupError ? error : folderError(error, path);
     if (trouble === null) throw error;
-    return [fail(trouble.message, 'Where it is damaged, bring back a good backup: gatehouse restore FILE.')];
+    return fail(trouble.message, 'Where it is damaged, bring back a good backup: gatehouse restore FILE.');
   } finally {
     database?.close();
   }
@@ -63,13 +63,13 @@ export async function databaseFindings(
 
 function schemaFindings({ server }: Scene, version: number): { isCurrent: boolean; findings: Finding[] } {
   const { ok, warn } = findingsOf('schema');
-  if (version === SCHEMA_VERSION) return { isCurrent: true, findings: [ok(`${version}, this binary’s own.`)] };
+  if (version === SCHEMA_VERSION) return { isCurrent: true, findings: ok(`${version}, this binary’s own.`) };
   const remedy =
     server === null
       ? 'Start the server once with this binary: it makes a copy, then upgrades the database.'
       : 'Restart the running server with this binary: it makes a copy, then upgrades the database.';
   const message = `The database has schema ${version}, this binary knows ${SCHEMA_VERSION}: what is in it was not looked at.`;
-  return { isCurrent: false, findings: [warn(message, remedy)] };
+  return { isCurrent: false, findings: warn(message, remedy) };
 }
 
 function wholeFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
@@ -83,20 +83,16 @@ function wholeFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS,
   }
   const { problems, checked, leftOut } = next.value;
   if (problems.length > 0)
-    return [
-      fail(
-        `The database is damaged: ${problems.join('; ')}.`,
-        'Stop the server, keep a copy of the folder, and bring back a good backup: gatehouse restore FILE.',
-      ),
-    ];
+    return fail(
+      `The database is damaged: ${problems.join('; ')}.`,
+      'Stop the server, keep a copy of the folder, and bring back a good backup: gatehouse restore FILE.',
+    );
   if (leftOut.length > 0)
-    return [
-      warn(
-        `${checked} tables are whole; ${leftOut.join(', ')} would have taken longer than ${lasting(checkMs)}.`,
-        'To look through all of it, however long it takes: gatehouse doctor --full',
-      ),
-    ];
-  return [ok(`${checked} tables (${bytesText(database.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
+    return warn(
+      `${checked} tables are whole; ${leftOut.join(', ')} would have taken longer than ${lasting(checkMs)}.`,
+      'To look through all of it, however long it takes: gatehouse doctor --full',
+    );
+  return ok(`${checked} tables (${bytesText(database.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`);
 }
 
 function logLossFindings({ logLoss: loss }: Scene): Finding[] {
@@ -105,29 +101,23 @@ function logLossFindings({ logLoss: loss }: Scene): Finding[] {
   const { committed, readable, isMachineRestarted } = loss;
   const message = `${committed - readable} of ${committed} pages of the write-ahead log cannot be read`;
   if (isMachineRestarted)
-    return [
-      warn(
-        `${message}. The machine was restarted since: after a power cut only changes are missing that were never acknowledged.`,
-        'Where there was no power cut, compare with a good backup.',
-      ),
-    ];
-  return [
-    fail(
-      `${message}: it is damaged or was cut, and acknowledged changes in it are lost.`,
-      'Keep a copy of the folder, and compare with a good backup: gatehouse restore FILE.',
-    ),
-  ];
+    return warn(
+      `${message}. The machine was restarted since: after a power cut only changes are missing that were never acknowledged.`,
+      'Where there was no power cut, compare with a good backup.',
+    );
+  return fail(
+    `${message}: it is damaged or was cut, and acknowledged changes in it are lost.`,
+    'Keep a copy of the folder, and compare with a good backup: gatehouse restore FILE.',
+  );
 }
 
 function logFindings({ logBytes }: ReadOnlyDatabase): Finding[] {
   const { ok, warn } = findingsOf('log');
-  if (logBytes <= LONG_LOG_BYTES) return [ok(`The write-ahead log has ${bytesText(logBytes)}.`)];
-  return [
-    warn(
-      `The write-ahead log has ${bytesText(logBytes)}: something keeps it from being folded in.`,
-      'End long readers of the database file, such as a backup tool that hangs.',
-    ),
-  ];
+  if (logBytes <= LONG_LOG_BYTES) return ok(`The write-ahead log has ${bytesText(logBytes)}.`);
+  return warn(
+    `The write-ahead log has ${bytesText(logBytes)}: something keeps it from being folded in.`,
+    'End long readers of the database file, such as a backup tool that hangs.',
+  );
 }
 
 async function contentFindings(scene: Scene, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
@@ -168,26 +158,24 @@ async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<
   const lag = (dueAt: number | null) =>
     dueAt !== null && now() > dueAt + 1000 ? ` (due for ${lasting(now() - dueAt)})` : '';
   const text = queuesText(queues, lag);
-  if (text === null) return [ok('Nothing waits to be sent or done.')];
+  if (text === null) return ok('Nothing waits to be sent or done.');
   const what = `Waiting: ${text}.`;
   // Without a server a backlog is expected.
   const late =
     server === null ? [] : warningsOf({ ...ALL_WELL, now: now(), queues }).filter(({ code }) => WAITING.includes(code));
-  if (late.length === 0) return [ok(what)];
-  return late.map(({ message, remedy }, index) => warn(index === 0 ? `${what} ${message}` : message, remedy));
+  if (late.length === 0) return ok(what);
+  return late.flatMap(({ message, remedy }, index) => warn(index === 0 ? `${what} ${message}` : message, remedy));
 }
 
 async function endpointFindings(reader: Reader): Promise<Finding[]> {
   const { ok, warn } = findingsOf('webhooks');
   const { quarantined, disabled } = await countRestingEndpoints(reader);
   const off = disabled > 0 ? ` ${counted(disabled, 'endpoint')} switched off by their owners.` : '';
-  if (quarantined === 0) return [ok(`No endpoint is in quarantine.${off}`)];
-  return [
-    warn(
-      `${counted(quarantined, 'endpoint')} in quarantine after failing for long: what is for them waits.${off}`,
-      'Their owners find why under Webhooks in the console, fix the receiver, and release them there.',
-    ),
-  ];
+  if (quarantined === 0) return ok(`No endpoint is in quarantine.${off}`);
+  return warn(
+    `${counted(quarantined, 'endpoint')} in quarantine after failing for long: what is for them waits.${off}`,
+    'Their owners find why under Webhooks in the console, mend the receiver, and release them there.',
+  );
 }
 
 async function limitFindings({ now }: Scene, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
@@ -201,17 +189,15 @@ async function limitFindings({ now }: Scene, reader: Reader, local: ServerAnswer
       .map(({ limit, count }) => `${limit} ${count.toLocaleString('en')} times`)
       .join(', ');
   const refusals = local?.facts?.refusals ?? [];
-  if (reached.length === 0 && refusals.length === 0) return [ok('None has refused anybody since yesterday.')];
+  if (reached.length === 0 && refusals.length === 0) return ok('None has refused anybody since yesterday.');
   const parts = [
     reached.length > 0 && `Since yesterday limits have refused calls: ${told(reached)}.`,
     refusals.length > 0 && `Since the server’s start: ${told(refusals)}.`,
   ].filter((part) => part !== false);
-  return [
-    warn(
-      parts.join(' '),
-      'Where those were people and not guessers, raise the limit (GATEHOUSE_LIMIT_…, or the key’s own); see gatehouse help serve.',
-    ),
-  ];
+  return warn(
+    parts.join(' '),
+    'Where those were people and not guessers, raise the limit (GATEHOUSE_LIMIT_…, or the key’s own); see gatehouse help serve.',
+  );
 }
 
 async function backupFindings({ given, now }: Scene, reader: Reader): Promise<Finding[]> {
@@ -222,19 +208,17 @@ async function backupFindings({ given, now }: Scene, reader: Reader): Promise<Fi
     ? `the last good one is ${lasting(now() - good.startedAt)} old (${good.place})`
     : 'there is no good one';
   if (given(SETTINGS.backupTo.env) === null)
-    return [
-      warn(
-        `The server makes none by itself${good ? `; ${when}` : ''}.`,
-        'Set GATEHOUSE_BACKUP_TO to a folder of another disk or to s3://bucket; or let cron run gatehouse backup FILE.',
-      ),
-    ];
+    return warn(
+      `The server makes none by itself${good ? `; ${when}` : ''}.`,
+      'Set GATEHOUSE_BACKUP_TO to a folder of another disk or to s3://bucket; or let cron run gatehouse backup FILE.',
+    );
   if (last?.status === 'failed')
-    return [
-      fail(`The last one failed, and ${when}: ${last.error ?? 'no reason is known'}.`, 'Mend that; it is tried again.'),
-    ];
-  if (!good)
-    return [warn('None has been made yet.', 'Make one in the console under Backups, or wait for the schedule.')];
+    return fail(
+      `The last one failed, and ${when}: ${last.error ?? 'no reason is known'}.`,
+      'Mend that; it is tried again.',
+    );
+  if (!good) return warn('None has been made yet.', 'Make one in the console under Backups, or wait for the schedule.');
   if (now() - good.startedAt > OLD_BACKUP_MS)
-    return [warn(`Of late there was none: ${when}.`, 'See that the server runs, and look at its log.')];
-  return [ok(`${when.charAt(0).toUpperCase()}${when.slice(1)}.`)];
+    return warn(`Of late there was none: ${when}.`, 'See that the server runs, and look at its log.');
+  return ok(`${when.charAt(0).toUpperCase()}${when.slice(1)}.`);
 }

@@ -12,10 +12,14 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
+/** Returns makers of findings of one check. Each gives a list of one, because a check returns a list. */
 export function findingsOf(check: string) {
+  const finding = (status: Status, message: string, remedy: string | null): Finding[] => [
+    { check, status, message, remedy },
+  ];
   return {
-    ok: (message: string): Finding => ({ check, status: 'ok', message, remedy: null }),
-    warn: (message: string, remedy: string): Finding => ({ check, status: 'warn', message, remedy }),
-    fail: (message: string, remedy: string): Finding => ({ check, status: 'fail', message, remedy }),
+    ok: (message: string) => finding('ok', message, null),
+    warn: (message: string, remedy: string) => finding('warn', message, remedy),
+    fail: (message: string, remedy: string) => finding('fail', message, remedy),
   };
 }

@@ -21,14 +21,14 @@ export function folderFindings(scene: Scene, fileSystem = readFileSystem(scene.f
     return [...placeFindings(folder, fileSystem), ...rightsFindings(folder), ...roomFindings(scene)];
   const uid = ownerOf(folder);
   if (uid === null && isMissing(folder))
-    return [fail(`${folder} does not exist.`, 'Name the folder of the server with --data, or start a server on it.')];
-  if (uid !== null && isFile(folder))
-    return [fail(`${folder} is a file.`, 'Name the folder of the server with --data.')];
+    return fail(`${folder} does not exist.`, 'Name the folder of the server with --data, or start a server on it.');
+  if (uid !== null && isFile(folder)) return fail(`${folder} is a file.`, 'Name the folder of the server with --data.');
   const who = uid === null ? 'the user of the server' : `user ${uid}`;
   const command = uid === null ? 'sudo -u USER' : `sudo -u '#${uid}'`;
-  return [
-    fail(`${folder} is not open to this user.`, `Run this as ${who}: ${command} gatehouse doctor --data ${folder}`),
-  ];
+  return fail(
+    `${folder} is not open to this user.`,
+    `Run this as ${who}: ${command} gatehouse doctor --data ${folder}`,
+  );
 }
 
 function readFileSystem(folder: string): FileSystem | null {
@@ -81,18 +81,18 @@ export function networkTrouble(folder: string, fileSystem = readFileSystem(folde
 
 function placeFindings(folder: string, fileSystem: FileSystem | null): Finding[] {
   const { ok, warn, fail } = findingsOf('data folder');
-  if (fileSystem === null) return [ok(`${folder}; what file system it is on cannot be told here.`)];
+  if (fileSystem === null) return ok(`${folder}; what file system it is on cannot be told here.`);
   const { type, kind } = fileSystem;
   const moved = 'Stop the server, move the folder to a local disk, and name it with --data.';
   if (kind === 'network')
-    return [fail(`${folder} is on a network file system (${type}): the database can be damaged there.`, moved)];
+    return fail(`${folder} is on a network file system (${type}): the database can be damaged there.`, moved);
   if (kind === 'shared')
-    return [warn(`${folder} is shared in from another system (${type}): whether its locks hold is not known.`, moved)];
+    return warn(`${folder} is shared in from another system (${type}): whether its locks hold is not known.`, moved);
   if (kind === 'fleeting' && /^(?:tmpfs|ramfs)$/.test(type))
-    return [warn(`${folder} is in memory (${type}): it is gone when the machine starts again.`, moved)];
+    return warn(`${folder} is in memory (${type}): it is gone when the machine starts again.`, moved);
   if (kind === 'fleeting')
-    return [warn(`${folder} is on ${type}: it is gone with the container.`, 'Mount a volume there.')];
-  return [ok(`${folder}, on ${type}.`)];
+    return warn(`${folder} is on ${type}: it is gone with the container.`, 'Mount a volume there.');
+  return ok(`${folder}, on ${type}.`);
 }
 
 function rightsFindings(folder: string): Finding[] {
@@ -102,24 +102,22 @@ function rightsFindings(folder: string): Finding[] {
     refuseOpenToOthers(folder);
   } catch (error) {
     if (!(error instanceof StartupError))
-      return [fail(`${folder} cannot be looked into.`, 'Run this as the server’s user.')];
+      return fail(`${folder} cannot be looked into.`, 'Run this as the server’s user.');
     const [message = '', command] = error.message.split(/ (?=Run: )/);
-    return [fail(message, `${command ?? 'Close it to others'}.`)];
+    return fail(message, `${command ?? 'Close it to others'}.`);
   }
   const { uid, mode } = statSync(folder);
   const strangers = readdirSync(folder)
     .map((name) => join(folder, name))
     .filter((path) => (statSync(path, { throwIfNoEntry: false })?.uid ?? uid) !== uid);
   if (strangers.length > 0)
-    return [
-      fail(
-        `${strangers.length === 1 ? 'A file' : 'Files'} in it belong${strangers.length === 1 ? 's' : ''} to another user than the folder: ${strangers.slice(0, 3).join(', ')}.`,
-        `Run: chown --reference=${folder} ${strangers.slice(0, 3).join(' ')}`,
-      ),
-    ];
+    return fail(
+      `${strangers.length === 1 ? 'A file' : 'Files'} in it belong${strangers.length === 1 ? 's' : ''} to another user than the folder: ${strangers.slice(0, 3).join(', ')}.`,
+      `Run: chown --reference=${folder} ${strangers.slice(0, 3).join(' ')}`,
+    );
   if (mode & READABLE_BY_OTHERS)
-    return [warn('Others may list what is in it; they can read none of it.', `Run: chmod 700 ${folder}`)];
-  return [ok('The folder and its files are for their owner alone.')];
+    return warn('Others may list what is in it; they can read none of it.', `Run: chmod 700 ${folder}`);
+  return ok('The folder and its files are for their owner alone.');
 }
 
 function roomFindings({ folder, databasePath }: Scene): Finding[] {
@@ -129,8 +127,8 @@ function roomFindings({ folder, databasePath }: Scene): Finding[] {
   const size = statSync(databasePath, { throwIfNoEntry: false })?.size ?? 0;
   const left = `${bytesText(free)} are free beside a database of ${bytesText(size)}`;
   const more = 'Make room, or move the data folder to a larger disk.';
-  if (free < LEAST_BYTES) return [fail(`${left}: soon nothing is accepted any more.`, more)];
+  if (free < LEAST_BYTES) return fail(`${left}: soon nothing is accepted any more.`, more);
   if (free < LITTLE_BYTES || free < COPIES * size)
-    return [warn(`${left}: too little for an upgrade’s copy and a backup.`, more)];
-  return [ok(`${left}.`)];
+    return warn(`${left}: too little for an upgrade’s copy and a backup.`, more);
+  return ok(`${left}.`);
 }

@@ -22,11 +22,11 @@ export function keyFindings({ folder, server }: Scene): Finding[] {
   const instance = instanceOf(paths);
   const next = server === null ? '' : ' The running server has read its key already; its next start fails.';
   const failed = (error: unknown, remedy: string) => {
-    if (error instanceof StartupError) return [fail(`${error.message}${next}`, remedy)];
+    if (error instanceof StartupError) return fail(`${error.message}${next}`, remedy);
     const trouble = folderError(error, path);
     if (trouble === null) throw error;
     const own = `Run: chown --reference=${quoted(folder)} ${quoted(path)} && chmod 600 ${quoted(path)}`;
-    return [fail(`${trouble.message}${next}`, own)];
+    return fail(`${trouble.message}${next}`, own);
   };
   if (instance === null) {
     try {
@@ -38,13 +38,11 @@ export function keyFindings({ folder, server }: Scene): Finding[] {
   }
   try {
     if (instance !== 'unreadable')
-      return [ok(`${requireInstanceKey(paths, instance.mark).path} belongs to the database.`)];
-    return [
-      warn(
-        `${readInstanceKey(paths).path} is whole, but the database cannot say whether it is its own.`,
-        'Mend the database, then look again.',
-      ),
-    ];
+      return ok(`${requireInstanceKey(paths, instance.mark).path} belongs to the database.`);
+    return warn(
+      `${readInstanceKey(paths).path} is whole, but the database cannot say whether it is its own.`,
+      'Mend the database, then look again.',
+    );
   } catch (error) {
     return failed(error, BRING_BACK);
   }

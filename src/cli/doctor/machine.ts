@@ -29,14 +29,13 @@ export function clockFindings(others: readonly OtherClock[], isSynchronized: boo
     'Let the system keep its clock (timedatectl set-ntp true, or chrony): codes, sessions and signatures go by it.';
   const wrong = others.filter(({ aheadMs }) => Math.abs(aheadMs) > SKEW_MS);
   if (wrong.length > 0)
-    return wrong.map(({ whose, aheadMs }) =>
+    return wrong.flatMap(({ whose, aheadMs }) =>
       warn(`This machine is ${lasting(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'} ${whose}.`, keep),
     );
-  if (isSynchronized === false) return [warn('The system does not keep it in step with others (no NTP).', keep)];
+  if (isSynchronized === false) return warn('The system does not keep it in step with others (no NTP).', keep);
   const seen = others.length > 0 ? `In step with ${others.map(({ whose }) => whose).join(' and ')}` : null;
-  if (isSynchronized)
-    return [ok(`${seen ?? 'Kept in step by the system'}${seen ? ', and kept so by the system' : ''}.`)];
-  return seen ? [ok(`${seen}.`)] : [ok('Nothing was there to compare it with.')];
+  if (isSynchronized) return ok(`${seen ?? 'Kept in step by the system'}${seen ? ', and kept so by the system' : ''}.`);
+  return seen ? ok(`${seen}.`) : ok('Nothing was there to compare it with.');
 }
 
 /** Asks systemd whether NTP is in sync; null when systemd is missing or does not know. */
@@ -66,9 +65,9 @@ export function descriptorFindings({ note }: Scene): Finding[] {
     : `The server has ${used === null ? '' : `${used.toLocaleString('en')} of `}${counted(soft, 'file')} open that it may`;
   const more =
     'Allow more: LimitNOFILE=65536 in its systemd unit, --ulimit nofile=65536 for a container, or ulimit -n.';
-  if (soft < FEW_FILES) return [warn(`${told}: each connection takes one.`, more)];
-  if (used !== null && used > soft * 0.8) return [warn(`${told}: soon none is left.`, more)];
-  return [ok(`${told}.`)];
+  if (soft < FEW_FILES) return warn(`${told}: each connection takes one.`, more);
+  if (used !== null && used > soft * 0.8) return warn(`${told}: soon none is left.`, more);
+  return ok(`${told}.`);
 }
 
 function limitsOf(pid: number | 'self'): { soft: number; used: number | null; isOwn: boolean } | null {

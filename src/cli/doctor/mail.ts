@@ -24,20 +24,20 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
   const { ok, warn, fail } = findingsOf('mail');
   const ownMail = findingsOf('test mail');
   const unsent = (remedy: string) =>
-    sendTo === null ? [] : [ownMail.fail('None was sent: no mail server is known.', remedy)];
+    sendTo === null ? [] : ownMail.fail('None was sent: no mail server is known.', remedy);
   if (config.smtpUrl === null && note?.mailServer) {
     const remedy = `Run this with the server’s own environment (${smtpUrl.env}) to try it.`;
     const found = warn(
       `The running server sends by ${note.mailServer}; this command does not know how to log in there.`,
       remedy,
     );
-    return { findings: [found, ...unsent(remedy)], greeting: null };
+    return { findings: [...found, ...unsent(remedy)], greeting: null };
   }
   if (config.smtpUrl === null) {
     const remedy = `Set ${smtpUrl.env}, restart, and see: gatehouse doctor --send-to YOU. Until then: gatehouse outbox list`;
     return {
       findings: [
-        warn('Mail goes nowhere: no mail server is set, codes stay in the outbox.', remedy),
+        ...warn('Mail goes nowhere: no mail server is set, codes stay in the outbox.', remedy),
         ...unsent(remedy),
       ],
       greeting: null,
@@ -52,24 +52,24 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
       : ok(how);
     const unused =
       note !== null && note.mailServer === null
-        ? [warn('The running server does not use it: there mail goes nowhere.', 'Restart it with this setting.')]
+        ? warn('The running server does not use it: there mail goes nowhere.', 'Restart it with this setting.')
         : [];
-    const tested = sendTo === null ? [] : [await testMail(scene, config.smtpUrl, sendTo)];
-    return { findings: [found, ...unused, ...tested], greeting };
+    const tested = sendTo === null ? [] : await testMail(scene, config.smtpUrl, sendTo);
+    return { findings: [...found, ...unused, ...tested], greeting };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     const remedy = `Mend ${smtpUrl.env}, or ask whoever runs that mail server.`;
     return {
       findings: [
-        fail(`${sentence(error.reason)}`, remedy),
-        ...(sendTo === null ? [] : [ownMail.fail('None was sent.', remedy)]),
+        ...fail(sentence(error.reason), remedy),
+        ...(sendTo === null ? [] : ownMail.fail('None was sent.', remedy)),
       ],
       greeting: null,
     };
   }
 }
 
-async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string, to: string): Promise<Finding> {
+async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string, to: string): Promise<Finding[]> {
   const { ok, fail } = findingsOf('test mail');
   const { hostname, host } = new URL(baseUrl);
   const from = config.mailFrom ?? `Gatehouse <no-reply@${hostname}>`;

@@ -10,7 +10,7 @@ const OF_COMMANDS: readonly string[] = [SETTINGS.dataFolder.env, SETTINGS.port.e
 
 export function settingsFindings({ config, problems, note }: Scene): Finding[] {
   const { ok, warn, fail } = findingsOf('settings');
-  const wrong = problems.map((problem) => {
+  const wrong = problems.flatMap((problem) => {
     const [, name = '', rest = problem] = /^(GATEHOUSE_\w+[^:]*): ([^]*)$/.exec(problem) ?? [];
     const remedy = rest.charAt(0).toUpperCase() + rest.slice(1);
     return fail(
@@ -21,60 +21,55 @@ export function settingsFindings({ config, problems, note }: Scene): Finding[] {
   const here = config.shown.filter(({ isDefault }) => !isDefault);
   if (wrong.length > 0) return wrong;
   if (note === null)
-    return [ok(here.length === 0 ? 'None is given.' : `${counted(here.length, 'setting')} given, none of them wrong.`)];
+    return ok(here.length === 0 ? 'None is given.' : `${counted(here.length, 'setting')} given, none of them wrong.`);
   const changed = here.filter(({ name, value }) => !OF_COMMANDS.includes(name) && note.settings[name] !== value);
   const given = Object.keys(note.settings).length;
   if (changed.length === 0)
-    return [
-      ok(
-        given === 0
-          ? 'None is given to the running server.'
-          : `${counted(given, 'setting')} given to the running server.`,
-      ),
-    ];
-  return [
-    warn(
-      `The running server has other values, or none, for ${changed.map(({ name }) => name).join(', ')}.`,
-      'Restart it where these are to hold; it is judged by its own.',
-    ),
-  ];
+    return ok(
+      given === 0
+        ? 'None is given to the running server.'
+        : `${counted(given, 'setting')} given to the running server.`,
+    );
+  return warn(
+    `The running server has other values, or none, for ${changed.map(({ name }) => name).join(', ')}.`,
+    'Restart it where these are to hold; it is judged by its own.',
+  );
 }
 
 /** @param local answer of the server on this machine. */
 export function serverFindings({ server, note, folder, now }: Scene, local: ServerAnswer | null): Finding[] {
   const { ok, warn, fail } = findingsOf('server');
   if (server === null)
-    return [
-      warn(`No server runs on ${folder}.`, 'Start it: gatehouse serve. What only a server knows is left out here.'),
-    ];
+    return warn(
+      `No server runs on ${folder}.`,
+      'Start it: gatehouse serve. What only a server knows is left out here.',
+    );
   if (note === null)
-    return [
-      warn(
-        `One holds ${folder} and says nothing of itself: it is starting, or of an earlier version.`,
-        'Look again in a minute; where that does not end, restart it with this binary.',
-      ),
-    ];
+    return warn(
+      `One holds ${folder} and says nothing of itself: it is starting, or of an earlier version.`,
+      'Look again in a minute; where that does not end, restart it with this binary.',
+    );
   const { pid, version, startedAt, localUrl } = note;
   const who = `Version ${version}, process ${pid}, up for ${lasting(now() - startedAt)}`;
   const findings: Finding[] = [];
   if (local === null || local.facts === null)
     findings.push(
-      fail(
+      ...fail(
         `${who}, does not answer at ${localUrl}${local?.error ? ` (${local.error.message})` : ''}.`,
         'Look at its log; where it hangs, restart it.',
       ),
     );
   else if (!local.facts.isWritable)
     findings.push(
-      fail(
+      ...fail(
         `${who}, takes no changes: the disk refuses them, or the database was deleted or replaced.`,
         'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
       ),
     );
-  else findings.push(ok(`${who}, answers at ${localUrl}.`));
+  else findings.push(...ok(`${who}, answers at ${localUrl}.`));
   if (version !== VERSION)
     findings.push(
-      warn(
+      ...warn(
         `This binary is version ${VERSION}, the running server ${version}.`,
         'Restart the server to upgrade it, or use its own binary for commands.',
       ),
