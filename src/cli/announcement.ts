@@ -65,7 +65,7 @@ export async function announceStart(
       ...(warnings.length > 0 ? ['', ...warnings.flatMap(marked)] : []),
       ...(setupLink === null
         ? []
-        : ['', 'Nobody owns it yet. Open this link to become its owner (24 hours, once):', `  ${setupLink}`]),
+        : ['', 'No owner yet. Open this link to become the owner (works once, for 24 hours):', `  ${setupLink}`]),
     ];
     voice.write(`${lines.join('\n')}\n\n`);
     return;
@@ -77,7 +77,12 @@ export async function announceStart(
       ...warnings.map((msg) => logLine('warn', msg)),
       ...(setupLink === null
         ? []
-        : [logLine('warn', `Nobody owns it yet. Open this link to become its owner (24 hours, once): ${setupLink}`)]),
+        : [
+            logLine(
+              'warn',
+              `No owner yet. Open this link to become the owner (works once, for 24 hours): ${setupLink}`,
+            ),
+          ]),
       logLine('info', `Gatehouse is running at ${url}`, { url, ...facts }),
     ].join(''),
   );
@@ -104,7 +109,7 @@ function logLine(level: 'info' | 'warn', msg: string, fields: Readonly<Record<st
 
 function mailOf({ smtpUrl, mode }: Config): string {
   if (smtpUrl !== null) return new URL(smtpUrl).host;
-  return mode === 'dev' ? 'kept in the outbox, and printed here' : 'goes nowhere';
+  return mode === 'dev' ? 'kept in the outbox and printed here' : 'not sent';
 }
 
 function backupsOf({ shown, backupTo, mode }: Config): string | null {
@@ -121,13 +126,13 @@ export function warningsAtStart(config: Config, url: string): string[] {
   return [
     ...(network === null ? [] : [network]),
     ...(mode === 'normal' && smtpUrl === null
-      ? ['MAIL GOES NOWHERE: no mail server is set (GATEHOUSE_SMTP_URL). Codes are read by "gatehouse outbox list".']
+      ? ['NO MAIL IS SENT: no mail server is set (GATEHOUSE_SMTP_URL). Read codes with "gatehouse outbox list".']
       : []),
     ...(isPlainToOthers(url)
-      ? [`${url} is not encrypted: sessions and codes can be read on the way, and passkeys do not work.`]
+      ? [`${url} is not encrypted: others on the network can read sessions and codes, and passkeys do not work.`]
       : []),
     ...(baseUrl?.startsWith('https:') && tlsFiles === null && trustedProxies.rules.length === 0
-      ? ['No proxy is trusted (GATEHOUSE_TRUSTED_PROXIES): everybody behind one counts as one client.']
+      ? ['No proxy is trusted (GATEHOUSE_TRUSTED_PROXIES): all clients behind a proxy count as one.']
       : []),
   ];
 }
@@ -137,8 +142,8 @@ async function takenUp({ db }: RunningServer): Promise<string> {
   const counting = countQueues(db.reader);
   counting.catch(() => {});
   const waiting = await Promise.race([counting, Bun.sleep(COUNT_MS).then(() => null)]);
-  const before = 'The server before this one did not stop in order';
-  if (waiting === null) return `${before}; what it left under way is taken up again.`;
+  const before = 'The previous server did not shut down cleanly';
+  if (waiting === null) return `${before}; its unfinished work is resumed.`;
   const text = queuesText(waiting);
-  return text === null ? `${before}. Nothing was left under way.` : `${before}. Taken up again: ${text}.`;
+  return text === null ? `${before}. No work was left unfinished.` : `${before}. Resumed: ${text}.`;
 }

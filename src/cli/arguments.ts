@@ -12,9 +12,9 @@ export type FlagSetting = Setting & Required<Pick<Setting, 'flag'>>;
 
 /** Titles of the command groups in the help, in display order. */
 export const COMMAND_GROUPS = {
-  server: 'Run it',
-  data: 'Look after it, on its own machine',
-  remote: 'Use it, from anywhere',
+  server: 'Server',
+  data: 'Maintenance, on the server’s machine',
+  remote: 'Management, from anywhere',
   about: 'About the binary',
 } as const;
 
@@ -112,7 +112,7 @@ export function parseCall(
     if (given !== undefined && words && !words.includes(given)) throw wrong(`Say which: ${choices}`);
   }
   const superfluous = positionals[operands.length];
-  if (superfluous !== undefined) throw wrong(`Nothing is expected here: "${superfluous}"`);
+  if (superfluous !== undefined) throw wrong(`Unexpected argument: "${superfluous}"`);
   return { flags: values as Flags, operands: positionals };
 }
 

@@ -29,13 +29,13 @@ const MAIN_TABLES = [
 export const backupVerify: Command = {
   name: 'backup verify',
   group: 'data',
-  summary: 'See whether a backup is good: restore it elsewhere, start it, count, and take it away',
-  operands: [{ name: 'FILE', meaning: 'What "gatehouse backup" has made: a file, or s3://bucket/name.' }],
-  settings: [{ ...SETTINGS.backupPassphraseFile, meaning: 'What opens it, in one line.' }],
+  summary: 'Check a backup: restore it to a temporary folder, start it and count its rows',
+  operands: [{ name: 'FILE', meaning: 'Backup to read: a file, or s3://bucket/name.' }],
+  settings: [{ ...SETTINGS.backupPassphraseFile, meaning: 'File with its passphrase, in one line.' }],
   options: { 'identity-file': IDENTITY_FILE },
   next: [
-    'The instance is started on a free port of this machine, without jobs: it sends',
-    'no mail and calls nobody. It needs as much room in TMPDIR as the database takes.',
+    'The instance starts on a free port of this machine, without jobs: it sends no',
+    'mail and no webhooks. TMPDIR needs as much space as the database.',
   ],
   async run(flags, [file]) {
     const source = placeOperand(file);
@@ -71,7 +71,7 @@ export const backupVerify: Command = {
           `  of ${isoTime(madeAt)}, version ${printable(version)}, schema ${schemaVersion}`,
           ...known.map((name) => row(name, rows[name] ?? 0)),
           row('all tables', rowCount),
-          ...(danglingRows > 0 ? [`  Beware: ${danglingRows} rows refer to rows that are not there.`] : []),
+          ...(danglingRows > 0 ? [`  Warning: ${danglingRows} rows refer to missing rows.`] : []),
           '',
         ].join('\n'),
       );

@@ -22,14 +22,14 @@ export const backup: Command = {
   name: 'backup',
   group: 'data',
   summary: 'Write database and key to one verified file',
-  operands: [{ name: 'FILE', meaning: 'Where to: a file, s3://bucket/name, or - for standard output.' }],
+  operands: [{ name: 'FILE', meaning: 'Destination: a file, s3://bucket/name, or - for standard output.' }],
   settings: [SETTINGS.dataFolder, SETTINGS.backupRecipients, SETTINGS.backupPassphraseFile],
-  switches: { force: 'Replace FILE where it exists.' },
+  switches: { force: 'Replace FILE if it exists.' },
   next: [
-    'The server may go on meanwhile.',
+    'The server can keep running.',
     '',
-    'To see whether one is good: gatehouse backup verify FILE',
-    'To bring one back:          gatehouse restore FILE',
+    'To check a backup:   gatehouse backup verify FILE',
+    'To restore a backup: gatehouse restore FILE',
   ],
   async run(flags, [file]) {
     const config = loadConfig(process.env, { flags });
@@ -98,7 +98,7 @@ function tell(made: MadeBackup, place: string, isLocked: boolean): void {
   const rows = contents.rowCount.toLocaleString('en');
   const lines = [`${place}: ${bytesText(bytes)}, ${rows} rows, ${secondsText(durationMs)}, sha-256 ${sha256}`];
   if (contents.danglingRows > 0)
-    lines.push(`Beware: ${contents.danglingRows} rows refer to rows that are not there. They were so in the database.`);
+    lines.push(`Warning: ${contents.danglingRows} rows refer to missing rows, as they did in the database.`);
   if (!isLocked)
     lines.push(
       'It is not encrypted, and holds the instance key: keep it as safe as the server (--recipient, --passphrase-file).',

@@ -22,11 +22,11 @@ export function completionCommand(commands: () => readonly Command[]): Command {
   return {
     name: 'completion',
     group: 'about',
-    summary: 'Print what makes a shell complete these commands',
+    summary: 'Print the completion script of a shell',
     operands: [{ name: 'SHELL', meaning: 'bash, zsh or fish.', words: SHELLS }],
     next: [
       'In bash: source <(gatehouse completion bash)',
-      'In zsh:  source <(gatehouse completion zsh), behind compinit',
+      'In zsh:  source <(gatehouse completion zsh), after compinit',
       'In fish: gatehouse completion fish | source',
       '',
       'Next: put that line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish.',
@@ -69,9 +69,9 @@ export function placesOf(commands: readonly Command[]): readonly Place[] {
       for (const word of operand.words ?? []) add(command.name, { word, meaning: operand.meaning });
       if (FILES.includes(operand.name)) add(command.name, { word: '', meaning: operand.meaning, value: operand.name });
     }
-    add(command.name, { word: '--help', meaning: 'What the command takes.' });
+    add(command.name, { word: '--help', meaning: 'Help of the command.' });
   }
-  add('', { word: 'help', meaning: 'What there is.' });
+  add('', { word: 'help', meaning: 'Help of all commands.' });
   return [...places].map(([path, candidates]) => ({ path, candidates: [...candidates.values()] }));
 }
 

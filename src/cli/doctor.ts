@@ -10,16 +10,18 @@ import { stepLine } from './step-line.ts';
 export const doctor: Command = {
   name: 'doctor',
   group: 'data',
-  summary: 'Say what is wrong and what to do, with the server or without it',
+  summary: 'Find problems and suggest fixes, with or without a running server',
   settings: [SETTINGS.dataFolder],
-  options: { 'send-to': { value: 'ADDR', meaning: 'Send a test mail there, and say what the mail server says.' } },
+  options: {
+    'send-to': { value: 'ADDR', meaning: 'Send a test mail to this address, and print the mail server’s answer.' },
+  },
   switches: {
-    full: 'Look through all of the database, its indexes too, however long it takes.',
+    full: 'Check the whole database and its indexes, without a time limit.',
     json: 'A list of findings: check, status (ok, warn, fail), message, remedy.',
   },
   next: [
-    'It changes nothing. Run it as the user of the server and with its environment,',
-    'which it needs to try the mail server. Exit code 1 where something fails.',
+    'It changes nothing. Run it as the server’s user and with its environment, which',
+    'it needs to test the mail server. Exit code 1 if a check fails.',
   ],
   async run(flags) {
     const sendTo = addressee(flags['send-to']);

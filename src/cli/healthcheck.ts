@@ -10,11 +10,11 @@ const PATIENCE_MS = 3000;
 export const healthcheck: Command = {
   name: 'healthcheck',
   group: 'data',
-  summary: 'Exit with 0 where the server is ready, else with 1',
+  summary: 'Exit with 0 if the server is ready, otherwise with 1',
   settings: [SETTINGS.dataFolder, SETTINGS.host, SETTINGS.port],
   next: [
-    'It asks the server that runs on the data folder, where that listens, or with',
-    '--port and --host the one there. It is silent where all is well, and else says',
+    'It asks the server that runs on the data folder, or the one at --host and',
+    '--port. It prints nothing if the server is ready, otherwise the reason.',
     'why not.',
   ],
   async run(flags) {

@@ -37,7 +37,7 @@ export function commandHelpText(command: Command): string {
     ...Object.entries(options).map(([word, { value, meaning }]) => [`--${word} ${value}`, meaning] as const),
     ...settings.map(
       (setting) =>
-        [`--${setting.flag.name} ${setting.flag.value}`, `${explain(setting)} Or by ${setting.env}.`] as const,
+        [`--${setting.flag.name} ${setting.flag.value}`, `${explain(setting)} Or set ${setting.env}.`] as const,
     ),
     ...Object.entries(switches).map(([word, text]) => [`--${word}`, text] as const),
   ];
@@ -46,9 +46,7 @@ export function commandHelpText(command: Command): string {
     ...wrapText(`gatehouse ${typed.join(' ')}: ${summary}.`, TERMINAL_COLUMNS),
     ...(flags.length > 0 ? ['', ...columns(flags)] : []),
     ...(takesSettings ? variables() : []),
-    ...(settings.length > 0 && !takesSettings
-      ? ['', 'For what the environment sets besides, see "gatehouse help serve".']
-      : []),
+    ...(settings.length > 0 && !takesSettings ? ['', 'For all settings, see "gatehouse help serve".'] : []),
     ...(next.length > 0 ? ['', ...next] : []),
     '',
   ].join('\n');
@@ -91,7 +89,7 @@ function variables(): string[] {
   }));
   return [
     '',
-    'From the environment; a flag wins over its variable:',
+    'Environment variables; a flag overrides its variable:',
     ...groups.flatMap(({ title, rows }) => ['', `${title}:`, ...columns(rows)]),
   ];
 }

@@ -37,8 +37,7 @@ export async function mailText(
   const data = await openData(dataFolder, { isServer: false });
   try {
     const mail = await findMail(data.db.reader, id);
-    if (!mail)
-      throw new StartupError(`There is no mail ${printable(id)}; "gatehouse outbox list" names those there are.`);
+    if (!mail) throw new StartupError(`There is no mail ${printable(id)}; "gatehouse outbox list" lists all.`);
     const isReadable = mail.text !== null;
     if (isReadable)
       await data.db.write(SYSTEM_ACTOR, (unit) =>
@@ -108,7 +107,7 @@ function letterText(mail: Mail): string {
 }
 
 const WITHOUT_TEXT: Readonly<Record<string, string>> & { readonly gone: string } = {
-  sent: 'A mail server has it; what it said is kept there alone.',
-  failed: 'It was given up; what it said is not kept.',
-  gone: 'What it said is not kept.',
+  sent: 'A mail server accepted it; its text is not kept here.',
+  failed: 'Sending it failed for good; its text is not kept.',
+  gone: 'Its text is not kept.',
 };

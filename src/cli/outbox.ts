@@ -12,11 +12,11 @@ const JSON_SWITCH = { json: 'As JSON.' };
 const outboxList: Command = {
   name: 'outbox list',
   group: 'data',
-  summary: 'List the latest mails, newest first, without what they say',
+  summary: 'List the latest mails, newest first, without their text',
   settings: [SETTINGS.dataFolder],
   options: {
-    to: { value: 'ADDR', meaning: 'Only those to this address.' },
-    limit: { value: 'N', meaning: `How many; ${USUAL_LIMIT} unless said otherwise, ${MOST} at the most.` },
+    to: { value: 'ADDR', meaning: 'Only mails to this address.' },
+    limit: { value: 'N', meaning: `Rows to list, at most ${MOST}. Default: ${USUAL_LIMIT}.` },
   },
   switches: JSON_SWITCH,
   next: ['To read one, with its code: gatehouse outbox show ID'],
@@ -33,17 +33,17 @@ const outboxList: Command = {
 const outboxShow: Command = {
   name: 'outbox show',
   group: 'data',
-  summary: 'Show a mail as it reads; that it was read goes on record',
-  operands: [{ name: 'ID', meaning: 'Of the mail, from "gatehouse outbox list".' }],
+  summary: 'Show a mail with its text; the activity records that it was read',
+  operands: [{ name: 'ID', meaning: 'Id from "gatehouse outbox list".' }],
   settings: [SETTINGS.dataFolder],
   switches: JSON_SWITCH,
-  next: ['Whoever reads a code can sign in as its reader: activity shows it as mail.read.'],
+  next: ['Reading a code allows signing in as its recipient: activity shows mail.read.'],
   async run(flags, [id = '']) {
     const { dataFolder } = loadConfig(process.env, { flags });
     const { mailText } = await import('./outbox-mails.ts');
     const { text, isOnRecord } = await mailText(dataFolder, id, flags['json'] === true);
     process.stdout.write(text);
-    if (isOnRecord) process.stderr.write('That you have read it is on record (mail.read).\n');
+    if (isOnRecord) process.stderr.write('The activity records that you read it (mail.read).\n');
     return 0;
   },
 };

@@ -15,20 +15,20 @@ interface Printed {
 const WHAT: Readonly<Record<string, Printed>> = {
   sbom: { meaning: 'Bill of materials (CycloneDX)', text: sbom },
   licenses: { meaning: 'Every license in the binary', text: licenses },
-  grafana: { meaning: 'Dashboard for Grafana, to be imported', text: grafana },
-  prometheus: { meaning: 'Alert rules for Prometheus, and how it is to ask', text: prometheus },
+  grafana: { meaning: 'Dashboard to import into Grafana', text: grafana },
+  prometheus: { meaning: 'Alert rules for Prometheus, with a scrape example', text: prometheus },
   schema: { meaning: 'JSON Schema of the file that apply and serve --seed take', text: schema },
-  systemd: { meaning: 'Hardened unit', text: (flags) => deploymentFile('systemd', flags) },
+  systemd: { meaning: 'Hardened systemd unit', text: (flags) => deploymentFile('systemd', flags) },
   dockerfile: {
     meaning: 'Image from a release, checked by its checksum',
     text: (flags) => deploymentFile('dockerfile', flags),
   },
   compose: { meaning: 'Service with a volume, for Docker Compose', text: (flags) => deploymentFile('compose', flags) },
-  nginx: { meaning: 'nginx in front', text: (flags) => deploymentFile('nginx', flags) },
-  caddy: { meaning: 'Caddy in front', text: (flags) => deploymentFile('caddy', flags) },
-  haproxy: { meaning: 'HAProxy in front', text: (flags) => deploymentFile('haproxy', flags) },
+  nginx: { meaning: 'nginx as a reverse proxy', text: (flags) => deploymentFile('nginx', flags) },
+  caddy: { meaning: 'Caddy as a reverse proxy', text: (flags) => deploymentFile('caddy', flags) },
+  haproxy: { meaning: 'HAProxy as a reverse proxy', text: (flags) => deploymentFile('haproxy', flags) },
   litestream: {
-    meaning: 'Continuous copy by Litestream, and the way back',
+    meaning: 'Continuous replication by Litestream, and its restore',
     text: (flags) => deploymentFile('litestream', flags),
   },
 };
@@ -39,13 +39,13 @@ const WIDTH = Math.max(...WORDS.map(({ length }) => length));
 export const print: Command = {
   name: 'print',
   group: 'about',
-  summary: 'Print the files that run it and watch it, or what it is made of',
-  operands: [{ name: 'WHAT', meaning: 'One of those below.', words: WORDS }],
+  summary: 'Print deployment files, dashboards, the seed schema or licenses',
+  operands: [{ name: 'WHAT', meaning: 'One of the following.', words: WORDS }],
   settings: [SETTINGS.baseUrl, SETTINGS.port],
   next: [
     ...Object.entries(WHAT).map(([word, { meaning }]) => `  ${word.padEnd(WIDTH)}  ${meaning}`),
     '',
-    'Unit, container and proxy come with the base URL and the port that are set.',
+    'The files contain the base URL and the port that are set.',
   ],
   async run(flags, [what = '']) {
     process.stdout.write((await WHAT[what]?.text(flags)) ?? '');

@@ -21,7 +21,7 @@ export function queuesText(
       noun: 'mail',
     },
     { ...deliveries.queued, noun: 'webhook delivery', plural: 'webhook deliveries' },
-    { ...longWork, noun: 'long work' },
+    { ...longWork, noun: 'background task' },
   ];
   const waiting = parts.filter(({ count }) => count > 0);
   if (waiting.length === 0) return null;

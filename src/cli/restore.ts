@@ -11,19 +11,22 @@ import { stepLine } from './step-line.ts';
 
 export const IDENTITY_FILE: Option = {
   value: 'FILE',
-  meaning: 'What opens a backup for an age recipient, as age-keygen writes it.',
+  meaning: 'File with the age identity of a recipient, as age-keygen writes it.',
 };
 
-const STEPS = { fetch: 'reading', check: 'checking', place: 'putting in place' } as const;
+const STEPS = { fetch: 'reading', check: 'checking', place: 'moving into place' } as const;
 
 export const restore: Command = {
   name: 'restore',
   group: 'data',
-  summary: 'Bring a backup back into a data folder that no server runs on',
-  operands: [{ name: 'FILE', meaning: 'What "gatehouse backup" has made: a file, or s3://bucket/name.' }],
-  settings: [SETTINGS.dataFolder, { ...SETTINGS.backupPassphraseFile, meaning: 'What opens it, in one line.' }],
+  summary: 'Restore a backup into a data folder that no server uses',
+  operands: [{ name: 'FILE', meaning: 'Backup to read: a file, or s3://bucket/name.' }],
+  settings: [
+    SETTINGS.dataFolder,
+    { ...SETTINGS.backupPassphraseFile, meaning: 'File with its passphrase, in one line.' },
+  ],
   options: { 'identity-file': IDENTITY_FILE },
-  switches: { force: 'Also into a folder that is not empty; what is there is set aside in it.' },
+  switches: { force: 'Also into a folder that is not empty; its files are moved aside within it.' },
   async run(flags, [file]) {
     const source = placeOperand(file);
     const config = loadConfig(process.env, { flags });
@@ -46,9 +49,9 @@ export const restore: Command = {
     process.stdout.write(
       [
         `Restored ${file} into ${dataFolder}.`,
-        `It is of ${isoTime(madeAt)}, made by version ${printable(version)}: ${rowCount.toLocaleString('en')} rows, of ${rows['applications'] ?? 0} applications and ${rows['users'] ?? 0} users.`,
-        ...(aside ? [`What was there before is in ${aside}; remove it when all is well.`] : []),
-        'What happened since then is not in it: sessions and keys that were ended since work again.',
+        `It was made at ${isoTime(madeAt)} by version ${printable(version)}: ${rowCount.toLocaleString('en')} rows, of ${rows['applications'] ?? 0} applications and ${rows['users'] ?? 0} users.`,
+        ...(aside ? [`The previous files are in ${aside}; remove them once everything works.`] : []),
+        'Later changes are missing: sessions and keys that were revoked since then work again.',
         `Next: gatehouse serve --data ${dataFolder}`,
         '',
       ].join('\n'),

@@ -28,7 +28,7 @@ export async function readSeedFile(file: string, environment: Environment): Prom
   } catch {
     const place = placeOfJsonError(text);
     throw new StartupError(
-      `${file} is no JSON${place === null ? '' : `: look at ${place}`}. Comments are not JSON either.`,
+      `${file} is no JSON${place === null ? '' : `: look at ${place}`}. Comments are not allowed.`,
     );
   }
   try {

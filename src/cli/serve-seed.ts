@@ -21,13 +21,13 @@ export async function seedAtStart(file: string): Promise<SeedAtStart> {
         const result = await seed.apply(doer, document, { secrets, isDryRun: false });
         const { changes, unchanged, notes, skipped, signingSecrets } = result;
         const created = changes.filter(({ action }) => action === 'create').length;
-        said.push(`${file}: ${created} created, ${changes.length - created} changed, ${unchanged} as it says.`);
+        said.push(`${file}: ${created} created, ${changes.length - created} changed, ${unchanged} unchanged.`);
         for (const { path, message } of notes) said.push(`  ${path}: ${message}`);
         for (const { application, email, error } of skipped.slice(0, MOST_NAMED))
           said.push(`  ${application}: ${email} was not added (${error})`);
         if (skipped.length > MOST_NAMED) said.push(`  …and ${skipped.length - MOST_NAMED} more were not added`);
         for (const { url } of signingSecrets)
-          said.push(`  ${url}: it has a signing secret that nobody was shown; give "secret", or rotate it.`);
+          said.push(`  ${url}: its signing secret was not shown; give "secret", or rotate it.`);
       } catch (error) {
         throw refusedSeed(file, error);
       }

@@ -27,10 +27,10 @@ export const serve: Command = {
   ],
   takesSettings: true,
   switches: {
-    dev: 'Print every mail to the terminal; take http on loopback for return URLs, webhooks and providers.',
+    dev: 'Print every mail to the terminal; accept http on loopback for return URLs, webhooks and providers.',
     ephemeral:
       'A throw-away instance for tests: temporary folder, free port, one JSON line when ready. It ends with the process that started it.',
-    'no-follow-parent': 'Let an ephemeral instance go on when that ends, or its standard input is closed.',
+    'no-follow-parent': 'Keep an ephemeral instance running after its parent ends or its standard input closes.',
   },
   async run(flags) {
     const mode = modeOf(flags);

@@ -6,9 +6,9 @@ import type { Command } from './arguments.ts';
 export const setupLink: Command = {
   name: 'setup-link',
   group: 'data',
-  summary: 'Print a one-time link for the first owner, or for one locked out',
+  summary: 'Print a one-time link for the first owner, or a locked-out owner',
   settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.baseUrl],
-  next: ['Beside a running server the link begins with its address, however that was set.'],
+  next: ['While a server runs, the link begins with its address.'],
   async run(flags) {
     const { systemRandom } = await import('../core/random.ts');
     const { findServer } = await import('../db/sqlite/running-server.ts');

@@ -9,7 +9,7 @@ export function unreadable(file: string, error: unknown): StartupError {
     case 'EISDIR':
       return new StartupError(`${file} is a folder; name a file.`);
     case 'EACCES':
-      return new StartupError(`${file} is not open to this user.`);
+      return new StartupError(`${file} is not readable by this user.`);
     default:
       return new StartupError(`${file} cannot be read (${code}).`);
   }

@@ -6,7 +6,7 @@ import type { Command } from './arguments.ts';
 export const version: Command = {
   name: 'version',
   group: 'about',
-  summary: 'Print the version, and the day of the table of countries',
+  summary: 'Print the version, and the date of the country table',
   run() {
     process.stdout.write(
       `gatehouse ${VERSION} (bun ${Bun.version}, ${process.platform}-${process.arch})\n` +

@@ -72,7 +72,7 @@ test('a restore over what is there says where that went, and is refused without 
   expect(refused.stderr).toMatch(/^gatehouse: There is something in [^\n]+--force\.\n$/);
   const { exitCode, stdout } = await gatehouse('restore', backup, '--data', folder, '--force');
   expect(exitCode).toBe(0);
-  const [, aside = ''] = /What was there before is in (\S+);/.exec(stdout) ?? [];
+  const [, aside = ''] = /The previous files are in (\S+);/.exec(stdout) ?? [];
   const names = (path: string) =>
     readDatabase(path, (sqlite) =>
       sqlite.query("SELECT name FROM applications WHERE client_id <> 'console' ORDER BY id").values().flat(),

@@ -303,7 +303,7 @@ describe('whoever started it', () => {
     for (const email of ['ada@example.com', 'bob@example.com']) await signIn(ready, email, ready.clientId);
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
-    expect(await stderr.whole).not.toContain('nobody is left');
+    expect(await stderr.whole).not.toContain('the parent process of this ephemeral instance');
   });
 
   test('need not hold a pipe for one that is told not to follow', async () => {

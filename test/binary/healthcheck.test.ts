@@ -50,7 +50,7 @@ describe('beside a server', () => {
     const data = join(folder, 'reload');
     const server = await startServer(data, { GATEHOUSE_LOG_LEVEL: 'info' });
     server.process.kill('SIGHUP');
-    await server.stdout.until(/there is no certificate to read again/);
+    await server.stdout.until(/no certificate to reload/);
     expect(await check(['--data', data])).toEqual(HEALTHY);
     expect(await server.stop()).toBe(0);
   });

@@ -47,7 +47,7 @@ describe('beside a running server', () => {
       message: string;
       remedy: string | null;
     }[];
-    expect(findings.map(({ message }) => message)).toContain('It is reached from here, and leads to this instance.');
+    expect(findings.map(({ message }) => message)).toContain('It is reachable from here, and leads to this instance.');
     expect(findings.filter(({ status }) => status === 'fail')).toEqual([]);
     const ill = await gatehouse(['doctor', '--data', folder], { GATEHOUSE_PROT: '1' });
     expect([ill.exitCode, ill.stderr]).toEqual([1, '']);
@@ -72,7 +72,7 @@ describe('beside a running server', () => {
     expect(reads()).toEqual([]);
 
     const shown = await gatehouse(['outbox', 'show', newest!.id, '--data', folder]);
-    expect([shown.exitCode, shown.stderr]).toEqual([0, 'That you have read it is on record (mail.read).\n']);
+    expect([shown.exitCode, shown.stderr]).toEqual([0, 'The activity records that you read it (mail.read).\n']);
     expect(reads()).toEqual([[newest!.id]]);
     const [code = ''] = /\b\d{6}\b/.exec(shown.stdout.split('\n\n').slice(1).join('\n\n')) ?? [];
     expect((await verifyCode(server, challengeId, code)).status).toBe(200);
@@ -99,16 +99,16 @@ describe('a start', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { level: string; msg?: string });
 
-  test('in the log is lines of the log, with a loud one where mail goes nowhere; so is the end', async () => {
+  test('in the log is lines of the log, with a loud one where no mail is sent; so is the end', async () => {
     const other = await startServer(join(scratch.path, 'other'), { GATEHOUSE_LOG_LEVEL: 'info' });
     expect(other.setupUrl).toStartWith(`${other.url}/setup?token=egs_`);
     expect(await other.stop('SIGINT')).toBe(0);
     await other.stdout.whole;
     const said = messages(other);
-    expect(said.find(({ msg }) => msg?.startsWith('MAIL GOES NOWHERE'))?.level).toBe('warn');
+    expect(said.find(({ msg }) => msg?.startsWith('NO MAIL IS SENT'))?.level).toBe('warn');
     expect(said.find(({ msg }) => msg?.startsWith('Gatehouse is running'))).toMatchObject({
       url: other.url,
-      mail: 'goes nowhere',
+      mail: 'not sent',
       version: expect.any(String),
       console: `${other.url}/console`,
     });
@@ -121,10 +121,10 @@ describe('a start', () => {
     await other.stop();
     const text = await other.stdout.whole;
     expect(text).toMatch(
-      /^Gatehouse is running at \S+\n {2}Version {3}\S+\n[^]*Data {6}\S+\n[^]*Mail {6}goes nowhere\n/,
+      /^Gatehouse is running at \S+\n {2}Version {3}\S+\n[^]*Data {6}\S+\n[^]*Mail {6}not sent\n/,
     );
-    expect(text).toContain('\n! MAIL GOES NOWHERE');
-    expect(text).toMatch(/Nobody owns it yet\. [^]*\n {2}http\S+\/setup\?token=egs_/);
+    expect(text).toContain('\n! NO MAIL IS SENT');
+    expect(text).toMatch(/No owner yet\. [^]*\n {2}http\S+\/setup\?token=egs_/);
     expect(text).toEndWith('\nStopping…\nStopped.\n');
   });
 
@@ -134,7 +134,7 @@ describe('a start', () => {
     expect(link.stdout).toStartWith('http://localhost:8080/setup?token=');
     server = await startServer(folder, { GATEHOUSE_LOG_LEVEL: 'info' });
     expect(messages(server).map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/^The server before this one did not stop in order\. /),
+      expect.stringMatching(/^The previous server did not shut down cleanly\. /),
     );
   });
 });
@@ -151,6 +151,6 @@ test.skipIf(process.platform !== 'linux' || process.geteuid?.() !== 0)(
     });
     const [text, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     expect([await child.exited, errors]).toEqual([1, '']);
-    expect(text.replace(/\s+/g, ' ')).toMatch(/FAIL data folder .*(?:is not open to this user|does not exist)/);
+    expect(text.replace(/\s+/g, ' ')).toMatch(/FAIL data folder .*(?:is not readable by this user|does not exist)/);
   },
 );

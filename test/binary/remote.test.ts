@@ -43,7 +43,7 @@ function start(...args: string[]) {
 
 test('login, whoami, an application, people, and logout', async () => {
   const login = start('login', '--url', server.url);
-  const [user_code] = /[A-Z0-9]{4}-[A-Z0-9]{4}/.exec(await login.stdout.until(/Ctrl-C gives up\.\n/))!;
+  const [user_code] = /[A-Z0-9]{4}-[A-Z0-9]{4}/.exec(await login.stdout.until(/Ctrl-C cancels\.\n/))!;
   const owner = await signIn(server, 'owner@example.com', 'console');
   await request(server, 'POST', '/api/account/device/approve', { token: owner.token, body: { user_code } });
   expect(await login.stdout.whole).toEndWith(`Logged in to ${server.url} as owner@example.com.\n`);

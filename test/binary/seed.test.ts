@@ -52,11 +52,11 @@ describe('serve --seed', () => {
       await server.stop();
       return server.stdout.whole;
     };
-    expect(await start()).toContain('seed.json: 5 created, 0 changed, 0 as it says.');
-    expect(await start()).toContain('seed.json: 0 created, 0 changed, 5 as it says.');
+    expect(await start()).toContain('seed.json: 5 created, 0 changed, 0 unchanged.');
+    expect(await start()).toContain('seed.json: 0 created, 0 changed, 5 unchanged.');
     writeFileSync(file, JSON.stringify({ applications: [{ ...SHOP, name: 'Boutique', stage: 'test' }] }));
     const said = await start();
-    expect(said).toContain('seed.json: 0 created, 1 changed, 4 as it says.');
+    expect(said).toContain('seed.json: 0 created, 1 changed, 4 unchanged.');
     expect(said).toContain('applications.0.stage: It stays live: a stage only moves forward.');
   });
 

@@ -65,7 +65,7 @@ describe('what follows', () => {
   test.each([
     [[], 'Say which: fast, slow or not at all.'],
     [['quick'], 'Say which: fast, slow or not at all.'],
-    [['fast', 'a', 'b'], 'Nothing is expected here: "b".'],
+    [['fast', 'a', 'b'], 'Unexpected argument: "b".'],
     [['fast', '--bogus'], 'There is no flag --bogus.'],
     [['fast', '--nmae', 'Ada'], 'There is no flag --nmae; did you mean --name?'],
     [['fast', '--nonesuch=given'], 'There is no flag --nonesuch.'],
@@ -87,7 +87,7 @@ describe('what follows', () => {
   });
 
   test('is nothing where nothing is declared', () => {
-    expect(() => parseCall(command('key'), ['extra'])).toThrow('Nothing is expected here: "extra".');
+    expect(() => parseCall(command('key'), ['extra'])).toThrow('Unexpected argument: "extra".');
     expect(parseCall(command('key'), [])).toEqual({ flags: {}, operands: [] });
   });
 });

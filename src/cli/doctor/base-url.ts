@@ -14,16 +14,16 @@ export function addressFindings({ baseUrl, given }: Scene): Finding[] {
   const { ok, warn } = findingsOf('base URL');
   if (isPlainToOthers(baseUrl))
     return warn(
-      `${baseUrl} is not encrypted: sessions and codes can be read on the way, and passkeys do not work.`,
+      `${baseUrl} is not encrypted: others on the network can read sessions and codes, and passkeys do not work.`,
       'Put a proxy with a certificate before the server, or give it one (--tls-cert), and set GATEHOUSE_BASE_URL to the https address.',
     );
   if (given(SETTINGS.baseUrl.env) === null)
-    return warn(`None is set: links lead to ${baseUrl}, on this machine alone.`, SET_IT);
+    return warn(`None is set: links lead to ${baseUrl}, which works only on this machine.`, SET_IT);
   const relyingParty = relyingPartyOf(baseUrl);
   if (relyingParty === null)
     return warn(
-      `${baseUrl} is an address without a name: no passkeys can be made there.`,
-      'Give the server a host name, and set GATEHOUSE_BASE_URL to that.',
+      `${baseUrl} is an address without a host name, which passkeys need.`,
+      'Give the server a host name, and set GATEHOUSE_BASE_URL to it.',
     );
   return ok(`${baseUrl}; passkeys are bound to ${relyingParty.id}.`);
 }
@@ -35,34 +35,34 @@ export function reachFindings({ baseUrl, server, note }: Scene, { response, fact
     return response === null
       ? []
       : warn(
-          `Something answers at ${baseUrl}, while no server runs here.`,
-          'See who that is; or name the folder of that server with --data.',
+          `Something answers at ${baseUrl}, but no server runs here.`,
+          'Find out what answers, or name the data folder of that server with --data.',
         );
   if (response === null)
     return fail(
       `${baseUrl} cannot be reached from here: ${reasonOf(error)}.`,
-      'See its name (DNS), the proxy and the firewall. Some networks do not lead back to themselves: then look from outside.',
+      'Check DNS, the proxy and the firewall. Some networks cannot reach their own public address: then check from outside.',
     );
   const { status, headers } = response;
-  if (facts) return ok('It is reached from here, and leads to this instance.');
+  if (facts) return ok('It is reachable from here, and leads to this instance.');
   if (status >= 300 && status < 400 && headers.has('location')) {
     const to = URL.parse(headers.get('location') ?? '', baseUrl)?.origin ?? 'another address';
-    return fail(`${baseUrl} sends on to ${to}.`, `Set GATEHOUSE_BASE_URL to ${to}, if that is where people should be.`);
+    return fail(`${baseUrl} redirects to ${to}.`, `Set GATEHOUSE_BASE_URL to ${to}, if that is the right address.`);
   }
   const isGatehouse = headers.get('x-request-id')?.startsWith('req_') === true;
   if (note === null)
     return isGatehouse
-      ? ok('It is reached from here; whether by this very instance, an earlier version cannot say.')
-      : fail(`What answers at ${baseUrl} is no Gatehouse (status ${status}).`, 'See where the proxy leads to.');
+      ? ok('It is reachable from here; an earlier version cannot say whether it is this instance.')
+      : fail(`The server at ${baseUrl} is not Gatehouse (status ${status}).`, 'Check where the proxy forwards to.');
   if (isGatehouse)
     return fail(
       `Another instance answers at ${baseUrl}: not the one that runs on this folder.`,
-      'See where the proxy leads to, or stop the other one; two must not share a name.',
+      'Check where the proxy forwards to, or stop the other instance: two cannot share a name.',
     );
   const by = headers.get('server');
   return fail(
-    `What answers at ${baseUrl} is not this server (status ${status}${by ? `, ${by}` : ''}).`,
-    `Lead the proxy to ${note.localUrl}, with every path.`,
+    `The answer from ${baseUrl} is not this server’s (status ${status}${by ? `, ${by}` : ''}).`,
+    `Forward every path from the proxy to ${note.localUrl}.`,
   );
 }
 
@@ -73,13 +73,13 @@ export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, l
   const trusted = given(SETTINGS.trustedProxies.env);
   const isTlsHere = given(SETTINGS.tlsCert.env) !== null;
   const isBehind = baseUrl.startsWith('https:') && !isTlsHere;
-  const set = (peer: string) => `Where that is your proxy, set GATEHOUSE_TRUSTED_PROXIES=${peer} and restart.`;
+  const set = (peer: string) => `If that is your proxy, set GATEHOUSE_TRUSTED_PROXIES=${peer} and restart.`;
   if (seen === null) {
     const header = local?.untrustedProxyHeader ?? null;
     if (header !== null) return untrusted(header);
     if (isBehind && trusted === null)
       return warn(
-        'https ends before this server, and no proxy is trusted: everybody counts as one client.',
+        'A proxy terminates https, and none is trusted: all clients count as one.',
         'Set GATEHOUSE_TRUSTED_PROXIES to the address of the proxy, such as 127.0.0.1.',
       );
     return server === null || local === null ? [] : ok(trusted === null ? 'None is trusted.' : `Trusted: ${trusted}.`);
@@ -87,24 +87,24 @@ export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, l
   const { peer, client, forwardedFor, forwarded } = seen;
   if (forwardedFor !== null && !isTrusted(trusted, peer))
     return fail(
-      `X-Forwarded-For came from ${peer} and is not believed: everybody counts as one client.`,
+      `X-Forwarded-For came from ${peer} and is ignored: all clients count as one.`,
       set(peer ?? 'ITS ADDRESS'),
     );
   if (forwardedFor !== null)
-    return ok(`X-Forwarded-For of ${peer ?? 'the proxy'} is believed: this machine counts as ${client}.`);
+    return ok(`X-Forwarded-For of ${peer ?? 'the proxy'} is trusted: this machine counts as ${client}.`);
   if (isBehind || forwarded !== null)
     return warn(
-      `A proxy (${peer ?? 'unknown'}) sends no X-Forwarded-For: everybody counts as one client.`,
-      'Let it send X-Forwarded-For with the address of its client; "gatehouse print" has examples.',
+      `A proxy (${peer ?? 'unknown'}) sends no X-Forwarded-For: all clients count as one.`,
+      'Make it send X-Forwarded-For with the client’s address; "gatehouse print" has examples.',
     );
   if (local?.untrustedProxyHeader) return untrusted(local.untrustedProxyHeader);
-  if (trusted !== null) return ok(`The base URL leads here without one; trusted besides: ${trusted}.`);
-  return ok('None stands before the server.');
+  if (trusted !== null) return ok(`The base URL leads here without one; trusted anyway: ${trusted}.`);
+  return ok('No proxy is in front of the server.');
 
   function untrusted(header: string): Finding[] {
     return warn(
-      `${header} has come from a peer that is not trusted, and was not believed; the log says from whom.`,
-      'Where that was your proxy, list its address in GATEHOUSE_TRUSTED_PROXIES; if you have none, there is nothing to do.',
+      `${header} came from an untrusted peer and was ignored; the log names the peer.`,
+      'If that was your proxy, list its address in GATEHOUSE_TRUSTED_PROXIES; without a proxy nothing needs to be done.',
     );
   }
 }

@@ -14,12 +14,11 @@ interface Shown {
 }
 
 const CHAIN: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'it comes from an authority that this machine does not know',
-  UNABLE_TO_GET_ISSUER_CERT: 'it comes from an authority that this machine does not know',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'it comes from an authority that this machine does not know',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'it comes from an authority that this machine does not know, or the certificates between them are not sent along',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its authority is unknown to this machine',
+  UNABLE_TO_GET_ISSUER_CERT: 'its authority is unknown to this machine',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its authority is unknown to this machine',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its authority is unknown to this machine, or intermediate certificates are missing',
 };
 const ABOUT_TIME_OR_NAME = /EXPIRED|NOT_YET_VALID|ALTNAME/;
 const SOON_MS = 3 * DAY;
@@ -32,38 +31,33 @@ export async function certificateFindings(baseUrl: string, patienceMs: number, n
   try {
     shown = await certificateAt(host, Number(port || 443), patienceMs);
   } catch (error) {
-    return fail(
-      `No TLS is spoken at ${baseUrl} (${(error as Error).message}).`,
-      'See that the proxy runs, and that it serves https.',
-    );
+    return fail(`No TLS at ${baseUrl} (${(error as Error).message}).`, 'Check that the proxy runs and serves https.');
   }
   const { certificate, refusal } = shown;
   const [begins, ends] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
   const left = lasting(Math.abs(ends - now));
-  const renew = 'Renew it, and let what serves it read it again.';
+  const renew = 'Renew it, and reload the proxy or server that uses it.';
   const findings: Finding[] = [];
-  if (ends <= now) findings.push(...fail(`It ended ${left} ago.`, renew));
+  if (ends <= now) findings.push(...fail(`It expired ${left} ago.`, renew));
   else if (begins > now)
-    findings.push(
-      ...fail(`It holds only from ${certificate.validFrom} on.`, 'Give one that is in force, or set the clock.'),
-    );
+    findings.push(...fail(`It is not valid before ${certificate.validFrom}.`, 'Use a valid one, or set the clock.'));
   else if (ends - now < EXPIRY_WARNING_MS)
-    findings.push(...(ends - now < SOON_MS ? fail : warn)(`It ends in ${left}.`, renew));
+    findings.push(...(ends - now < SOON_MS ? fail : warn)(`It expires in ${left}.`, renew));
   if ((certificate.checkHost(host) ?? certificate.checkIP(host)) === undefined)
     findings.push(
       ...fail(
         `It is not for ${host}, but for ${certificate.subjectAltName ?? certificate.subject}.`,
-        'Get one for the name in the base URL, or set GATEHOUSE_BASE_URL to a name that it is for.',
+        'Get one for the name in the base URL, or set GATEHOUSE_BASE_URL to a name that it covers.',
       ),
     );
   if (refusal !== null && !ABOUT_TIME_OR_NAME.test(refusal))
     findings.push(
       ...fail(
         `Clients will not trust it: ${CHAIN[refusal] ?? refusal}.`,
-        'Serve one of a public authority with its whole chain; where the authority is your own, its clients and this machine must know it (NODE_EXTRA_CA_CERTS).',
+        'Serve one of a public authority with its whole chain. Clients and this machine must trust a private authority (NODE_EXTRA_CA_CERTS).',
       ),
     );
-  return findings.length > 0 ? findings : ok(`For ${host}, trusted, and good for another ${left}.`);
+  return findings.length > 0 ? findings : ok(`For ${host}, trusted, and valid for another ${left}.`);
 }
 
 function certificateAt(host: string, port: number, patienceMs: number): Promise<Shown> {

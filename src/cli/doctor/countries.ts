@@ -11,11 +11,11 @@ const OLD_MS = 365 * DAY;
 export function countryFindings({ given, now }: Scene): Finding[] {
   const { ok, warn } = findingsOf('countries');
   const header = given(SETTINGS.countryHeader.env);
-  if (header !== null) return ok(`Trusted proxies give them in ${header}.`);
-  const table = `They come from the table inside the binary, of ${COUNTRY_DATA_DAY} (NRO, CC BY 4.0)`;
+  if (header !== null) return ok(`Read from ${header}, which trusted proxies set.`);
+  const table = `Read from the table in the binary, as of ${COUNTRY_DATA_DAY} (NRO, CC BY 4.0)`;
   if (now() - COUNTRY_DATA_AT < OLD_MS) return ok(`${table}.`);
   return warn(
-    `${table}: more than a year old, so some are wrong.`,
-    `Upgrade Gatehouse, or let a trusted proxy give them (${SETTINGS.countryHeader.env}).`,
+    `${table}: more than a year old, so some are outdated.`,
+    `Upgrade Gatehouse, or let a trusted proxy set them (${SETTINGS.countryHeader.env}).`,
   );
 }

@@ -55,7 +55,7 @@ export async function databaseFindings(
   } catch (error) {
     const trouble = error instanceof StartupError ? error : folderError(error, path);
     if (trouble === null) throw error;
-    return fail(trouble.message, 'Where it is damaged, bring back a good backup: gatehouse restore FILE.');
+    return fail(trouble.message, 'If it is damaged, restore a good backup: gatehouse restore FILE.');
   } finally {
     database?.close();
   }
@@ -63,12 +63,12 @@ export async function databaseFindings(
 
 function schemaFindings({ server }: Scene, version: number): { isCurrent: boolean; findings: Finding[] } {
   const { ok, warn } = findingsOf('schema');
-  if (version === SCHEMA_VERSION) return { isCurrent: true, findings: ok(`${version}, this binary’s own.`) };
+  if (version === SCHEMA_VERSION) return { isCurrent: true, findings: ok(`${version}, that of this binary.`) };
   const remedy =
     server === null
       ? 'Start the server once with this binary: it makes a copy, then upgrades the database.'
       : 'Restart the running server with this binary: it makes a copy, then upgrades the database.';
-  const message = `The database has schema ${version}, this binary knows ${SCHEMA_VERSION}: what is in it was not looked at.`;
+  const message = `The database has schema ${version}, this binary knows ${SCHEMA_VERSION}: its contents were not checked.`;
   return { isCurrent: false, findings: warn(message, remedy) };
 }
 
@@ -85,14 +85,14 @@ function wholeFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS,
   if (problems.length > 0)
     return fail(
       `The database is damaged: ${problems.join('; ')}.`,
-      'Stop the server, keep a copy of the folder, and bring back a good backup: gatehouse restore FILE.',
+      'Stop the server, keep a copy of the folder, and restore a good backup: gatehouse restore FILE.',
     );
   if (leftOut.length > 0)
     return warn(
-      `${checked} tables are whole; ${leftOut.join(', ')} would have taken longer than ${lasting(checkMs)}.`,
-      'To look through all of it, however long it takes: gatehouse doctor --full',
+      `${checked} tables are intact; ${leftOut.join(', ')} would have taken longer than ${lasting(checkMs)}.`,
+      'To check everything without a time limit: gatehouse doctor --full',
     );
-  return ok(`${checked} tables (${bytesText(database.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`);
+  return ok(`${checked} tables (${bytesText(database.bytes)}) are intact${isFull ? ', their indexes too' : ''}.`);
 }
 
 function logLossFindings({ logLoss: loss }: Scene): Finding[] {
@@ -102,11 +102,11 @@ function logLossFindings({ logLoss: loss }: Scene): Finding[] {
   const message = `${committed - readable} of ${committed} pages of the write-ahead log cannot be read`;
   if (isMachineRestarted)
     return warn(
-      `${message}. The machine was restarted since: after a power cut only changes are missing that were never acknowledged.`,
-      'Where there was no power cut, compare with a good backup.',
+      `${message}. The machine was restarted since: after a power failure only unacknowledged changes are missing.`,
+      'If there was no power failure, compare with a good backup.',
     );
   return fail(
-    `${message}: it is damaged or was cut, and acknowledged changes in it are lost.`,
+    `${message}: it is damaged or truncated, and acknowledged changes are lost.`,
     'Keep a copy of the folder, and compare with a good backup: gatehouse restore FILE.',
   );
 }
@@ -115,8 +115,8 @@ function logFindings({ logBytes }: ReadOnlyDatabase): Finding[] {
   const { ok, warn } = findingsOf('log');
   if (logBytes <= LONG_LOG_BYTES) return ok(`The write-ahead log has ${bytesText(logBytes)}.`);
   return warn(
-    `The write-ahead log has ${bytesText(logBytes)}: something keeps it from being folded in.`,
-    'End long readers of the database file, such as a backup tool that hangs.',
+    `The write-ahead log has ${bytesText(logBytes)}: something blocks its checkpoint.`,
+    'Stop long-running readers of the database file, such as a backup tool that hangs.',
   );
 }
 
@@ -158,7 +158,7 @@ async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<
   const lag = (dueAt: number | null) =>
     dueAt !== null && now() > dueAt + 1000 ? ` (due for ${lasting(now() - dueAt)})` : '';
   const text = queuesText(queues, lag);
-  if (text === null) return ok('Nothing waits to be sent or done.');
+  if (text === null) return ok('No work is waiting.');
   const what = `Waiting: ${text}.`;
   // Without a server a backlog is expected.
   const late =
@@ -170,11 +170,11 @@ async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<
 async function endpointFindings(reader: Reader): Promise<Finding[]> {
   const { ok, warn } = findingsOf('webhooks');
   const { quarantined, disabled } = await countRestingEndpoints(reader);
-  const off = disabled > 0 ? ` ${counted(disabled, 'endpoint')} switched off by their owners.` : '';
+  const off = disabled > 0 ? ` ${counted(disabled, 'endpoint')} disabled by their owners.` : '';
   if (quarantined === 0) return ok(`No endpoint is in quarantine.${off}`);
   return warn(
-    `${counted(quarantined, 'endpoint')} in quarantine after failing for long: what is for them waits.${off}`,
-    'Their owners find why under Webhooks in the console, mend the receiver, and release them there.',
+    `${counted(quarantined, 'endpoint')} in quarantine after failing for long: their deliveries are held.${off}`,
+    'Their owners see the reason under Webhooks in the console, fix the receiver, and release them there.',
   );
 }
 
@@ -189,14 +189,14 @@ async function limitFindings({ now }: Scene, reader: Reader, local: ServerAnswer
       .map(({ limit, count }) => `${limit} ${count.toLocaleString('en')} times`)
       .join(', ');
   const refusals = local?.facts?.refusals ?? [];
-  if (reached.length === 0 && refusals.length === 0) return ok('None has refused anybody since yesterday.');
+  if (reached.length === 0 && refusals.length === 0) return ok('No limit was exceeded since yesterday.');
   const parts = [
-    reached.length > 0 && `Since yesterday limits have refused calls: ${told(reached)}.`,
+    reached.length > 0 && `Limits exceeded since yesterday: ${told(reached)}.`,
     refusals.length > 0 && `Since the server’s start: ${told(refusals)}.`,
   ].filter((part) => part !== false);
   return warn(
     parts.join(' '),
-    'Where those were people and not guessers, raise the limit (GATEHOUSE_LIMIT_…, or the key’s own); see gatehouse help serve.',
+    'If the callers were legitimate, raise the limit (GATEHOUSE_LIMIT_…, or the key’s own); see gatehouse help serve.',
   );
 }
 
@@ -209,16 +209,16 @@ async function backupFindings({ given, now }: Scene, reader: Reader): Promise<Fi
     : 'there is no good one';
   if (given(SETTINGS.backupTo.env) === null)
     return warn(
-      `The server makes none by itself${good ? `; ${when}` : ''}.`,
+      `The server makes none automatically${good ? `; ${when}` : ''}.`,
       'Set GATEHOUSE_BACKUP_TO to a folder of another disk or to s3://bucket; or let cron run gatehouse backup FILE.',
     );
   if (last?.status === 'failed')
     return fail(
-      `The last one failed, and ${when}: ${last.error ?? 'no reason is known'}.`,
-      'Mend that; it is tried again.',
+      `The last one failed, and ${when}: ${last.error ?? 'reason unknown'}.`,
+      'Fix the cause; the server tries again.',
     );
   if (!good) return warn('None has been made yet.', 'Make one in the console under Backups, or wait for the schedule.');
   if (now() - good.startedAt > OLD_BACKUP_MS)
-    return warn(`Of late there was none: ${when}.`, 'See that the server runs, and look at its log.');
+    return warn(`None recently: ${when}.`, 'Check that the server runs, and check its log.');
   return ok(`${when.charAt(0).toUpperCase()}${when.slice(1)}.`);
 }

@@ -26,7 +26,7 @@ export function folderFindings(scene: Scene, fileSystem = readFileSystem(scene.f
   const who = uid === null ? 'the user of the server' : `user ${uid}`;
   const command = uid === null ? 'sudo -u USER' : `sudo -u '#${uid}'`;
   return fail(
-    `${folder} is not open to this user.`,
+    `${folder} is not readable by this user.`,
     `Run this as ${who}: ${command} gatehouse doctor --data ${folder}`,
   );
 }
@@ -74,24 +74,24 @@ function isMissing(folder: string): boolean {
 export function networkTrouble(folder: string, fileSystem = readFileSystem(folder)): string | null {
   if (fileSystem?.kind !== 'network') return null;
   return (
-    `${folder} lies on a network file system (${fileSystem.type}), whose locks and flushes cannot be relied on: ` +
+    `${folder} is on a network file system (${fileSystem.type}), whose locks and flushes are unreliable: ` +
     'the database can be damaged there. Move it to a local disk.'
   );
 }
 
 function placeFindings(folder: string, fileSystem: FileSystem | null): Finding[] {
   const { ok, warn, fail } = findingsOf('data folder');
-  if (fileSystem === null) return ok(`${folder}; what file system it is on cannot be told here.`);
+  if (fileSystem === null) return ok(`${folder}; its file system is unknown.`);
   const { type, kind } = fileSystem;
   const moved = 'Stop the server, move the folder to a local disk, and name it with --data.';
   if (kind === 'network')
     return fail(`${folder} is on a network file system (${type}): the database can be damaged there.`, moved);
   if (kind === 'shared')
-    return warn(`${folder} is shared in from another system (${type}): whether its locks hold is not known.`, moved);
+    return warn(`${folder} is shared from another system (${type}): its locks may not work.`, moved);
   if (kind === 'fleeting' && /^(?:tmpfs|ramfs)$/.test(type))
-    return warn(`${folder} is in memory (${type}): it is gone when the machine starts again.`, moved);
+    return warn(`${folder} is in memory (${type}): a restart of the machine deletes it.`, moved);
   if (kind === 'fleeting')
-    return warn(`${folder} is on ${type}: it is gone with the container.`, 'Mount a volume there.');
+    return warn(`${folder} is on ${type}: it is deleted with the container.`, 'Mount a volume there.');
   return ok(`${folder}, on ${type}.`);
 }
 
@@ -101,8 +101,7 @@ function rightsFindings(folder: string): Finding[] {
   try {
     refuseOpenToOthers(folder);
   } catch (error) {
-    if (!(error instanceof StartupError))
-      return fail(`${folder} cannot be looked into.`, 'Run this as the server’s user.');
+    if (!(error instanceof StartupError)) return fail(`${folder} cannot be listed.`, 'Run this as the server’s user.');
     const [message = '', command] = error.message.split(/ (?=Run: )/);
     return fail(message, `${command ?? 'Close it to others'}.`);
   }
@@ -116,8 +115,8 @@ function rightsFindings(folder: string): Finding[] {
       `Run: chown --reference=${folder} ${strangers.slice(0, 3).join(' ')}`,
     );
   if (mode & READABLE_BY_OTHERS)
-    return warn('Others may list what is in it; they can read none of it.', `Run: chmod 700 ${folder}`);
-  return ok('The folder and its files are for their owner alone.');
+    return warn('Other users can list its files, but not read them.', `Run: chmod 700 ${folder}`);
+  return ok('Only their owner can read the folder and its files.');
 }
 
 function roomFindings({ folder, databasePath }: Scene): Finding[] {
@@ -125,9 +124,9 @@ function roomFindings({ folder, databasePath }: Scene): Finding[] {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const size = statSync(databasePath, { throwIfNoEntry: false })?.size ?? 0;
-  const left = `${bytesText(free)} are free beside a database of ${bytesText(size)}`;
-  const more = 'Make room, or move the data folder to a larger disk.';
-  if (free < LEAST_BYTES) return fail(`${left}: soon nothing is accepted any more.`, more);
+  const left = `${bytesText(free)} are free, next to a database of ${bytesText(size)}`;
+  const more = 'Free some space, or move the data folder to a larger disk.';
+  if (free < LEAST_BYTES) return fail(`${left}: soon every change is refused.`, more);
   if (free < LITTLE_BYTES || free < COPIES * size)
     return warn(`${left}: too little for an upgrade’s copy and a backup.`, more);
   return ok(`${left}.`);

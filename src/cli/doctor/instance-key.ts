@@ -11,10 +11,9 @@ import type { Scene } from './scene.ts';
 const { ok, warn, fail } = findingsOf('instance key');
 
 const BRING_BACK =
-  'Bring it back from a copy of this folder. A backup holds it too: restore one into an empty folder and copy instance.key ' +
+  'Restore it from a copy of this folder. A backup contains it too: restore one into an empty folder and copy instance.key ' +
   'from there (gatehouse restore FILE --data EMPTY).';
-const BRING_BOTH_BACK =
-  'Bring both back from one copy of the folder, or restore a backup: gatehouse restore FILE --force';
+const BRING_BOTH_BACK = 'Restore both from one copy of the folder, or restore a backup: gatehouse restore FILE --force';
 
 export function keyFindings({ folder, server }: Scene): Finding[] {
   const paths = pathsIn(folder);
@@ -40,8 +39,8 @@ export function keyFindings({ folder, server }: Scene): Finding[] {
     if (instance !== 'unreadable')
       return ok(`${requireInstanceKey(paths, instance.mark).path} belongs to the database.`);
     return warn(
-      `${readInstanceKey(paths).path} is whole, but the database cannot say whether it is its own.`,
-      'Mend the database, then look again.',
+      `${readInstanceKey(paths).path} is complete, but the unreadable database cannot say whether it belongs to it.`,
+      'Repair the database, then check again.',
     );
   } catch (error) {
     return failed(error, BRING_BACK);

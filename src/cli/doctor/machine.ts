@@ -25,17 +25,17 @@ export function clockInGreeting(greeting: string | null, at: number): OtherClock
 /** @param isSynchronized state reported by the system; null when unknown. */
 export function clockFindings(others: readonly OtherClock[], isSynchronized: boolean | null): Finding[] {
   const { ok, warn } = findingsOf('clock');
-  const keep =
-    'Let the system keep its clock (timedatectl set-ntp true, or chrony): codes, sessions and signatures go by it.';
+  const keep = 'Synchronize it (timedatectl set-ntp true, or chrony): codes, sessions and signatures depend on it.';
   const wrong = others.filter(({ aheadMs }) => Math.abs(aheadMs) > SKEW_MS);
   if (wrong.length > 0)
     return wrong.flatMap(({ whose, aheadMs }) =>
       warn(`This machine is ${lasting(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'} ${whose}.`, keep),
     );
-  if (isSynchronized === false) return warn('The system does not keep it in step with others (no NTP).', keep);
-  const seen = others.length > 0 ? `In step with ${others.map(({ whose }) => whose).join(' and ')}` : null;
-  if (isSynchronized) return ok(`${seen ?? 'Kept in step by the system'}${seen ? ', and kept so by the system' : ''}.`);
-  return seen ? ok(`${seen}.`) : ok('Nothing was there to compare it with.');
+  if (isSynchronized === false) return warn('The system does not synchronize it (no NTP).', keep);
+  const seen = others.length > 0 ? `Agrees with ${others.map(({ whose }) => whose).join(' and ')}` : null;
+  if (isSynchronized)
+    return ok(`${seen ?? 'Synchronized by the system'}${seen ? ', and synchronized by the system' : ''}.`);
+  return seen ? ok(`${seen}.`) : ok('There was no other clock to compare it with.');
 }
 
 /** Asks systemd whether NTP is in sync; null when systemd is missing or does not know. */
@@ -61,12 +61,12 @@ export function descriptorFindings({ note }: Scene): Finding[] {
   if (found === null) return [];
   const { soft, used, isOwn } = found;
   const told = isOwn
-    ? `A process may have ${counted(soft, 'file')} open`
+    ? `A process can open ${counted(soft, 'file')}`
     : `The server has ${used === null ? '' : `${used.toLocaleString('en')} of `}${counted(soft, 'file')} open that it may`;
   const more =
-    'Allow more: LimitNOFILE=65536 in its systemd unit, --ulimit nofile=65536 for a container, or ulimit -n.';
+    'Raise the limit: LimitNOFILE=65536 in its systemd unit, --ulimit nofile=65536 for a container, or ulimit -n.';
   if (soft < FEW_FILES) return warn(`${told}: each connection takes one.`, more);
-  if (used !== null && used > soft * 0.8) return warn(`${told}: soon none is left.`, more);
+  if (used !== null && used > soft * 0.8) return warn(`${told}: soon the limit is reached.`, more);
   return ok(`${told}.`);
 }
 

@@ -23,12 +23,11 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
   const { config, note, patienceMs } = scene;
   const { ok, warn, fail } = findingsOf('mail');
   const ownMail = findingsOf('test mail');
-  const unsent = (remedy: string) =>
-    sendTo === null ? [] : ownMail.fail('None was sent: no mail server is known.', remedy);
+  const unsent = (remedy: string) => (sendTo === null ? [] : ownMail.fail('Not sent: no mail server is set.', remedy));
   if (config.smtpUrl === null && note?.mailServer) {
     const remedy = `Run this with the server’s own environment (${smtpUrl.env}) to try it.`;
     const found = warn(
-      `The running server sends by ${note.mailServer}; this command does not know how to log in there.`,
+      `The running server sends by ${note.mailServer}; this command does not have its credentials.`,
       remedy,
     );
     return { findings: [...found, ...unsent(remedy)], greeting: null };
@@ -37,7 +36,7 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
     const remedy = `Set ${smtpUrl.env}, restart, and see: gatehouse doctor --send-to YOU. Until then: gatehouse outbox list`;
     return {
       findings: [
-        ...warn('Mail goes nowhere: no mail server is set, codes stay in the outbox.', remedy),
+        ...warn('No mail is sent: no mail server is set, codes stay in the outbox.', remedy),
         ...unsent(remedy),
       ],
       greeting: null,
@@ -45,24 +44,24 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
   }
   try {
     const { address, isEncrypted, isLoggedIn, greeting } = await checkSmtp(config.smtpUrl, patienceMs);
-    const how = `${address} takes connections, ${isEncrypted ? 'encrypted' : 'in plain text'}, ${isLoggedIn ? 'and the log-in' : 'without a log-in'}.`;
+    const how = `${address} accepts connections, ${isEncrypted ? 'encrypted' : 'in plain text'}, ${isLoggedIn ? 'with a login' : 'without a login'}.`;
     const isPlain = !isEncrypted && !isLoopback(address.replace(/:\d+$/, ''));
     const found = isPlain
-      ? warn(how, `Codes and the password can be read on the way: use smtps:// or STARTTLS in ${smtpUrl.env}.`)
+      ? warn(how, `Others on the network can read codes and the password: use smtps:// or STARTTLS in ${smtpUrl.env}.`)
       : ok(how);
     const unused =
       note !== null && note.mailServer === null
-        ? warn('The running server does not use it: there mail goes nowhere.', 'Restart it with this setting.')
+        ? warn('The running server does not use it, and sends no mail.', 'Restart it with this setting.')
         : [];
     const tested = sendTo === null ? [] : await testMail(scene, config.smtpUrl, sendTo);
     return { findings: [...found, ...unused, ...tested], greeting };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    const remedy = `Mend ${smtpUrl.env}, or ask whoever runs that mail server.`;
+    const remedy = `Fix ${smtpUrl.env}, or ask the administrator of that mail server.`;
     return {
       findings: [
         ...fail(sentence(error.reason), remedy),
-        ...(sendTo === null ? [] : ownMail.fail('None was sent.', remedy)),
+        ...(sendTo === null ? [] : ownMail.fail('Not sent.', remedy)),
       ],
       greeting: null,
     };
@@ -96,12 +95,12 @@ async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string
   };
   try {
     const words = await transport.send(mail);
-    return ok(`Taken for ${to}, from ${from}; the server said: ${words ?? 'nothing'}`);
+    return ok(`Accepted for ${to}, from ${from}; the server said: ${words ?? 'nothing'}`);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     return fail(
-      `Not taken for ${to}: ${sentence(error.reason)}`,
-      'Those are the mail server’s words: see the sender (GATEHOUSE_MAIL_FROM), the address, and what the server lets you send.',
+      `Refused for ${to}: ${sentence(error.reason)}`,
+      'That is the mail server’s answer: check the sender (GATEHOUSE_MAIL_FROM), the address, and your permissions there.',
     );
   } finally {
     transport.close();

@@ -37,8 +37,8 @@ export function report(head: string, findings: readonly Finding[], { isTerminal,
 function summary(findings: readonly Finding[]): string {
   const count = (status: Status) => findings.filter((finding) => finding.status === status).length;
   const [fails, warns] = [count('fail'), count('warn')];
-  if (fails === 0 && warns === 0) return 'All is well.';
-  const parts = [fails > 0 && `${fails} to mend now`, warns > 0 && `${warns} to look at`, `${count('ok')} well`].filter(
+  if (fails === 0 && warns === 0) return 'No problem found.';
+  const parts = [fails > 0 && `${fails} to fix now`, warns > 0 && `${warns} to check`, `${count('ok')} ok`].filter(
     (part) => part !== false,
   );
   return `${parts.join(', ')}.`;

@@ -21,18 +21,18 @@ export function settingsFindings({ config, problems, note }: Scene): Finding[] {
   const here = config.shown.filter(({ isDefault }) => !isDefault);
   if (wrong.length > 0) return wrong;
   if (note === null)
-    return ok(here.length === 0 ? 'None is given.' : `${counted(here.length, 'setting')} given, none of them wrong.`);
+    return ok(here.length === 0 ? 'No setting is given.' : `${counted(here.length, 'setting')} given, all valid.`);
   const changed = here.filter(({ name, value }) => !OF_COMMANDS.includes(name) && note.settings[name] !== value);
   const given = Object.keys(note.settings).length;
   if (changed.length === 0)
     return ok(
       given === 0
-        ? 'None is given to the running server.'
+        ? 'No setting is given to the running server.'
         : `${counted(given, 'setting')} given to the running server.`,
     );
   return warn(
     `The running server has other values, or none, for ${changed.map(({ name }) => name).join(', ')}.`,
-    'Restart it where these are to hold; it is judged by its own.',
+    'Restart it to apply them; these checks use its own values.',
   );
 }
 
@@ -42,12 +42,12 @@ export function serverFindings({ server, note, folder, now }: Scene, local: Serv
   if (server === null)
     return warn(
       `No server runs on ${folder}.`,
-      'Start it: gatehouse serve. What only a server knows is left out here.',
+      'Start it: gatehouse serve. Checks that need a running server are skipped.',
     );
   if (note === null)
     return warn(
-      `One holds ${folder} and says nothing of itself: it is starting, or of an earlier version.`,
-      'Look again in a minute; where that does not end, restart it with this binary.',
+      `A server uses ${folder} but describes itself nowhere: it is starting, or an earlier version.`,
+      'Try again in a minute; if this persists, restart it with this binary.',
     );
   const { pid, version, startedAt, localUrl } = note;
   const who = `Version ${version}, process ${pid}, up for ${lasting(now() - startedAt)}`;
@@ -56,14 +56,14 @@ export function serverFindings({ server, note, folder, now }: Scene, local: Serv
     findings.push(
       ...fail(
         `${who}, does not answer at ${localUrl}${local?.error ? ` (${local.error.message})` : ''}.`,
-        'Look at its log; where it hangs, restart it.',
+        'Check its log; restart it if it hangs.',
       ),
     );
   else if (!local.facts.isWritable)
     findings.push(
       ...fail(
-        `${who}, takes no changes: the disk refuses them, or the database was deleted or replaced.`,
-        'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
+        `${who}, refuses changes: the disk fails, or the database was deleted or replaced.`,
+        'Check the disk and the log; if the file is gone, stop the server, put it back and start again.',
       ),
     );
   else findings.push(...ok(`${who}, answers at ${localUrl}.`));

@@ -19,13 +19,13 @@ groups:
         labels: { severity: page }
         annotations:
           summary: Gatehouse does not answer
-          description: Look whether the process runs and what its log says last; a wrong token looks the same from here.
+          description: Check whether the process runs and how its log ends; a wrong token looks the same.
       - alert: GatehouseDiskRefusesWrites
         expr: increase(gatehouse_database_flush_failures_total[10m]) > 0 or gatehouse_database_writable == 0
         labels: { severity: page }
         annotations:
-          summary: Gatehouse takes no changes, its disk refuses them
-          description: Make room on the disk, or look at its health (dmesg); /readyz says what is the matter.
+          summary: Gatehouse cannot write: its disk refuses changes
+          description: Free space on the disk, or check its health (dmesg); /readyz names the problem.
       - alert: GatehouseDiskFills
         expr: >-
           gatehouse_database_disk_free_bytes < 1073741824
@@ -34,20 +34,20 @@ groups:
         for: 15m
         labels: { severity: warn }
         annotations:
-          summary: The disk of Gatehouse fills, or its log does not get shorter
-          description: Make room; a log that stays long has a reader that does not end, such as a backup that hangs.
+          summary: The disk of Gatehouse fills up, or its write-ahead log does not shrink
+          description: Free space. A log that stays long has a reader that never ends, such as a backup that hangs.
       - alert: GatehouseMailLate
         expr: max by (instance) (gatehouse_mails_oldest_due_seconds{lane!="bulk"}) > 600
         for: 5m
         labels: { severity: page }
         annotations:
-          summary: Mails are late, and codes to sign in with are among them
-          description: See the mail server's own words in the log, and send a test mail from the console.
+          summary: Mails are late, sign-in codes among them
+          description: See the mail server's answer in the log, and send a test mail from the console.
       - alert: GatehouseDeliveriesLate
         expr: gatehouse_deliveries_oldest_due_seconds > 900
         for: 5m
         labels: { severity: warn }
         annotations:
           summary: Deliveries to webhooks are late
-          description: See the attempts of the endpoints in the console; one that is slow holds up only its own.
+          description: See the attempts of the endpoints in the console; a slow one delays only its own.
 `;

@@ -12,15 +12,18 @@ import { namedUrl } from './target.ts';
 import { printable } from '../printable.ts';
 import type { Terminal } from './terminal.ts';
 
-const URL_OPTION = { value: 'URL', meaning: `The server. Or by ${CLIENT_VARIABLES.url}; else that of the last login.` };
+const URL_OPTION = {
+  value: 'URL',
+  meaning: `Address of the server. Default: ${CLIENT_VARIABLES.url}, then the last login.`,
+};
 
 export const login = remoteCommand({
   name: 'login',
-  summary: 'Log in to a server: a browser, on any device, confirms it',
+  summary: 'Log in to a server; a browser on any device confirms it',
   options: { url: URL_OPTION },
   next: [
     'The key is kept in your configuration folder, in a file that only you can read.',
-    'Each server has one; the last login is used where no --url is given.',
+    'Each server has one; without --url the last login is used.',
     '',
     'Next: gatehouse whoami, then gatehouse apps list',
   ],
@@ -36,8 +39,7 @@ export const login = remoteCommand({
     storeLogin(terminal, { url, key, who });
     if (before) await endKey(terminal, before).catch(() => {});
     await show.done({ url, who, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.`);
-    if (me.workspaces.length === 0)
-      terminal.err('You are a member of no workspace there: there is nothing to manage.\n');
+    if (me.workspaces.length === 0) terminal.err('You are not a member of any workspace there.\n');
     return 0;
   },
 });
@@ -52,11 +54,11 @@ async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Pro
     const onCode = async (pending: PendingLogin) => say(await invitation(terminal, pending));
     return (await deviceLogin({ ...options, onCode })).token;
   } catch (error) {
-    if (signal.aborted) terminal.err('\nGiven up; nothing was stored.\n');
+    if (signal.aborted) terminal.err('\nCancelled; nothing was stored.\n');
     else if (error instanceof ApiError && error.code === 'access_denied')
       terminal.err('gatehouse: It was declined in the browser; nothing was stored.\n');
     else if (error instanceof ApiError && error.code === 'expired_token')
-      terminal.err('gatehouse: Nobody confirmed in time, and the code has expired. Run gatehouse login again.\n');
+      terminal.err('gatehouse: The code expired before anybody confirmed it. Run gatehouse login again.\n');
     else if (error instanceof ApiError && error.code === 'unexpected')
       terminal.err(`gatehouse: ${url} answers, but not as a Gatehouse server. Is this its address?\n`);
     else throw error;
@@ -66,12 +68,12 @@ async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Pro
 
 async function invitation(terminal: Terminal, pending: PendingLogin): Promise<string> {
   const { userCode, verificationUri, verificationUriComplete, expiresInSeconds } = pending;
-  const lines = [`Open ${printable(verificationUri)}`, `and give the code  ${printable(userCode)}`, ''];
+  const lines = [`Open ${printable(verificationUri)}`, `and enter the code  ${printable(userCode)}`, ''];
   if (terminal.isTty) {
     const { renderUnicodeCompact } = await import('uqr');
     lines.push(renderUnicodeCompact(verificationUriComplete, { border: 2 }), '');
   }
-  lines.push(`Waiting for you to confirm, for up to ${Math.round(expiresInSeconds / 60)} minutes. Ctrl-C gives up.`);
+  lines.push(`Waiting for you to confirm, for up to ${Math.round(expiresInSeconds / 60)} minutes. Ctrl-C cancels.`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -87,7 +89,7 @@ async function endKey({ fetch, wait }: Terminal, { url, key }: Login): Promise<v
 
 export const logout = remoteCommand({
   name: 'logout',
-  summary: 'End the key at the server and forget it',
+  summary: 'Revoke the key at the server and delete it here',
   options: { url: URL_OPTION },
   async carryOut({ terminal, text, show }) {
     const url = namedUrl(terminal, text('url'));
@@ -104,7 +106,7 @@ export const logout = remoteCommand({
     await show.done({ url: found.url, who: found.who, isRevoked: problem === null }, `Logged out of ${found.url}.`);
     if (problem !== null)
       terminal.err(
-        `${problem} The key is forgotten here, but works until it is ended at the server: see the devices under ${found.url}/account.\n`,
+        `${problem} The key is deleted here, but works until it is revoked at the server: see the devices under ${found.url}/account.\n`,
       );
     return 0;
   },
@@ -119,7 +121,7 @@ function problemOf(error: unknown): string | null {
 
 export const whoami = remoteCommand({
   name: 'whoami',
-  summary: 'Say who you are, at which server, and what you may do',
+  summary: 'Show who you are, at which server, and your roles',
   async carryOut({ client, target, show, terminal }: RemoteCall) {
     const me = await client.get('/api/me');
     const { email, userId, key, workspaces } = me;

@@ -78,7 +78,7 @@ const activityTail = remoteCommand({
     let caughtUp = Promise.resolve();
     // Opens the stream before reading the list, so that no record is missed between them. Later it resumes by itself.
     const onOpen = (isAgain: boolean) => {
-      if (isAgain) return terminal.err('Connected again; missed records follow.\n');
+      if (isAgain) return terminal.err('Reconnected; missed records follow.\n');
       caughtUp = catchUp();
       caughtUp.catch(() => {});
     };

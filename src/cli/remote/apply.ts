@@ -14,13 +14,13 @@ const MOST_SHOWN = 20;
 
 export const apply = remoteCommand({
   name: 'apply',
-  summary: 'Bring the server to what a file says: apps, roles, users and more',
-  operands: [{ name: 'FILE', meaning: 'JSON; its form: gatehouse print schema.' }],
-  options: { workspace: { value: 'ID', meaning: 'Of which workspace, for members of several.' } },
-  switches: { 'dry-run': 'Only say what would change.' },
+  summary: 'Apply a configuration file: apps, roles, users and more',
+  operands: [{ name: 'FILE', meaning: 'JSON file; its schema: gatehouse print schema.' }],
+  options: { workspace: { value: 'ID', meaning: 'Workspace, for members of several.' } },
+  switches: { 'dry-run': 'Only print what would change.' },
   next: [
-    'Nothing is ever removed, and what the file leaves out stays as it is; again',
-    'changes nothing. Secrets stand in the environment: {"env": "SHOP_KEY"}.',
+    'Nothing is ever removed, and omitted fields keep their values; applying again',
+    'changes nothing. Secrets come from the environment: {"env": "SHOP_KEY"}.',
     '',
     'Example, shop.json:',
     '  { "applications": [{ "slug": "shop", "name": "Shop", "stage": "live",',
@@ -56,14 +56,14 @@ export const apply = remoteCommand({
     };
     const progress = progressOf(call, parts);
     const planned: Result[] = [];
-    for (const part of parts) planned.push(await progress('looked at', part, ask(part, true)));
+    for (const part of parts) planned.push(await progress('planned', part, ask(part, true)));
     const isDryRun = isOn('dry-run');
     const done: Result[] = [];
     for (const [index, part] of parts.entries()) {
       const plan = planned[index];
       const hasChanges = plan !== undefined && plan.changes.length > 0;
       if (plan && (isDryRun || !hasChanges)) done.push(plan);
-      else done.push(await progress('done', part, ask(part, false)));
+      else done.push(await progress('applied', part, ask(part, false)));
     }
     const result = together(done);
     if (show.isJson) await show.json({ dryRun: isDryRun, ...result });
@@ -168,7 +168,7 @@ async function tell({ show, terminal }: RemoteCall, result: Result, isDryRun: bo
   if (skipped.length > MOST_SHOWN) terminal.err(`! …and ${skipped.length - MOST_SHOWN} more; --json has all.\n`);
   for (const { url, signingSecret } of signingSecrets)
     await show.say(`Signing secret of ${url}, shown this once: ${signingSecret}`);
-  if (changes.length === 0) await show.say('Everything is as the file says.');
+  if (changes.length === 0) await show.say('The server already matches the file.');
   else if (isDryRun) await show.say(`Nothing was changed: ${changes.length} would be.`);
 }
 

@@ -19,16 +19,16 @@ const SCHEMA = 'gatehouse.schema.json';
 
 export const exportCommand = remoteCommand({
   name: 'export',
-  summary: 'Print what the server has, in the form that apply takes',
+  summary: 'Print the configuration in the format of apply',
   isForPeople: true,
   options: {
-    out: { value: 'FILE', meaning: 'Write it there instead of printing it.' },
-    workspace: { value: 'ID', meaning: 'Of which workspace, for members of several.' },
+    out: { value: 'FILE', meaning: 'Write to this file instead of standard output.' },
+    workspace: { value: 'ID', meaning: 'Workspace, for members of several.' },
   },
-  switches: { users: 'With users and allowlists; all of them, however many.' },
+  switches: { users: 'Include all users and allowlists.' },
   next: [
-    'Secrets are left out: the file names the variables that hold them where it is',
-    'applied. Archived and deleted applications, and the keys of devices, stay out.',
+    'Secrets are omitted: the file names the variables that provide them when it is',
+    'applied. Archived and deleted applications and device keys are omitted, too.',
     '',
     'Example: gatehouse export --users --out shop.json',
     '',
@@ -48,7 +48,7 @@ export const exportCommand = remoteCommand({
       sink.keep();
       call.terminal.err(`${file} is written.\n`);
     }
-    if (names.all.length > 0) call.terminal.err(`Set these where it is applied: ${names.all.join(', ')}\n`);
+    if (names.all.length > 0) call.terminal.err(`Set these variables when applying it: ${names.all.join(', ')}\n`);
   },
 });
 

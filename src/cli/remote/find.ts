@@ -6,7 +6,7 @@ import { type Option, UsageError } from '../arguments.ts';
 
 export const APP_OPTION: Option = {
   value: 'APP',
-  meaning: 'The application: its id, slug or client id. Not needed where there is only one.',
+  meaning: 'Application: id, slug or client id. Optional if there is only one.',
 };
 
 export type ManagedApp = DataAt<'/api/applications/{id}', 'get'>;

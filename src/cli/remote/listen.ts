@@ -32,12 +32,12 @@ export const webhooksListen = remoteCommand({
   options: {
     forward: { value: 'URL', meaning: 'Such as http://localhost:3000/hook. Without it events are only shown.' },
     events: { value: 'TYPES', meaning: 'Only these, separated by commas.' },
-    'secret-file': { value: 'FILE', meaning: 'Keeps the signing secret from one run to the next.' },
+    'secret-file': { value: 'FILE', meaning: 'File that keeps the signing secret between runs.' },
   },
   isOfApplication: true,
   next: [
-    'The server needs no way to your machine, and nothing is registered there.',
-    'An event is forwarded once: what your receiver refuses does not come again.',
+    'The server need not reach your machine, and nothing is registered there.',
+    'An event is forwarded once, even if your receiver refuses it.',
     'The key is never forwarded.',
     '',
     'Next: sign in to the application, and watch user.signed_in arrive.',
@@ -53,8 +53,7 @@ export const webhooksListen = remoteCommand({
     );
     terminal.err(`Signing secret: ${secret}\n`);
     const path = `/api/applications/${application.id}/webhooks/events`;
-    const onOpen = (isAgain: boolean) =>
-      terminal.err(isAgain ? 'Connected again; what was missed follows.\n' : 'Ready.\n');
+    const onOpen = (isAgain: boolean) => terminal.err(isAgain ? 'Reconnected; missed events follow.\n' : 'Ready.\n');
     for await (const { name, data } of follow({ terminal, target, path, onOpen })) {
       if (name !== 'event') continue;
       const event = JSON.parse(data) as Event;
@@ -63,7 +62,7 @@ export const webhooksListen = remoteCommand({
       if (show.isJson) await show.jsonLine({ event, forwarded: outcome });
       else await show.say(lineOf(call, event, outcome));
     }
-    terminal.err('Ended; nothing is left at the server.\n');
+    terminal.err('Stopped; nothing remains at the server.\n');
     return 0;
   },
 });

@@ -63,15 +63,15 @@ export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
       ...definition.options,
       ...(isOfApplication && { app: APP_OPTION }),
       ...(isList && {
-        limit: { value: 'N', meaning: 'How many to list, at most 200.' },
-        cursor: { value: 'CURSOR', meaning: 'Where to go on, as the page before said.' },
+        limit: { value: 'N', meaning: 'Rows on a page, at most 200.' },
+        cursor: { value: 'CURSOR', meaning: 'Cursor that the previous page printed.' },
       }),
       ...TARGET_OPTIONS,
     },
     switches: {
       ...definition.switches,
-      ...(isList && { all: 'List all, page by page; with --json a line for each.' }),
-      ...(isFinal && { yes: 'Do not ask.' }),
+      ...(isList && { all: 'List all pages; with --json one line a row.' }),
+      ...(isFinal && { yes: 'Skip the confirmation.' }),
       ...(!isForPeople && { json: 'Print the data as JSON.' }),
     },
     async run(flags, operands, terminal = systemTerminal()) {
@@ -134,7 +134,7 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
       const { url, key: apiKey } = this.target;
       const { fetch } = terminal;
       const wait: Terminal['wait'] = (ms, signal) => {
-        if (ms >= TOLD_MS) terminal.err(`The server asks to wait for ${secondsText(ms)}: a limit is used up.\n`);
+        if (ms >= TOLD_MS) terminal.err(`The server asks to wait for ${secondsText(ms)} (rate limit).\n`);
         return terminal.wait(ms, signal);
       };
       return (client ??= createClient({ url, apiKey, maxWaitMs: PATIENCE_MS, fetch, wait }));
@@ -145,9 +145,9 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
     application: () => findApp(call.client, text('app')),
     async confirm(name, consequence) {
       if (isOn('yes')) return;
-      if (!terminal.canAsk) throw new UsageError(`${consequence} Nobody is there to ask: add --yes to do it.`);
-      const typed = await terminal.ask(`${consequence} Type ${name} to go on: `);
-      if (typed !== name) throw new StartupError('That is not the name; nothing was done.');
+      if (!terminal.canAsk) throw new UsageError(`${consequence} There is no terminal to confirm at: add --yes.`);
+      const typed = await terminal.ask(`${consequence} Type ${name} to confirm: `);
+      if (typed !== name) throw new StartupError('The name does not match; nothing was done.');
     },
   };
   return call;

@@ -10,10 +10,10 @@ import { findLogin, readProfile } from './profile.ts';
 import type { Terminal } from './terminal.ts';
 
 export const TARGET_OPTIONS: Readonly<Record<'url' | 'key-file', Option>> = {
-  url: { value: 'URL', meaning: `The server. Or by ${CLIENT_VARIABLES.url}; else that of the last login.` },
+  url: { value: 'URL', meaning: `Address of the server. Default: ${CLIENT_VARIABLES.url}, then the last login.` },
   'key-file': {
     value: 'FILE',
-    meaning: `A file with the API key. Or the key itself by ${CLIENT_VARIABLES.key}: in a flag, every user of the machine would see it.`,
+    meaning: `File with the API key; or set ${CLIENT_VARIABLES.key}. A key in a flag would be visible to all users of the machine.`,
   },
 };
 
@@ -54,8 +54,7 @@ export function findTarget(terminal: Terminal, flags: TargetFlags): Target {
   const given = givenKey(terminal, flags.keyFile);
   if (given) {
     // An explicit key needs an explicit server, so that it is never sent to another one.
-    if (url === undefined)
-      throw new UsageError(`Say which server the key is of: give --url or set ${CLIENT_VARIABLES.url}.`);
+    if (url === undefined) throw new UsageError(`The key needs a server: give --url or set ${CLIENT_VARIABLES.url}.`);
     return { url, ...given };
   }
   const login = findLogin(readProfile(terminal), url);

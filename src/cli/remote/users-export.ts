@@ -6,11 +6,11 @@ import { jsonText } from '../printable.ts';
 
 export const usersExport = remoteCommand({
   name: 'users export',
-  summary: 'Print all users: a JSON object a line, or CSV',
+  summary: 'Print all users as JSON lines or CSV',
   isOfApplication: true,
   isForPeople: true,
-  options: { format: { value: 'FORMAT', meaning: 'jsonl, which has everything, or csv, as import takes it.' } },
-  switches: { profile: 'With the profiles; needs full access.' },
+  options: { format: { value: 'FORMAT', meaning: 'jsonl, with every field, or csv, which import reads.' } },
+  switches: { profile: 'Include profiles; needs full access.' },
   next: ['Next: gatehouse users export > users.jsonl'],
   async carryOut({ client, terminal, choice, isOn, application }) {
     const isCsv = choice('format', ['jsonl', 'csv']) === 'csv';

@@ -24,7 +24,7 @@ export const usersImport = remoteCommand({
     'Columns of a CSV, as exports have them: email, username, givenName, familyName,',
     'fullName, locale, timezone, and roles, groups, scopes and languages (en:NATIVE)',
     'with spaces between.',
-    'Nobody is mailed. Blanks are filled, nothing is overwritten; again does no harm.',
+    'Nobody is mailed. Empty fields are filled, nothing is overwritten.',
     '',
     'Next: gatehouse users list',
   ],

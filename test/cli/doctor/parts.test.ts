@@ -76,7 +76,7 @@ describe('a file system', () => {
 describe('the clock', () => {
   test('warns from half a minute on, either way', () => {
     const seen = (aheadMs: number) => said(clockFindings([{ whose: 'the mail server', aheadMs }], null));
-    expect(seen(29_000)).toBe('ok In step with the mail server.');
+    expect(seen(29_000)).toBe('ok Agrees with the mail server.');
     expect(seen(600_000)).toBe('warn This machine is 10 minutes behind the mail server.');
     expect(seen(-45_000)).toBe('warn This machine is 45 seconds ahead of the mail server.');
     expect(said(clockFindings([], false))).toContain('warn ');
@@ -102,9 +102,9 @@ describe('a certificate', () => {
   };
 
   test('that nobody trusts fails with the reason, and its end is told in days', async () => {
-    expect(await trial(60 * DAY)).toBe('fail Clients will not trust it: it is signed by itself.');
-    expect(await trial(10.5 * DAY)).toContain('warn It ends in 10 days.');
-    expect(await trial(-60_000)).toContain('fail It ended');
+    expect(await trial(60 * DAY)).toBe('fail Clients will not trust it: it is self-signed.');
+    expect(await trial(10.5 * DAY)).toContain('warn It expires in 10 days.');
+    expect(await trial(-60_000)).toContain('fail It expired');
   });
 
   test('for another name fails', async () => {
@@ -115,14 +115,14 @@ describe('a certificate', () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response() });
     const findings = await certificateFindings(`https://localhost:${server.port}`, 3000, Date.now());
     await server.stop(true);
-    expect(said(findings)).toContain('fail No TLS is spoken');
+    expect(said(findings)).toContain('fail No TLS at');
   });
 });
 
 describe('the public address', () => {
   test.each([
     ['http://auth.example.com', 'warn http://auth.example.com is not encrypted'],
-    ['https://203.0.113.7', 'warn https://203.0.113.7 is an address without a name'],
+    ['https://203.0.113.7', 'warn https://203.0.113.7 is an address without a host name'],
     ['https://auth.example.com', 'ok https://auth.example.com; passkeys are bound to auth.example.com.'],
     ['', 'warn None is set'],
   ])('%s', (address, words) =>
@@ -149,7 +149,7 @@ describe('the public address', () => {
       'fail X-Forwarded-For came from 10.0.0.2',
     ],
     ['misses the header behind https', seen, 'warn A proxy (10.0.0.2) sends no X-Forwarded-For'],
-    ['without a look warns where none is trusted', null, 'warn https ends before this server'],
+    ['without a look warns where none is trusted', null, 'warn A proxy terminates https'],
   ])('%s', (_, request, words) => {
     const trusted = words.startsWith('ok') ? '10.0.0.0/8' : '';
     const scene = sceneOf({ GATEHOUSE_BASE_URL: 'https://auth.example.com', GATEHOUSE_TRUSTED_PROXIES: trusted });
@@ -162,13 +162,13 @@ describe('countries', () => {
     said(countryFindings({ ...sceneOf(environment), now: () => Date.parse(time) }));
 
   test('come from a table whose day and source are named, until it is too old to be relied on', () => {
-    expect(at('2026-11-22')).toBe('ok They come from the table inside the binary, of 2026-06-17 (NRO, CC BY 4.0).');
-    expect(at('2027-06-18')).toContain('warn They come from the table inside the binary, of 2026-06-17');
+    expect(at('2026-11-22')).toBe('ok Read from the table in the binary, as of 2026-06-17 (NRO, CC BY 4.0).');
+    expect(at('2027-06-18')).toContain('warn Read from the table in the binary, as of 2026-06-17');
   });
 
   test('come from the header of a trusted proxy where one is set', () => {
     expect(at('2030-01-01', { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' })).toBe(
-      'ok Trusted proxies give them in CF-IPCountry.',
+      'ok Read from CF-IPCountry, which trusted proxies set.',
     );
   });
 });
@@ -187,9 +187,9 @@ describe('without a server', () => {
   test('a whole folder fails nothing', async () => {
     const text = await look(await made('whole'), true);
     expect(text).not.toContain('fail ');
-    expect(text).toContain('are whole, their indexes too');
+    expect(text).toContain('are intact, their indexes too');
     expect(text).toContain('warn No server runs');
-    expect(text).toContain('warn Mail goes nowhere');
+    expect(text).toContain('warn No mail is sent');
   });
 
   test('an earlier schema is left as it is, and said', async () => {
@@ -235,7 +235,7 @@ describe('without a server', () => {
     const scene = setScene({ environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' }, flags: {}, now: Date.now });
     const findings = await examine(scene, { sendTo: null, isFull: false });
     const finding = findings.find(({ message }) => message.includes(words));
-    expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringMatching(/^(?:Run: |Bring )/) });
+    expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringMatching(/^(?:Run: |Restore )/) });
     expect(finding?.message).not.toContain('next start');
     await expect(openData(folder, { isDurable: false })).rejects.toThrow(words);
   });
@@ -266,7 +266,7 @@ test('the report keeps to 80 columns, has words where marks are not seen, and co
   const plain = report('Gatehouse', findings, { isTerminal: false, isColoured: false });
   expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(plain).toContain('  FAIL  mail');
-  expect(plain).toContain('1 to mend now, 1 well.');
+  expect(plain).toContain('1 to fix now, 1 ok.');
   expect(plain).not.toContain('\u001b');
   expect(report('Gatehouse', findings, { isTerminal: true, isColoured: true })).toContain('\u001b[31m✗\u001b[0m');
 });

@@ -69,7 +69,7 @@ describe('beside a server that is well, the doctor', () => {
   test('fails nothing, knows the instance again by its address, and gives every trouble a remedy', async () => {
     const findings = await look();
     expect(failed(findings)).toEqual([]);
-    expect(of(findings, 'base URL')).toContain('ok It is reached from here, and leads to this instance.');
+    expect(of(findings, 'base URL')).toContain('ok It is reachable from here, and leads to this instance.');
     expect(of(findings, 'server')[0]).toContain(`ok Version`);
     expect(of(findings, 'server')[0]).toContain(server.localUrl);
     for (const { status, message, remedy } of findings) {
@@ -149,7 +149,7 @@ describe('beside a server that is well, the doctor', () => {
     sqlite.run("DELETE FROM mails WHERE id = 'mail_1'");
     sqlite.run('DELETE FROM daily_counts');
     sqlite.close();
-    expect(of(findings, 'limits')[0]).toBe('warn Since yesterday limits have refused calls: keyPerMinute 7 times.');
+    expect(of(findings, 'limits')[0]).toBe('warn Limits exceeded since yesterday: keyPerMinute 7 times.');
     expect(of(findings, 'pending')[0]).toContain('warn Waiting: 1 mail (due for 60 minutes).');
     expect(of(findings, 'webhooks')[0]).toContain('warn 1 endpoint in quarantine');
     expect(of(await look(), 'webhooks')).toEqual(['ok No endpoint is in quarantine.']);
@@ -166,9 +166,9 @@ describe('what stands at the base URL', () => {
     [
       'is something else',
       () => new Response('hello', { headers: { Server: 'nginx' } }),
-      'is not this server (status 200, nginx)',
+      'is not this server’s (status 200, nginx)',
     ],
-    ['sends on elsewhere', () => Response.redirect('https://www.example.com/'), 'sends on to https://www.example.com'],
+    ['sends on elsewhere', () => Response.redirect('https://www.example.com/'), 'redirects to https://www.example.com'],
     ['claims to be this instance', () => Response.json({ instanceId: 'made up' }), 'is not this server'],
   ])('and %s fails', async (_, answer, words) => {
     front = answer;
@@ -180,7 +180,7 @@ describe('what stands at the base URL', () => {
     const [finding] = (await look()).filter(({ check }) => check === 'proxies');
     expect([finding?.status, finding?.remedy]).toEqual([
       'fail',
-      'Where that is your proxy, set GATEHOUSE_TRUSTED_PROXIES=127.0.0.1 and restart.',
+      'If that is your proxy, set GATEHOUSE_TRUSTED_PROXIES=127.0.0.1 and restart.',
     ]);
   });
 });
@@ -190,9 +190,9 @@ describe('mail', () => {
     const before = mail.received.length;
     const findings = await look({}, {}, 'ada@example.com');
     expect(of(findings, 'mail')).toEqual([
-      `ok 127.0.0.1:${mail.port} takes connections, in plain text, without a log-in.`,
+      `ok 127.0.0.1:${mail.port} accepts connections, in plain text, without a login.`,
     ]);
-    expect(of(findings, 'test mail')[0]).toMatch(/^ok Taken for ada@example.com, .*the server said: 250 /);
+    expect(of(findings, 'test mail')[0]).toMatch(/^ok Accepted for ada@example.com, .*the server said: 250 /);
     expect(mail.received.slice(before).map(({ envelopeTo }) => envelopeTo)).toEqual([['ada@example.com']]);
   });
 
@@ -201,13 +201,13 @@ describe('mail', () => {
     const refused = await look({ GATEHOUSE_SMTP_URL: mail.url.replace('//', '//joe:hunter22@') });
     expect(of(refused, 'mail')).toEqual(['fail 535 5.7.8 no [redacted] here (in answer to AUTH PLAIN).']);
     const notTaken = await look({}, {}, 'nobody@example.com');
-    expect(of(notTaken, 'test mail')).toEqual(['fail Not taken for nobody@example.com: 550 5.1.1 no such user.']);
+    expect(of(notTaken, 'test mail')).toEqual(['fail Refused for nobody@example.com: 550 5.1.1 no such user.']);
   });
 
   test('without a mail server here is said to be the running server’s alone', async () => {
     const findings = await look({ GATEHOUSE_SMTP_URL: '' }, {}, 'ada@example.com');
     expect(of(findings, 'mail')[0]).toContain(`warn The running server sends by 127.0.0.1:${mail.port}`);
-    expect(of(findings, 'test mail')[0]).toContain('fail None was sent');
+    expect(of(findings, 'test mail')[0]).toContain('fail Not sent');
   });
 });
 

@@ -47,7 +47,7 @@ describe('apply', () => {
     expect(applicationsOf(instance)).toBe(0);
     expect((await person.manage(['apply', file])).out.trim().split('\n')).toEqual(made);
     const again = await person.manage(['apply', file]);
-    expect(again).toMatchObject({ exitCode: 0, out: '= 4 unchanged\nEverything is as the file says.\n' });
+    expect(again).toMatchObject({ exitCode: 0, out: '= 4 unchanged\nThe server already matches the file.\n' });
   });
 
   test('shows what is changed, field by field', async () => {
@@ -102,10 +102,10 @@ describe('apply', () => {
     const told: (string | null)[] = [];
     const done = await person.manage(['apply', file], { progress: (line) => void told.push(line) });
     expect(done.out).toBe(tried.out.replace(/Nothing was changed.*\n/, ''));
-    expect(told).toContain('done: 1000 of 1200 people');
+    expect(told).toContain('applied: 1000 of 1200 people');
     expect(told.at(-1)).toBeNull();
     const again = await person.manage(['apply', file]);
-    expect(again.out).toBe('= 1204 unchanged\nEverything is as the file says.\n');
+    expect(again.out).toBe('= 1204 unchanged\nThe server already matches the file.\n');
     const more = await person.manage(['apply', fileOf(person, big({ users: [...users, ...people(1, 1200)] }))]);
     expect(more.out).toBe('+ user person-1200@example.com\n= 1204 unchanged\n');
   });
@@ -173,7 +173,7 @@ describe('a file that cannot be applied asks no server', () => {
     expect(await said('{\n  "applications": [\n    { "slug" "shop" }\n  ]\n}')).toContain(
       'no JSON: look at line 3, column 14',
     );
-    expect(await said('{\n  // mine\n}')).toContain('line 2, column 3. Comments are not JSON');
+    expect(await said('{\n  // mine\n}')).toContain('line 2, column 3. Comments are not allowed');
   });
 
   test('one with unknown fields and wrong values, each by its place', async () => {
@@ -228,7 +228,7 @@ describe('export', () => {
     await first.person.manage(['apply', fileOf(first.person, DOCUMENT)], { env: SECRETS });
     const exported = await first.person.manage(['export', '--users']);
     expect(exported.exitCode).toBe(0);
-    expect(exported.err).toStartWith('Set these where it is applied: ');
+    expect(exported.err).toStartWith('Set these variables when applying it: ');
     for (const name of Object.keys(SECRETS)) expect(exported.err).toContain(name);
     for (const secret of Object.values(SECRETS)) expect(exported.out).not.toContain(secret);
     const second = await oneServer();
@@ -237,7 +237,7 @@ describe('export', () => {
     expect(applied).toMatchObject({ exitCode: 0, err: '' });
     expect((await second.person.manage(['export', '--users'])).out).toBe(exported.out);
     expect((await second.person.manage(['apply', file], { env: SECRETS })).out).toContain(
-      'Everything is as the file says.',
+      'The server already matches the file.',
     );
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(seedSchema());
     expect(validate(JSON.parse(exported.out)) || validate.errors).toBe(true);

@@ -27,7 +27,7 @@ test('a server that is logged in to says what it likes, and nothing of it steers
     interval: 5,
   };
   const shown = await person.gatehouse(['login', '--url', URL_A], answering(200, begun));
-  expect(shown.out).toContain('and give the code  x [2J 2J y\n');
+  expect(shown.out).toContain('and enter the code  x [2J 2J y\n');
   const refusal = {
     success: false,
     error: EVIL,

@@ -88,7 +88,7 @@ describe('webhooks listen', () => {
     expect(Object.keys(forwarded!.event)).toEqual(['id', 'type', 'createdAt', 'applicationId', 'data']);
     expect(forwarded!.headers).not.toHaveProperty('authorization');
     const { exitCode, text } = await listening.end();
-    expect([exitCode, text]).toEqual([0, expect.stringContaining('Ended; nothing is left at the server.\n')]);
+    expect([exitCode, text]).toEqual([0, expect.stringContaining('Stopped; nothing remains at the server.\n')]);
     expect(instance.services.eventStreams.count()).toBe(0);
     const { json } = await instance.call('GET', `/api/applications/${shop.id}/webhooks`, {
       token: instance.workspaceKey,
@@ -113,7 +113,7 @@ describe('webhooks listen', () => {
     await happen();
     await happen();
     cut.isCut = false;
-    await listening.until(/Connected again[^]*("status":200[^]*){2}/);
+    await listening.until(/Reconnected[^]*("status":200[^]*){2}/);
     await listening.end();
     expect(receiver.received).toHaveLength(3);
   });

@@ -16,7 +16,7 @@ describe('login', () => {
     const { exitCode, out } = await logIn(person, instance);
     expect(exitCode).toBe(0);
     expect(out).toMatch(
-      /^Open \S+\/device\nand give the code {2}[A-Z0-9]{4}-[A-Z0-9]{4}\n\nWaiting .*Ctrl-C gives up\.\n/,
+      /^Open \S+\/device\nand enter the code {2}[A-Z0-9]{4}-[A-Z0-9]{4}\n\nWaiting .*Ctrl-C cancels\.\n/,
     );
     expect(out).toContain(`Logged in to ${URL_A} as owner@example.com.`);
     expect([mode(person.credentials), mode(dirname(person.credentials))]).toEqual(['600', '700']);
@@ -68,7 +68,10 @@ describe('login', () => {
       expect.stringContaining('It was declined in the browser; nothing was stored.'),
     ]);
     const late = await person.gatehouse(['login', '--url', URL_A]);
-    expect([late.exitCode, late.err]).toEqual([1, expect.stringContaining('has expired. Run gatehouse login again.')]);
+    expect([late.exitCode, late.err]).toEqual([
+      1,
+      expect.stringContaining('before anybody confirmed it. Run gatehouse login again.'),
+    ]);
     expect(existsSync(person.credentials)).toBe(false);
   });
 
@@ -82,7 +85,7 @@ describe('login', () => {
         signal?.throwIfAborted();
       },
     });
-    expect([ran.exitCode, ran.err]).toEqual([1, '\nGiven up; nothing was stored.\n']);
+    expect([ran.exitCode, ran.err]).toEqual([1, '\nCancelled; nothing was stored.\n']);
     expect(existsSync(person.credentials)).toBe(false);
   });
 
@@ -151,7 +154,7 @@ describe('logout', () => {
     const ran = await person.gatehouse(['logout'], { fetch: () => Promise.reject(new TypeError('gone')) });
     expect([ran.exitCode, existsSync(person.credentials)]).toEqual([0, false]);
     expect(ran.err).toContain(
-      'The server could not be reached. The key is forgotten here, but works until it is ended',
+      'The server could not be reached. The key is deleted here, but works until it is revoked',
     );
   });
 });
@@ -205,7 +208,7 @@ describe('a given key', () => {
     const byFile = await person.gatehouse(['whoami', '--json', '--url', URL_A, '--key-file', file]);
     expect(byFile.json()).toMatchObject({ kind: 'key', url: URL_A });
     const homeless = await person.gatehouse(['whoami', '--key-file', file]);
-    expect([homeless.exitCode, homeless.err]).toEqual([2, expect.stringContaining('Say which server the key is of')]);
+    expect([homeless.exitCode, homeless.err]).toEqual([2, expect.stringContaining('The key needs a server')]);
     writeFileSync(file, 'hunter2');
     const wrong = await person.gatehouse(['whoami', '--url', URL_A, '--key-file', file]);
     expect([wrong.exitCode, wrong.err.includes('hunter2')]).toEqual([1, false]);
