@@ -5,7 +5,7 @@ import { AppError, type FieldProblem } from '../core/error.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { checkDocument, checkForm, type Secrets } from '../modules/seed/check.ts';
 import type { SeedDocument } from '../modules/seed/model.ts';
-import { placeOfJsonError } from './json-place.ts';
+import { jsonErrorPosition } from './json-error-position.ts';
 import { unreadable } from './unreadable.ts';
 
 export interface SeedFile {
@@ -26,9 +26,9 @@ export async function readSeedFile(file: string, environment: Environment): Prom
   try {
     value = JSON.parse(text);
   } catch {
-    const place = placeOfJsonError(text);
+    const position = jsonErrorPosition(text);
     throw new StartupError(
-      `${file} is no JSON${place === null ? '' : `: look at ${place}`}. Comments are not allowed.`,
+      `${file} is no JSON${position === null ? '' : `: see ${position}`}. Comments are not allowed.`,
     );
   }
   try {

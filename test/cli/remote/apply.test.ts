@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { placeOfJsonError } from '@/cli/json-place.ts';
+import { jsonErrorPosition } from '@/cli/json-error-position.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { seedSchema } from '@/modules/seed/json-schema.ts';
@@ -171,7 +171,7 @@ describe('a file that cannot be applied asks no server', () => {
   test('one that is not there, or no JSON, with where to look', async () => {
     expect((await nowhere.manage(['apply', join(nowhere.home, 'none.json')])).err).toContain('There is no file');
     expect(await said('{\n  "applications": [\n    { "slug" "shop" }\n  ]\n}')).toContain(
-      'no JSON: look at line 3, column 14',
+      'no JSON: see line 3, column 14',
     );
     expect(await said('{\n  // mine\n}')).toContain('line 2, column 3. Comments are not allowed');
   });
@@ -304,5 +304,5 @@ describe('where JSON ends', () => {
     ['{"a":1} x', 'line 1, column 9'],
     ['', 'line 1, column 1'],
     ['[', 'line 1, column 2'],
-  ])('%p: %p', (text, place) => expect(placeOfJsonError(text)).toBe(place));
+  ])('%p: %p', (text, place) => expect(jsonErrorPosition(text)).toBe(place));
 });
