@@ -2,7 +2,7 @@
 import { family, findCommand, parseCall, unknownCommand, UsageError } from './cli/arguments.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { commandHelpText, familyHelpText, helpText } from './cli/help.ts';
-import { printableLines } from './cli/printable.ts';
+import { printableLines } from './cli/sanitize.ts';
 import { StartupError } from './core/startup-error.ts';
 
 const HELP_WORDS = ['help', '--help', '-h'];

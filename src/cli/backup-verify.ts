@@ -8,10 +8,10 @@ import { StartupError } from '../core/startup-error.ts';
 import { accessLog } from '../http/access-log.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
-import { placeOperand } from './place-operand.ts';
-import { printable } from './printable.ts';
+import { backupOperand } from './backup-operand.ts';
+import { printable } from './sanitize.ts';
 import { IDENTITY_FILE, keysOf } from './restore.ts';
-import { stepLine } from './step-line.ts';
+import { progressLine } from './progress-line.ts';
 
 /** Tables whose row counts let operators recognize their instance, in display order. */
 const MAIN_TABLES = [
@@ -38,7 +38,7 @@ export const backupVerify: Command = {
     'mail and no webhooks. TMPDIR needs as much space as the database.',
   ],
   async run(flags, [file]) {
-    const source = placeOperand(file);
+    const source = backupOperand(file);
     const given = loadConfig(process.env, { flags });
     const { accessOf } = await import('../backup/plan.ts');
     const { restoreBackup } = await import('../backup/restore.ts');
@@ -50,7 +50,7 @@ export const backupVerify: Command = {
     };
     process.once('SIGINT', giveUp);
     process.once('SIGTERM', giveUp);
-    const line = stepLine();
+    const line = progressLine();
     try {
       const dataFolder = join(folder, 'data');
       const order = { source, access: accessOf(given), keys: await keysOf(given, flags), dataFolder, isForced: false };

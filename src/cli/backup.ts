@@ -12,11 +12,11 @@ import { pathsIn, requireDatabase } from '../db/sqlite/data-folder.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';
-import { placeOperand } from './place-operand.ts';
-import { stepLine } from './step-line.ts';
+import { backupOperand } from './backup-operand.ts';
+import { progressLine } from './progress-line.ts';
 
 const STEPS = { copy: 'copying', check: 'checking', encrypt: 'encrypting', upload: 'uploading' } as const;
-const LOOK_EVERY_MS = 200;
+const POLL_MS = 200;
 
 export const backup: Command = {
   name: 'backup',
@@ -40,7 +40,7 @@ export const backup: Command = {
     const { startBackup } = await import('../backup/run.ts');
     const { requireNoRestore } = await import('../db/sqlite/atomic-restore.ts');
     const pipedPath = file === '-' ? join(dataFolder, PIPED_NAME) : null;
-    const target: BackupPlace = pipedPath === null ? placeOperand(file) : { kind: 'disk', path: pipedPath };
+    const target: BackupPlace = pipedPath === null ? backupOperand(file) : { kind: 'disk', path: pipedPath };
     const locks = locksOf(config);
     requireNoRestore(dataFolder);
     const folder = pathsIn(dataFolder);
@@ -66,12 +66,12 @@ export const backup: Command = {
 };
 
 async function watched(run: BackupRun, databasePath: string): Promise<MadeBackup> {
-  const line = stepLine();
+  const line = progressLine();
   const whole = statSync(databasePath).size;
   const look = setInterval(() => {
     const { step, bytes } = run.progress();
     line.show(STEPS[step], bytes, step === 'copy' || step === 'encrypt' ? whole : null);
-  }, LOOK_EVERY_MS);
+  }, POLL_MS);
   const giveUp = () => {
     run.cancel();
     line.end();

@@ -4,8 +4,8 @@ import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type Command, UsageError } from './arguments.ts';
 import { isColoured } from './colour.ts';
-import { jsonText } from './printable.ts';
-import { stepLine } from './step-line.ts';
+import { jsonText } from './sanitize.ts';
+import { progressLine } from './progress-line.ts';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -25,13 +25,13 @@ export const doctor: Command = {
   ],
   async run(flags) {
     const sendTo = addressee(flags['send-to']);
-    const { examine } = await import('./doctor/examine.ts');
+    const { runChecks } = await import('./doctor/run-checks.ts');
     const { report } = await import('./doctor/report.ts');
-    const { setScene } = await import('./doctor/scene.ts');
-    const scene = setScene({ environment: process.env, flags, now: Date.now });
-    const line = stepLine();
+    const { doctorContext } = await import('./doctor/context.ts');
+    const scene = doctorContext({ environment: process.env, flags, now: Date.now });
+    const line = progressLine();
     const step = (what: string) => line.show(what, 0);
-    const findings = await examine(scene, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
+    const findings = await runChecks(scene, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
     const isTerminal = process.stdout.isTTY === true;
     process.stdout.write(
       flags['json'] === true

@@ -5,7 +5,7 @@ import { findServer } from '../db/sqlite/running-server.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
 
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 
 export const healthcheck: Command = {
   name: 'healthcheck',
@@ -39,7 +39,7 @@ async function problemOf(url: string, name: string): Promise<string | null> {
       redirect: 'manual',
       // A proxy from the environment applies to external hosts only.
       proxy: false,
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       // Loopback needs no certificate check: only this machine can answer there.
       tls: isLoopback(new URL(url).hostname) ? { rejectUnauthorized: false } : { serverName: name },
     } as BunFetchRequestInit);
@@ -47,7 +47,7 @@ async function problemOf(url: string, name: string): Promise<string | null> {
     return `the server at ${url} is not ready: ${reasonIn(await response.text()) ?? `it answers ${response.status}`}`;
   } catch (error) {
     const { name: kind, message, code } = error as Error & { readonly code?: string };
-    if (kind === 'TimeoutError') return `the server at ${url} does not answer within ${PATIENCE_MS / 1000} seconds.`;
+    if (kind === 'TimeoutError') return `the server at ${url} does not answer within ${TIMEOUT_MS / 1000} seconds.`;
     return `no server answers at ${url} (${code ?? message}).`;
   }
 }

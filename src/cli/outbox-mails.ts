@@ -12,7 +12,7 @@ import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';
 import { findMail, listMails, type Mail } from '../store/mails.ts';
 import { shortTime, table } from './table.ts';
-import { jsonText, printable, printableLines } from './printable.ts';
+import { jsonText, printable, printableLines } from './sanitize.ts';
 
 export interface MailListOptions {
   readonly to: string | undefined;
@@ -22,8 +22,8 @@ export interface MailListOptions {
 
 /** Returns the newest mails first, without codes. Changes nothing. @throws {StartupError} */
 export async function mailList(dataFolder: string, { to, limit, isJson }: MailListOptions): Promise<string> {
-  const mails = await looked(dataFolder, (reader) => listMails(reader, { recipient: to, limit }));
-  if (isJson) return `${jsonText(mails.map(envelopeOf), 2)}\n`;
+  const mails = await withReader(dataFolder, (reader) => listMails(reader, { recipient: to, limit }));
+  if (isJson) return `${jsonText(mails.map(mailSummary), 2)}\n`;
   if (mails.length > 0) return tableOf(mails);
   return to === undefined ? 'No mail yet.\n' : `No mail to ${to} yet.\n`;
 }
@@ -49,16 +49,16 @@ export async function mailText(
           targetId: mail.id,
         }),
       );
-    if (!isJson) return { text: letterText(mail), isOnRecord: isReadable };
+    if (!isJson) return { text: mailAsText(mail), isOnRecord: isReadable };
     const { text, html, code } = mail;
-    const letter = { ...envelopeOf(mail), subject: isReadable ? mail.subject : null, text, html, code };
+    const letter = { ...mailSummary(mail), subject: isReadable ? mail.subject : null, text, html, code };
     return { text: `${jsonText(letter, 2)}\n`, isOnRecord: isReadable };
   } finally {
     await data.close();
   }
 }
 
-async function looked<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
+async function withReader<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
   const folder = pathsIn(dataFolder);
   requireNoRestore(folder.path);
   requireInstance(folder);
@@ -70,7 +70,7 @@ async function looked<Result>(dataFolder: string, read: (reader: Reader) => Prom
   }
 }
 
-function envelopeOf(mail: Mail) {
+function mailSummary(mail: Mail) {
   const { id, recipient: to, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;
   const subject = mail.subject === '' ? null : subjectInList(mail);
   const times = { createdAt: isoTime(createdAt), sentAt: isoTime(sentAt) };
@@ -94,7 +94,7 @@ function tableOf(mails: readonly Mail[]): string {
   );
 }
 
-function letterText(mail: Mail): string {
+function mailAsText(mail: Mail): string {
   const { recipient, subject, text, status, createdAt, sentAt, lastError } = mail;
   const head = [
     `To:       ${printable(recipient)}`,

@@ -2,7 +2,7 @@
 import { isatty } from 'node:tty';
 import type { Config, Environment } from '../config.ts';
 import { isColoured } from './colour.ts';
-import { printable, printableLines } from './printable.ts';
+import { printable, printableLines } from './sanitize.ts';
 
 const SAME = (line: string) => line;
 

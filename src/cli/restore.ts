@@ -5,9 +5,9 @@ import { type Config, type Flags, loadConfig } from '../config.ts';
 import { isoTime, systemClock } from '../core/clock.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command, Option } from './arguments.ts';
-import { placeOperand } from './place-operand.ts';
-import { printable } from './printable.ts';
-import { stepLine } from './step-line.ts';
+import { backupOperand } from './backup-operand.ts';
+import { printable } from './sanitize.ts';
+import { progressLine } from './progress-line.ts';
 
 export const IDENTITY_FILE: Option = {
   value: 'FILE',
@@ -28,12 +28,12 @@ export const restore: Command = {
   options: { 'identity-file': IDENTITY_FILE },
   switches: { force: 'Also into a folder that is not empty; its files are moved aside within it.' },
   async run(flags, [file]) {
-    const source = placeOperand(file);
+    const source = backupOperand(file);
     const config = loadConfig(process.env, { flags });
     const dataFolder = resolve(config.dataFolder);
     const { accessOf } = await import('../backup/plan.ts');
     const { restoreBackup } = await import('../backup/restore.ts');
-    const line = stepLine();
+    const line = progressLine();
     const order = {
       source,
       access: accessOf(config),

@@ -6,7 +6,7 @@ import { StartupError } from '../core/startup-error.ts';
 import { checkDocument, checkForm, type Secrets } from '../modules/seed/check.ts';
 import type { SeedDocument } from '../modules/seed/model.ts';
 import { jsonErrorPosition } from './json-error-position.ts';
-import { unreadable } from './unreadable.ts';
+import { readError } from './read-error.ts';
 
 export interface SeedFile {
   readonly document: SeedDocument;
@@ -20,7 +20,7 @@ export async function readSeedFile(file: string, environment: Environment): Prom
   try {
     text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
-    throw unreadable(file, error);
+    throw readError(file, error);
   }
   let value: unknown;
   try {

@@ -23,9 +23,9 @@ export async function seedAtStart(file: string): Promise<SeedAtStart> {
         const created = changes.filter(({ action }) => action === 'create').length;
         said.push(`${file}: ${created} created, ${changes.length - created} changed, ${unchanged} unchanged.`);
         for (const { path, message } of notes) said.push(`  ${path}: ${message}`);
-        for (const { application, email, error } of skipped.slice(0, MOST_NAMED))
+        for (const { application, email, error } of skipped.slice(0, MAX_NAMED))
           said.push(`  ${application}: ${email} was not added (${error})`);
-        if (skipped.length > MOST_NAMED) said.push(`  …and ${skipped.length - MOST_NAMED} more were not added`);
+        if (skipped.length > MAX_NAMED) said.push(`  …and ${skipped.length - MAX_NAMED} more were not added`);
         for (const { url } of signingSecrets)
           said.push(`  ${url}: its signing secret was not shown; give "secret", or rotate it.`);
       } catch (error) {
@@ -35,4 +35,4 @@ export async function seedAtStart(file: string): Promise<SeedAtStart> {
   };
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;

@@ -8,8 +8,8 @@ import { SETTINGS } from '../settings.ts';
 import type { Mail } from '../store/mails.ts';
 import { type Command, UsageError } from './arguments.ts';
 import { logFormat } from './pretty-log.ts';
-import { printable, printableLines } from './printable.ts';
-import { watchStarter } from './starter.ts';
+import { printable, printableLines } from './sanitize.ts';
+import { watchParent } from './parent-process.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -34,7 +34,7 @@ export const serve: Command = {
   },
   async run(flags) {
     const mode = modeOf(flags);
-    const starter = mode === 'ephemeral' && !flags['no-follow-parent'] ? watchStarter() : null;
+    const starter = mode === 'ephemeral' && !flags['no-follow-parent'] ? watchParent() : null;
     const config = loadConfig(process.env, { mode, flags });
     // Loads the server lazily, so that other commands start without it.
     const { createLog, logDestination } = await import('../log.ts');
@@ -65,13 +65,13 @@ export const serve: Command = {
       ...options,
       ...(config.mode === 'dev' && { onCapture: mailPrinter(destination) }),
     });
-    const { announceStart, goodbye, stopped, voiceOf } = await import('./announcement.ts');
-    const voice = voiceOf(config, descriptor, destination.write);
+    const { announceStart, announceStopping, announceStopped, startOutputOf } = await import('./start-output.ts');
+    const voice = startOutputOf(config, descriptor, destination.write);
     // Log records obey the log level; plain lines are always printed.
     const isSaid = voice.isForPeople || log.isLevelEnabled('info');
     stopOnSignals(server, flushLog, {
-      onStopping: () => isSaid && goodbye(server.pending(), voice),
-      onStopped: () => isSaid && stopped(voice),
+      onStopping: () => isSaid && announceStopping(server.pending(), voice),
+      onStopped: () => isSaid && announceStopped(voice),
     });
     const { renewCertificate } = server;
     // Under a supervisor SIGHUP without a certificate must not end the process; on a terminal it does.

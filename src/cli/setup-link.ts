@@ -16,8 +16,8 @@ export const setupLink: Command = {
     const { createSetupToken } = await import('../modules/setup/service.ts');
     const config = loadConfig(process.env, { flags });
     const data = await openData(config.dataFolder, { isServer: false });
-    const isToldHere = flags['base-url'] !== undefined || flags['port'] !== undefined;
-    const running = isToldHere ? null : findServer(config.dataFolder);
+    const isAddressGiven = flags['base-url'] !== undefined || flags['port'] !== undefined;
+    const running = isAddressGiven ? null : findServer(config.dataFolder);
     const token = await createSetupToken(data.db, systemRandom);
     await data.close();
     process.stdout.write(`${running?.note?.url ?? ownUrl(config, config.port)}/setup?token=${token}\n`);

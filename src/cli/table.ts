@@ -1,5 +1,5 @@
 /** Formats tables for people, with columns sized by display width and fitted to the terminal. */
-import { printable } from './printable.ts';
+import { printable } from './sanitize.ts';
 
 export interface Column<Item> {
   readonly title: string;

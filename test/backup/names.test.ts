@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { backupName, madeAtOf, outlived, parseKeep } from '@/backup/names.ts';
 import { parsePlace, placeIn, placeText } from '@/backup/place.ts';
 import { nextRun, parseSchedule } from '@/backup/schedule.ts';
-import { placeOperand } from '@/cli/place-operand.ts';
+import { backupOperand } from '@/cli/backup-operand.ts';
 import { loadConfig } from '@/config.ts';
 import { DAY, HOUR } from '@/core/clock.ts';
 
@@ -84,7 +84,7 @@ describe('a place', () => {
     'with a malformed name of a bucket, %p, is refused with the rule, on the command line and in the setting',
     (text) => {
       const rule = 'the name of a bucket has 3 to 63 letters, digits, dots and hyphens';
-      expect(() => placeOperand(text)).toThrow(`${text}: ${rule}`);
+      expect(() => backupOperand(text)).toThrow(`${text}: ${rule}`);
       expect(() => loadConfig({ GATEHOUSE_BACKUP_TO: text })).toThrow(rule);
     },
   );

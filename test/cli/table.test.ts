@@ -1,7 +1,7 @@
 /** Tables fit the terminal, whatever is in them. */
 import { describe, expect, test } from 'bun:test';
 import { cut, shortTime, table } from '@/cli/table.ts';
-import { printable } from '@/cli/printable.ts';
+import { printable } from '@/cli/sanitize.ts';
 
 const COLUMNS = [
   { title: 'ID', of: ({ id }: { id: string }) => id },

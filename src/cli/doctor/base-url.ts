@@ -5,12 +5,12 @@ import type { DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { isPlainToOthers } from '../../modules/health/warnings.ts';
 import { SETTINGS } from '../../settings.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { ServerAnswer, Scene } from './scene.ts';
+import type { ServerAnswer, DoctorContext } from './context.ts';
 
 const SET_IT = 'Set GATEHOUSE_BASE_URL to the https address that people reach this server at, and restart it.';
 
 /** Judges the base URL by its text alone. */
-export function addressFindings({ baseUrl, given }: Scene): Finding[] {
+export function addressFindings({ baseUrl, given }: DoctorContext): Finding[] {
   const { ok, warn } = findingsOf('base URL');
   if (isPlainToOthers(baseUrl))
     return warn(
@@ -29,7 +29,10 @@ export function addressFindings({ baseUrl, given }: Scene): Finding[] {
 }
 
 /** @param public_ result of a request to the base URL. */
-export function reachFindings({ baseUrl, server, note }: Scene, { response, facts, error }: ServerAnswer): Finding[] {
+export function reachFindings(
+  { baseUrl, server, note }: DoctorContext,
+  { response, facts, error }: ServerAnswer,
+): Finding[] {
   const { ok, warn, fail } = findingsOf('base URL');
   if (server === null)
     return response === null
@@ -67,7 +70,11 @@ export function reachFindings({ baseUrl, server, note }: Scene, { response, fact
 }
 
 /** Judges the proxy settings by what a request through the base URL revealed. */
-export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, local: DoctorAnswer | null): Finding[] {
+export function proxyFindings(
+  scene: DoctorContext,
+  seen: DoctorAnswer['seen'] | null,
+  local: DoctorAnswer | null,
+): Finding[] {
   const { baseUrl, given, server } = scene;
   const { ok, warn, fail } = findingsOf('proxies');
   const trusted = given(SETTINGS.trustedProxies.env);

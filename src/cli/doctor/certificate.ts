@@ -23,13 +23,13 @@ const CHAIN: Readonly<Record<string, string>> = {
 const ABOUT_TIME_OR_NAME = /EXPIRED|NOT_YET_VALID|ALTNAME/;
 const SOON_MS = 3 * DAY;
 
-export async function certificateFindings(baseUrl: string, patienceMs: number, now: number): Promise<Finding[]> {
+export async function certificateFindings(baseUrl: string, timeoutMs: number, now: number): Promise<Finding[]> {
   const { ok, warn, fail } = findingsOf('certificate');
   const { hostname, port } = new URL(baseUrl);
   const host = withoutBrackets(hostname);
   let shown: Shown;
   try {
-    shown = await certificateAt(host, Number(port || 443), patienceMs);
+    shown = await certificateAt(host, Number(port || 443), timeoutMs);
   } catch (error) {
     return fail(`No TLS at ${baseUrl} (${(error as Error).message}).`, 'Check that the proxy runs and serves https.');
   }
@@ -60,7 +60,7 @@ export async function certificateFindings(baseUrl: string, patienceMs: number, n
   return findings.length > 0 ? findings : ok(`For ${host}, trusted, and valid for another ${left}.`);
 }
 
-function certificateAt(host: string, port: number, patienceMs: number): Promise<Shown> {
+function certificateAt(host: string, port: number, timeoutMs: number): Promise<Shown> {
   const shown = Promise.withResolvers<Shown>();
   // Verification is off because an invalid certificate is a result here; nothing is sent over the connection.
   const socket = connect(
@@ -73,7 +73,7 @@ function certificateAt(host: string, port: number, patienceMs: number): Promise<
       else shown.reject(new Error('no certificate was shown'));
     },
   );
-  const timer = setTimeout(() => shown.reject(new Error(`no answer within ${lasting(patienceMs)}`)), patienceMs);
+  const timer = setTimeout(() => shown.reject(new Error(`no answer within ${lasting(timeoutMs)}`)), timeoutMs);
   socket.on('error', shown.reject);
   return shown.promise.finally(() => {
     clearTimeout(timer);

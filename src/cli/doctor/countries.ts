@@ -3,12 +3,12 @@ import { DAY } from '../../core/clock.ts';
 import { COUNTRY_DATA_AT, COUNTRY_DATA_DAY } from '../../core/country-data.ts';
 import { SETTINGS } from '../../settings.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './context.ts';
 
 /** IP ranges change owners constantly, so a table older than a year is unreliable. */
 const OLD_MS = 365 * DAY;
 
-export function countryFindings({ given, now }: Scene): Finding[] {
+export function countryFindings({ given, now }: DoctorContext): Finding[] {
   const { ok, warn } = findingsOf('countries');
   const header = given(SETTINGS.countryHeader.env);
   if (header !== null) return ok(`Read from ${header}, which trusted proxies set.`);

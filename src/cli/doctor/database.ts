@@ -15,7 +15,7 @@ import { findLastGoodBackup, listJudgedBackupRuns } from '../../store/backup-run
 import { countRestingEndpoints, listLimitsReached } from '../../store/operation-figures.ts';
 import { queuesText } from '../queues-text.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { ServerAnswer, Scene } from './scene.ts';
+import type { ServerAnswer, DoctorContext } from './context.ts';
 
 /** Time limit of the integrity check unless `isFull`. */
 const CHECK_MS = 60_000;
@@ -30,7 +30,7 @@ export interface DatabaseOptions {
 }
 
 export async function databaseFindings(
-  scene: Scene,
+  scene: DoctorContext,
   local: ServerAnswer | null,
   options: DatabaseOptions,
 ): Promise<Finding[]> {
@@ -47,8 +47,8 @@ export async function databaseFindings(
     database = openReadOnlyDatabase(path);
     return [
       ...findings,
-      ...logLossFindings(scene),
-      ...wholeFindings(database, options),
+      ...lostPageFindings(scene),
+      ...integrityFindings(database, options),
       ...logFindings(database),
       ...(isCurrent ? await contentFindings(scene, database.reader, local) : []),
     ];
@@ -61,7 +61,7 @@ export async function databaseFindings(
   }
 }
 
-function schemaFindings({ server }: Scene, version: number): { isCurrent: boolean; findings: Finding[] } {
+function schemaFindings({ server }: DoctorContext, version: number): { isCurrent: boolean; findings: Finding[] } {
   const { ok, warn } = findingsOf('schema');
   if (version === SCHEMA_VERSION) return { isCurrent: true, findings: ok(`${version}, that of this binary.`) };
   const remedy =
@@ -72,7 +72,7 @@ function schemaFindings({ server }: Scene, version: number): { isCurrent: boolea
   return { isCurrent: false, findings: warn(message, remedy) };
 }
 
-function wholeFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
+function integrityFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
   const { ok, warn, fail } = findingsOf('integrity');
   const withinMs = isFull ? Infinity : checkMs;
   const check = database.check({ withinMs, isThorough: isFull });
@@ -95,7 +95,7 @@ function wholeFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS,
   return ok(`${checked} tables (${bytesText(database.bytes)}) are intact${isFull ? ', their indexes too' : ''}.`);
 }
 
-function logLossFindings({ logLoss: loss }: Scene): Finding[] {
+function lostPageFindings({ logLoss: loss }: DoctorContext): Finding[] {
   if (loss === null) return [];
   const { fail, warn } = findingsOf('log');
   const { committed, readable, isMachineRestarted } = loss;
@@ -120,17 +120,17 @@ function logFindings({ logBytes }: ReadOnlyDatabase): Finding[] {
   );
 }
 
-async function contentFindings(scene: Scene, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
+async function contentFindings(scene: DoctorContext, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
   return [
     ...(await pendingFindings(scene, reader)),
-    ...(await endpointFindings(reader)),
+    ...(await webhookFindings(reader)),
     ...(await limitFindings(scene, reader, local)),
     ...(await backupFindings(scene, reader)),
   ];
 }
 
 /** Passing values for the checks that other files make. */
-const ALL_WELL = {
+const PASSING = {
   facts: {
     mode: 'normal',
     isBaseUrlSet: false,
@@ -152,7 +152,7 @@ const ALL_WELL = {
 } as const satisfies Omit<Observed, 'now' | 'queues'>;
 const WAITING: readonly string[] = ['mail_waits', 'deliveries_wait', 'long_work_waits'];
 
-async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<Finding[]> {
+async function pendingFindings({ now, server }: DoctorContext, reader: Reader): Promise<Finding[]> {
   const { ok, warn } = findingsOf('pending');
   const queues = await countQueues(reader);
   const lag = (dueAt: number | null) =>
@@ -162,12 +162,12 @@ async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<
   const what = `Waiting: ${text}.`;
   // Without a server a backlog is expected.
   const late =
-    server === null ? [] : warningsOf({ ...ALL_WELL, now: now(), queues }).filter(({ code }) => WAITING.includes(code));
+    server === null ? [] : warningsOf({ ...PASSING, now: now(), queues }).filter(({ code }) => WAITING.includes(code));
   if (late.length === 0) return ok(what);
   return late.flatMap(({ message, remedy }, index) => warn(index === 0 ? `${what} ${message}` : message, remedy));
 }
 
-async function endpointFindings(reader: Reader): Promise<Finding[]> {
+async function webhookFindings(reader: Reader): Promise<Finding[]> {
   const { ok, warn } = findingsOf('webhooks');
   const { quarantined, disabled } = await countRestingEndpoints(reader);
   const off = disabled > 0 ? ` ${counted(disabled, 'endpoint')} disabled by their owners.` : '';
@@ -178,7 +178,7 @@ async function endpointFindings(reader: Reader): Promise<Finding[]> {
   );
 }
 
-async function limitFindings({ now }: Scene, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
+async function limitFindings({ now }: DoctorContext, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
   const { ok, warn } = findingsOf('limits');
   const today = now() - (now() % DAY);
   const reached = await listLimitsReached(reader, today - DAY);
@@ -200,7 +200,7 @@ async function limitFindings({ now }: Scene, reader: Reader, local: ServerAnswer
   );
 }
 
-async function backupFindings({ given, now }: Scene, reader: Reader): Promise<Finding[]> {
+async function backupFindings({ given, now }: DoctorContext, reader: Reader): Promise<Finding[]> {
   const { ok, warn, fail } = findingsOf('backups');
   const [last] = await listJudgedBackupRuns(reader, 1);
   const good = await findLastGoodBackup(reader);

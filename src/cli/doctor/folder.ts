@@ -6,7 +6,7 @@ import { StartupError } from '../../core/startup-error.ts';
 import { refuseOpenToOthers } from '../../db/sqlite/data-folder.ts';
 import { type FileSystem, fileSystemOf } from '../../db/sqlite/file-system.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './context.ts';
 
 const LEAST_BYTES = 128 * 2 ** 20;
 const LITTLE_BYTES = 2 ** 30;
@@ -14,11 +14,11 @@ const LITTLE_BYTES = 2 ** 30;
 const COPIES = 2;
 const READABLE_BY_OTHERS = 0o055;
 
-export function folderFindings(scene: Scene, fileSystem = readFileSystem(scene.folder)): Finding[] {
+export function folderFindings(scene: DoctorContext, fileSystem = readFileSystem(scene.folder)): Finding[] {
   const { folder } = scene;
   const { fail } = findingsOf('data folder');
   if (isOpenToUs(folder))
-    return [...placeFindings(folder, fileSystem), ...rightsFindings(folder), ...roomFindings(scene)];
+    return [...fileSystemFindings(folder, fileSystem), ...permissionFindings(folder), ...diskSpaceFindings(scene)];
   const uid = ownerOf(folder);
   if (uid === null && isMissing(folder))
     return fail(`${folder} does not exist.`, 'Name the folder of the server with --data, or start a server on it.');
@@ -71,7 +71,7 @@ function isMissing(folder: string): boolean {
 }
 
 /** Returns the network file system warning, which a starting server prints too; null when the disk is local. */
-export function networkTrouble(folder: string, fileSystem = readFileSystem(folder)): string | null {
+export function networkFileSystemWarning(folder: string, fileSystem = readFileSystem(folder)): string | null {
   if (fileSystem?.kind !== 'network') return null;
   return (
     `${folder} is on a network file system (${fileSystem.type}), whose locks and flushes are unreliable: ` +
@@ -79,7 +79,7 @@ export function networkTrouble(folder: string, fileSystem = readFileSystem(folde
   );
 }
 
-function placeFindings(folder: string, fileSystem: FileSystem | null): Finding[] {
+function fileSystemFindings(folder: string, fileSystem: FileSystem | null): Finding[] {
   const { ok, warn, fail } = findingsOf('data folder');
   if (fileSystem === null) return ok(`${folder}; its file system is unknown.`);
   const { type, kind } = fileSystem;
@@ -95,7 +95,7 @@ function placeFindings(folder: string, fileSystem: FileSystem | null): Finding[]
   return ok(`${folder}, on ${type}.`);
 }
 
-function rightsFindings(folder: string): Finding[] {
+function permissionFindings(folder: string): Finding[] {
   const { ok, warn, fail } = findingsOf('permissions');
   if (process.platform === 'win32') return [];
   try {
@@ -119,7 +119,7 @@ function rightsFindings(folder: string): Finding[] {
   return ok('Only their owner can read the folder and its files.');
 }
 
-function roomFindings({ folder, databasePath }: Scene): Finding[] {
+function diskSpaceFindings({ folder, databasePath }: DoctorContext): Finding[] {
   const { ok, warn, fail } = findingsOf('disk');
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;

@@ -6,7 +6,7 @@ import { folderError } from '../../db/sqlite/folder-error.ts';
 import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/sqlite/instance-key-file.ts';
 import { findInstance, type FoundInstance } from '../../db/sqlite/find-instance.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './context.ts';
 
 const { ok, warn, fail } = findingsOf('instance key');
 
@@ -15,7 +15,7 @@ const BRING_BACK =
   'from there (gatehouse restore FILE --data EMPTY).';
 const BRING_BOTH_BACK = 'Restore both from one copy of the folder, or restore a backup: gatehouse restore FILE --force';
 
-export function keyFindings({ folder, server }: Scene): Finding[] {
+export function keyFindings({ folder, server }: DoctorContext): Finding[] {
   const paths = pathsIn(folder);
   const { instanceKeyPath: path } = paths;
   const instance = instanceOf(paths);

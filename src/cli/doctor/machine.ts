@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { counted, lasting } from '../../core/quantities.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './context.ts';
 
 const SKEW_MS = 30_000;
 /** Each connection uses one file descriptor. */
@@ -54,7 +54,7 @@ export async function isClockSynchronized(): Promise<boolean | null> {
 }
 
 /** Checks the running server's limit where it can be read, otherwise this process's own. */
-export function descriptorFindings({ note }: Scene): Finding[] {
+export function descriptorFindings({ note }: DoctorContext): Finding[] {
   const { ok, warn } = findingsOf('open files');
   if (process.platform !== 'linux') return [];
   const found = (note && limitsOf(note.pid)) ?? limitsOf('self');

@@ -8,7 +8,7 @@ import { newId } from '../../core/id.ts';
 import { SETTINGS } from '../../settings.ts';
 import type { Mail } from '../../store/mails.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './context.ts';
 
 export interface MailFindings {
   readonly findings: readonly Finding[];
@@ -19,8 +19,8 @@ export interface MailFindings {
 const { smtpUrl } = SETTINGS;
 
 /** @param sendTo recipient of a test mail; null sends none. */
-export async function mailFindings(scene: Scene, sendTo: string | null): Promise<MailFindings> {
-  const { config, note, patienceMs } = scene;
+export async function mailFindings(scene: DoctorContext, sendTo: string | null): Promise<MailFindings> {
+  const { config, note, timeoutMs } = scene;
   const { ok, warn, fail } = findingsOf('mail');
   const ownMail = findingsOf('test mail');
   const unsent = (remedy: string) => (sendTo === null ? [] : ownMail.fail('Not sent: no mail server is set.', remedy));
@@ -43,7 +43,7 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
     };
   }
   try {
-    const { address, isEncrypted, isLoggedIn, greeting } = await checkSmtp(config.smtpUrl, patienceMs);
+    const { address, isEncrypted, isLoggedIn, greeting } = await checkSmtp(config.smtpUrl, timeoutMs);
     const how = `${address} accepts connections, ${isEncrypted ? 'encrypted' : 'in plain text'}, ${isLoggedIn ? 'with a login' : 'without a login'}.`;
     const isPlain = !isEncrypted && !isLoopback(address.replace(/:\d+$/, ''));
     const found = isPlain
@@ -68,11 +68,15 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
   }
 }
 
-async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string, to: string): Promise<Finding[]> {
+async function testMail(
+  { config, baseUrl, timeoutMs, now }: DoctorContext,
+  url: string,
+  to: string,
+): Promise<Finding[]> {
   const { ok, fail } = findingsOf('test mail');
   const { hostname, host } = new URL(baseUrl);
   const from = config.mailFrom ?? `Gatehouse <no-reply@${hostname}>`;
-  const transport = smtpTransport({ url, from, timeoutMs: patienceMs });
+  const transport = smtpTransport({ url, from, timeoutMs: timeoutMs });
   const content = mailTestMail({ locale: 'en', workspaceName: host, host });
   const at = now();
   const mail: Mail = {

@@ -1,5 +1,5 @@
 /** Formats findings for people in 80 columns: status mark, check name and message, with the remedy below. */
-import { printable } from '../printable.ts';
+import { printable } from '../sanitize.ts';
 import { wrapText } from '../wrap.ts';
 import type { Finding, Status } from './finding.ts';
 

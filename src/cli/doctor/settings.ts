@@ -3,12 +3,12 @@ import { counted, lasting } from '../../core/quantities.ts';
 import { SETTINGS } from '../../settings.ts';
 import { VERSION } from '../../version.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { ServerAnswer, Scene } from './scene.ts';
+import type { ServerAnswer, DoctorContext } from './context.ts';
 
 /** Settings that vary by where a command runs and say nothing about the server. */
 const OF_COMMANDS: readonly string[] = [SETTINGS.dataFolder.env, SETTINGS.port.env, SETTINGS.host.env];
 
-export function settingsFindings({ config, problems, note }: Scene): Finding[] {
+export function settingsFindings({ config, problems, note }: DoctorContext): Finding[] {
   const { ok, warn, fail } = findingsOf('settings');
   const wrong = problems.flatMap((problem) => {
     const [, name = '', rest = problem] = /^(GATEHOUSE_\w+[^:]*): ([^]*)$/.exec(problem) ?? [];
@@ -37,7 +37,7 @@ export function settingsFindings({ config, problems, note }: Scene): Finding[] {
 }
 
 /** @param local answer of the server on this machine. */
-export function serverFindings({ server, note, folder, now }: Scene, local: ServerAnswer | null): Finding[] {
+export function serverFindings({ server, note, folder, now }: DoctorContext, local: ServerAnswer | null): Finding[] {
   const { ok, warn, fail } = findingsOf('server');
   if (server === null)
     return warn(

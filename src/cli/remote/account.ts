@@ -9,7 +9,7 @@ import { UsageError } from '../arguments.ts';
 import { findLogin, type Login, profilePath, readProfile, removeLogin, storeLogin } from './profile.ts';
 import { remoteCommand, type RemoteCall } from './remote-command.ts';
 import { namedUrl } from './target.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../sanitize.ts';
 import type { Terminal } from './terminal.ts';
 
 const URL_OPTION = {
@@ -27,7 +27,7 @@ export const login = remoteCommand({
     '',
     'Next: gatehouse whoami, then gatehouse apps list',
   ],
-  async carryOut({ terminal, text, show }) {
+  async execute({ terminal, text, show }) {
     const url = namedUrl(terminal, text('url')) ?? findLogin(readProfile(terminal), undefined)?.url;
     if (url === undefined) throw new UsageError('Say which server: gatehouse login --url https://auth.example.com');
     const key = await askForKey(terminal, url, show.isJson);
@@ -37,7 +37,7 @@ export const login = remoteCommand({
     const who = me.email ?? me.userId;
     const before = findLogin(readProfile(terminal), url);
     storeLogin(terminal, { url, key, who });
-    if (before) await endKey(terminal, before).catch(() => {});
+    if (before) await revokeKey(terminal, before).catch(() => {});
     await show.done({ url, who, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.`);
     if (me.workspaces.length === 0) terminal.err('You are not a member of any workspace there.\n');
     return 0;
@@ -51,7 +51,7 @@ async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Pro
   const say = (line: string) => (isQuiet ? terminal.err(line) : terminal.out(line));
   try {
     const options = { url, clientId: CONSOLE_CLIENT_ID, deviceName: deviceName(host), fetch, wait, signal };
-    const onCode = async (pending: PendingLogin) => say(await invitation(terminal, pending));
+    const onCode = async (pending: PendingLogin) => say(await confirmationPrompt(terminal, pending));
     return (await deviceLogin({ ...options, onCode })).token;
   } catch (error) {
     if (signal.aborted) terminal.err('\nCancelled; nothing was stored.\n');
@@ -66,7 +66,7 @@ async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Pro
   }
 }
 
-async function invitation(terminal: Terminal, pending: PendingLogin): Promise<string> {
+async function confirmationPrompt(terminal: Terminal, pending: PendingLogin): Promise<string> {
   const { userCode, verificationUri, verificationUriComplete, expiresInSeconds } = pending;
   const lines = [`Open ${printable(verificationUri)}`, `and enter the code  ${printable(userCode)}`, ''];
   if (terminal.isTty) {
@@ -83,7 +83,7 @@ function deviceName(host: string): string {
 }
 
 /** @throws {ApiError} @throws {Unreachable} */
-async function endKey({ fetch, wait }: Terminal, { url, key }: Login): Promise<void> {
+async function revokeKey({ fetch, wait }: Terminal, { url, key }: Login): Promise<void> {
   await createClient({ url, apiKey: key, timeoutMs: 10_000, maxWaitMs: 0, fetch, wait }).delete('/api/me/key');
 }
 
@@ -91,7 +91,7 @@ export const logout = remoteCommand({
   name: 'logout',
   summary: 'Revoke the key at the server and delete it here',
   options: { url: URL_OPTION },
-  async carryOut({ terminal, text, show }) {
+  async execute({ terminal, text, show }) {
     const url = namedUrl(terminal, text('url'));
     const profile = readProfile(terminal);
     const found = findLogin(profile, url);
@@ -101,7 +101,7 @@ export const logout = remoteCommand({
           ? 'There is no login to end.'
           : `There is no login at ${url}. There are: ${profile.logins.map((login) => login.url).join(', ') || 'none'}.`,
       );
-    const problem = await endKey(terminal, found).then(() => null, problemOf);
+    const problem = await revokeKey(terminal, found).then(() => null, problemOf);
     removeLogin(terminal, found);
     await show.done({ url: found.url, who: found.who, isRevoked: problem === null }, `Logged out of ${found.url}.`);
     if (problem !== null)
@@ -122,7 +122,7 @@ function problemOf(error: unknown): string | null {
 export const whoami = remoteCommand({
   name: 'whoami',
   summary: 'Show who you are, at which server, and your roles',
-  async carryOut({ client, target, show, terminal }: RemoteCall) {
+  async execute({ client, target, show, terminal }: RemoteCall) {
     const me = await client.get('/api/me');
     const { email, userId, key, workspaces } = me;
     const role = (name: string | null) => name ?? (key?.access === 'full' ? 'full access' : 'read access');

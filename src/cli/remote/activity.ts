@@ -59,7 +59,7 @@ const activityTail = remoteCommand({
   summary: 'Show the latest activity, and follow it live',
   options: { ...flagsOf(LIST, FLAGS).options, ...APP },
   next: ['With --json a line for each record. Ctrl-C ends it.'],
-  async carryOut(call) {
+  async execute(call) {
     const { terminal, target, show } = call;
     const filters: Filters = givenBy(call, 'activity tail', LIST, FLAGS);
     const id = call.text('app') === undefined ? null : (await call.application()).id;

@@ -43,8 +43,9 @@ export function applyPartsOf(document: SeedDocument, isSplit: boolean): Part[] {
     close(at + 1);
     const { slug, roles = [], scopes = [], groups = [] } = settings;
     const known = { slug, roles, scopes, groups };
-    for (const { from, items } of slicesOf(allowlist)) parts.push(peoplePart({ ...known, allowlist: items }, at, from));
-    for (const { from, items } of slicesOf(users)) parts.push(peoplePart({ ...known, users: items }, at, from));
+    for (const { from, items } of batchesOf(allowlist))
+      parts.push(peoplePart({ ...known, allowlist: items }, at, from));
+    for (const { from, items } of batchesOf(users)) parts.push(peoplePart({ ...known, users: items }, at, from));
   }
   close(applications.length);
   if (apiKeys.length > 0) {
@@ -64,7 +65,7 @@ export function applyPartsOf(document: SeedDocument, isSplit: boolean): Part[] {
 
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
 
-function* slicesOf<Item>(items: readonly Item[]): Generator<{ from: number; items: Item[] }> {
+function* batchesOf<Item>(items: readonly Item[]): Generator<{ from: number; items: Item[] }> {
   let slice: Item[] = [];
   let size = 0;
   for (const [at, item] of items.entries()) {

@@ -10,7 +10,7 @@ type Body = GivenAt<'/api/workspace/apply', 'post'>[0]['body'];
 type Result = DataAt<'/api/workspace/apply', 'post'>;
 type Change = Result['changes'][number];
 
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 export const apply = remoteCommand({
   name: 'apply',
@@ -34,7 +34,7 @@ export const apply = remoteCommand({
     '',
     'Next: gatehouse export',
   ],
-  async carryOut(call) {
+  async execute(call) {
     const { operands, terminal, isOn, show } = call;
     const [file = ''] = operands;
     // Loads the schemas lazily, so that other commands start without them.
@@ -43,11 +43,11 @@ export const apply = remoteCommand({
       import('./apply-parts.ts'),
     ]);
     const seed = await readSeedFile(file, terminal.env);
-    const way = await wayTo(call, seed);
+    const way = await applierFor(call, seed);
     const parts = applyPartsOf(seed.document, way.isSplit);
     const ask = async (part: Part, dryRun: boolean) => {
       try {
-        return ownOf(part, await way.send(part, dryRun));
+        return resultOfPart(part, await way.send(part, dryRun));
       } catch (error) {
         if (!(error instanceof ApiError) || error.fields.length === 0) throw error;
         const fields = error.fields.map(({ path, message }) => ({ path: inFile(part, path), message }));
@@ -65,20 +65,20 @@ export const apply = remoteCommand({
       if (plan && (isDryRun || !hasChanges)) done.push(plan);
       else done.push(await progress('applied', part, ask(part, false)));
     }
-    const result = together(done);
+    const result = merged(done);
     if (show.isJson) await show.json({ dryRun: isDryRun, ...result });
     else await tell(call, result, isDryRun);
     return result.skipped.length > 0 ? 1 : 0;
   },
 });
 
-interface Way {
+interface Applier {
   readonly isSplit: boolean;
   send(part: Part, dryRun: boolean): Promise<Result>;
 }
 
 /** Applies through the workspace where the key has access to it, otherwise per application. @throws {StartupError} */
-async function wayTo({ client, text }: RemoteCall, { document, secrets }: SeedFile): Promise<Way> {
+async function applierFor({ client, text }: RemoteCall, { document, secrets }: SeedFile): Promise<Applier> {
   const { namesOfSecrets } = await import('../../modules/seed/check.ts');
   const secretsOf = (part: Part) =>
     Object.fromEntries(namesOfSecrets(part.document).map((name) => [name, secrets(name) ?? '']));
@@ -117,7 +117,7 @@ async function wayTo({ client, text }: RemoteCall, { document, secrets }: SeedFi
   };
 }
 
-function ownOf(part: Part, result: Result): Result {
+function resultOfPart(part: Part, result: Result): Result {
   const changes = result.changes.filter((change) => part.isOf(change));
   const { things } = part;
   const unchanged = things === null ? result.unchanged : things - changes.length - result.skipped.length;
@@ -129,7 +129,7 @@ function inFile(part: Part, path: string): string {
   return part.inFile(path.replace(/^document\./, '').replace(/^application(?=\.|$)/, 'applications.0'));
 }
 
-function together(results: readonly Result[]): Result {
+function merged(results: readonly Result[]): Result {
   return {
     changes: results.flatMap(({ changes }) => changes),
     unchanged: results.reduce((sum, { unchanged }) => sum + unchanged, 0),
@@ -158,14 +158,14 @@ async function tell({ show, terminal }: RemoteCall, result: Result, isDryRun: bo
       .size <= 1;
   for (const [, group] of Map.groupBy(changes, ({ action, kind, application }) => `${action} ${kind} ${application}`)) {
     const [first] = group;
-    if (first && isCounted(first) && group.length > MOST_SHOWN)
+    if (first && isCounted(first) && group.length > MAX_SHOWN)
       await show.say(`${signOf(first)} ${group.length} ${PLURALS[first.kind]}${within(first, isOne)}`);
     else for (const change of group) await show.say(line(change, isOne));
   }
   if (unchanged > 0) await show.say(`= ${unchanged} unchanged`);
   for (const { path, message } of notes) terminal.err(`! ${path}: ${message}\n`);
-  for (const { email, error } of skipped.slice(0, MOST_SHOWN)) terminal.err(`! user ${email}: not added, ${error}\n`);
-  if (skipped.length > MOST_SHOWN) terminal.err(`! …and ${skipped.length - MOST_SHOWN} more; --json has all.\n`);
+  for (const { email, error } of skipped.slice(0, MAX_SHOWN)) terminal.err(`! user ${email}: not added, ${error}\n`);
+  if (skipped.length > MAX_SHOWN) terminal.err(`! …and ${skipped.length - MAX_SHOWN} more; --json has all.\n`);
   for (const { url, signingSecret } of signingSecrets)
     await show.say(`Signing secret of ${url}, shown this once: ${signingSecret}`);
   if (changes.length === 0) await show.say('The server already matches the file.');

@@ -70,7 +70,7 @@ function lifecycle(
     operands: [APP_OPERAND],
     options,
     isFinal: true,
-    async carryOut(call) {
+    async execute(call) {
       const { client, terminal, show, text } = call;
       const application = await findApp(client, call.operands[0], '');
       const path = { id: application.id };
@@ -102,7 +102,7 @@ export const APPS: readonly RemoteCommand[] = [
     name: 'apps show',
     summary: 'Show an application',
     operands: [APP_OPERAND],
-    carryOut: async ({ client, show, operands }) => show.record(await findApp(client, operands[0], ''), RECORD),
+    execute: async ({ client, show, operands }) => show.record(await findApp(client, operands[0], ''), RECORD),
   }),
   operationCommand('createApplication', {
     name: 'apps create',

@@ -7,7 +7,7 @@ import { exportCommand } from './export.ts';
 import { GATE } from './gate.ts';
 import { KEYS } from './keys.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { SLUGS } from './slugs.ts';
+import { GRANTS_COMMANDS } from './grants.ts';
 import { USERS } from './users.ts';
 import { WEBHOOKS } from './webhooks.ts';
 
@@ -17,7 +17,7 @@ export const REMOTE: readonly RemoteCommand[] = [
   whoami,
   ...APPS,
   ...USERS,
-  ...SLUGS,
+  ...GRANTS_COMMANDS,
   ...KEYS,
   ...GATE,
   ...WEBHOOKS,

@@ -20,9 +20,9 @@ export interface Stream {
 }
 
 /** Timeout of a silent connection; the server sends a keep-alive every 15 seconds. */
-const SILENCE_MS = 45_000;
+const IDLE_TIMEOUT_MS = 45_000;
 const FIRST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Returns true for a refusal that a retry cannot change. */
 const isFinal = (status: number) => status >= 400 && status < 500 && status !== 429 && status !== 408;
@@ -40,10 +40,10 @@ export async function* follow({
   let waitMs = FIRST_WAIT_MS;
   while (!interruption.aborted) {
     const silence = new AbortController();
-    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    const heard = () => {
+    let timer = setTimeout(() => silence.abort(), IDLE_TIMEOUT_MS);
+    const onData = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = setTimeout(() => silence.abort(), IDLE_TIMEOUT_MS);
     };
     try {
       const response = await fetch(target.url + path, {
@@ -56,7 +56,7 @@ export async function* follow({
         },
       });
       if (!response.ok || !response.body) throw await refusalOf(response);
-      for await (const message of messages(response.body, heard)) {
+      for await (const message of messages(response.body, onData)) {
         if (message.id !== null) last = message.id;
         if (message.name === 'ended') throw endOf(message.data);
         if (message.name !== 'ready') yield message;
@@ -75,7 +75,7 @@ export async function* follow({
     if (interruption.aborted) return;
     terminal.err(`The connection to ${target.url} is lost; trying again in ${Math.round(waitMs / 1000)} s.\n`);
     await wait(waitMs, interruption).catch(() => {});
-    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
   }
 }
 
@@ -92,10 +92,10 @@ function endOf(data: string): ApiError {
   return new ApiError(code, 'This key may not read on.', { status });
 }
 
-/** Yields messages as they arrive, without those that have no event name. Comments only call `heard`. */
+/** Yields messages as they arrive, without those that have no event name. Comments only call `onData`. */
 async function* messages(
   body: AsyncIterable<Uint8Array>,
-  heard: () => void,
+  onData: () => void,
 ): AsyncGenerator<StreamMessage, void, undefined> {
   const parsed: StreamMessage[] = [];
   const parser = createParser({
@@ -105,7 +105,7 @@ async function* messages(
   });
   const decoder = new TextDecoder();
   for await (const chunk of body) {
-    heard();
+    onData();
     parser.feed(decoder.decode(chunk, { stream: true }));
     yield* parsed.splice(0);
   }

@@ -4,7 +4,7 @@ import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import type { ManagedApp } from './find.ts';
 import { type RemoteCall, remoteCommand } from './remote-command.ts';
-import { jsonText } from '../printable.ts';
+import { jsonText } from '../sanitize.ts';
 
 type Key = ItemAt<'/api/applications/{id}/api-keys'>;
 type Grant = ItemAt<'/api/applications/{id}/roles'>;
@@ -34,10 +34,10 @@ export const exportCommand = remoteCommand({
     '',
     'Next: gatehouse apply shop.json --dry-run',
   ],
-  async carryOut(call) {
+  async execute(call) {
     const file = call.text('out');
     const sink = file === undefined ? call.terminal.out : fileSink(file);
-    const names = new Names();
+    const names = new VariableNames();
     try {
       await writeDocument(call, names, sink);
     } catch (error) {
@@ -52,7 +52,7 @@ export const exportCommand = remoteCommand({
   },
 });
 
-class Names {
+class VariableNames {
   readonly all: string[] = [];
 
   suggest(...words: string[]): { env: string } {
@@ -105,7 +105,7 @@ function fileSink(file: string): FileSink {
   };
 }
 
-async function writeDocument(call: RemoteCall, names: Names, sink: Write | FileSink): Promise<void> {
+async function writeDocument(call: RemoteCall, names: VariableNames, sink: Write | FileSink): Promise<void> {
   const { client, isOn, text } = call;
   const write: Write = typeof sink === 'function' ? sink : sink.write;
   const workspaces = (await client.get('/api/workspaces')).items;
@@ -129,7 +129,11 @@ async function writeDocument(call: RemoteCall, names: Names, sink: Write | FileS
   await write('\n}\n');
 }
 
-async function describe({ client, terminal }: RemoteCall, names: Names, application: ManagedApp): Promise<Fields> {
+async function describe(
+  { client, terminal }: RemoteCall,
+  names: VariableNames,
+  application: ManagedApp,
+): Promise<Fields> {
   const { id, slug, name, stage, signinGate, betaRequestPolicy, signinMethods, sessionTtlSeconds } = application;
   const path = { id };
   const [roles, scopes, groups] = [
@@ -170,7 +174,7 @@ async function describe({ client, terminal }: RemoteCall, names: Names, applicat
         : undefined,
     apiKeys: listOf(
       keys
-        .filter((key) => isStanding(key, terminal.now()))
+        .filter((key) => isActiveKey(key, terminal.now()))
         .reverse()
         .map((key) =>
           withoutEmpty({
@@ -187,14 +191,14 @@ async function describe({ client, terminal }: RemoteCall, names: Names, applicat
 
 async function workspaceKeys(
   { client, terminal }: RemoteCall,
-  names: Names,
+  names: VariableNames,
   slugs: ReadonlyMap<string, string>,
   workspaceId: string | undefined,
 ): Promise<Fields[]> {
   const query = { source: 'api' as const, ...(workspaceId !== undefined && { workspaceId }) };
   const keys = await collected(client.all('/api/workspace/api-keys', { query }));
   return keys
-    .filter((key) => isStanding(key, terminal.now()))
+    .filter((key) => isActiveKey(key, terminal.now()))
     .reverse()
     .flatMap((key): Fields[] => {
       const applications = key.applicationIds?.flatMap((id) => slugs.get(id) ?? []);
@@ -205,7 +209,7 @@ async function workspaceKeys(
 }
 
 /** Skips the environment's key, device-bound keys, rotated keys and keys that ended. */
-function isStanding(key: Key, now: number): boolean {
+function isActiveKey(key: Key, now: number): boolean {
   const { source, deviceKeyId, revokedAt, rotatedToId, expiresAt } = key;
   const isOver = revokedAt !== null || rotatedToId !== null || (expiresAt !== null && Date.parse(expiresAt) <= now);
   return !isOver && deviceKeyId === null && source !== 'environment';
@@ -219,7 +223,7 @@ function grantOf({ slug, name, description, isDefault }: Grant): Fields {
   return withoutEmpty({ slug, name, description, isDefault });
 }
 
-function providerOf({ issuer, clientId, name }: Provider, names: Names, slug: string): Fields {
+function providerOf({ issuer, clientId, name }: Provider, names: VariableNames, slug: string): Fields {
   return withoutEmpty({ issuer, clientId, name, clientSecret: names.suggest(slug, 'provider', 'secret') });
 }
 

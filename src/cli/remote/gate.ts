@@ -10,7 +10,7 @@ export const GATE: readonly RemoteCommand[] = [
     name: 'gate show',
     summary: 'Show who may sign in, and how many wait',
     isOfApplication: true,
-    async carryOut({ client, show, application }) {
+    async execute({ client, show, application }) {
       const { id, name, signinGate, betaRequestPolicy } = await application();
       const counts = await client.get('/api/applications/{id}/beta-interests/counts', { path: { id } });
       const { approved, pending, declined, notifyWhenPublic } = counts;

@@ -10,7 +10,7 @@ import { signatureHeader } from '../../modules/webhooks/signature.ts';
 import { UsageError } from '../arguments.ts';
 import { follow } from './event-source.ts';
 import { type RemoteCall, remoteCommand } from './remote-command.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../sanitize.ts';
 
 /** Same timeout as a real delivery. */
 const TIMEOUT_MS = 15_000;
@@ -42,7 +42,7 @@ export const webhooksListen = remoteCommand({
     '',
     'Next: sign in to the application, and watch user.signed_in arrive.',
   ],
-  async carryOut(call) {
+  async execute(call) {
     const { terminal, target, text, show } = call;
     const forward = forwardUrl(text('forward'));
     const wanted = await wantedTypes(call.list('events'));

@@ -97,7 +97,7 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
     isList: columns !== undefined,
     isFinal: spec.confirm !== undefined,
     ...(spec.next && { next: spec.next }),
-    async carryOut(call) {
+    async execute(call) {
       const fields = fieldsOf(call);
       if (operation.method === 'patch' && Object.keys(fields).every((field) => operation.inQuery.includes(field)))
         throw new UsageError(`Say what to change. See "gatehouse help ${name}".`);

@@ -4,16 +4,16 @@ import type { Flags } from '../../config.ts';
 import { secondsText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type Command, oneOf, UsageError } from '../arguments.ts';
-import { failureLine } from './failure.ts';
+import { failureLine } from './error-line.ts';
 import { APP_OPTION, type ManagedApp, findApp } from './find.ts';
 import { type Paging, Show } from './show.ts';
 import { findTarget, type Target, TARGET_OPTIONS } from './target.ts';
-import { guarded, systemTerminal, type Terminal } from './terminal.ts';
+import { sanitized, systemTerminal, type Terminal } from './terminal.ts';
 
 /** Maximum total wait per call when the server asks to retry later. */
-const PATIENCE_MS = 150_000;
+const TIMEOUT_MS = 150_000;
 /** Waits of at least this length are announced. */
-const TOLD_MS = 2000;
+const ANNOUNCED_WAIT_MS = 2000;
 
 export interface RemoteCall {
   readonly terminal: Terminal;
@@ -46,7 +46,7 @@ export interface RemoteDefinition extends Omit<Command, 'group' | 'run'> {
   readonly isFinal?: boolean;
   /** Prints nothing machine-readable, so it takes no `--json`. */
   readonly isForPeople?: boolean;
-  carryOut(call: RemoteCall): Promise<number | void>;
+  execute(call: RemoteCall): Promise<number | void>;
 }
 
 /** A command whose terminal can be injected in tests. */
@@ -55,7 +55,7 @@ export interface RemoteCommand extends Command {
 }
 
 export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
-  const { isOfApplication, isList, isFinal, isForPeople, carryOut, ...command } = definition;
+  const { isOfApplication, isList, isFinal, isForPeople, execute, ...command } = definition;
   return {
     ...command,
     group: 'remote',
@@ -75,9 +75,9 @@ export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
       ...(!isForPeople && { json: 'Print the data as JSON.' }),
     },
     async run(flags, operands, terminal = systemTerminal()) {
-      const call = callOf(flags, operands, guarded(terminal));
+      const call = callOf(flags, operands, sanitized(terminal));
       try {
-        return (await carryOut(call)) ?? 0;
+        return (await execute(call)) ?? 0;
       } catch (error) {
         const line = failureLine(error, targetOf(call));
         if (line === null) throw error;
@@ -134,10 +134,10 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
       const { url, key: apiKey } = this.target;
       const { fetch } = terminal;
       const wait: Terminal['wait'] = (ms, signal) => {
-        if (ms >= TOLD_MS) terminal.err(`The server asks to wait for ${secondsText(ms)} (rate limit).\n`);
+        if (ms >= ANNOUNCED_WAIT_MS) terminal.err(`The server asks to wait for ${secondsText(ms)} (rate limit).\n`);
         return terminal.wait(ms, signal);
       };
-      return (client ??= createClient({ url, apiKey, maxWaitMs: PATIENCE_MS, fetch, wait }));
+      return (client ??= createClient({ url, apiKey, maxWaitMs: TIMEOUT_MS, fetch, wait }));
     },
     get paging() {
       return { limit: number('limit'), cursor: text('cursor'), isAll: isOn('all') };

@@ -1,7 +1,7 @@
 /** Prints results: JSON with `--json`, otherwise tables, records and sentences. */
 import { isColoured } from '../colour.ts';
 import { type Column, shortTime, table } from '../table.ts';
-import { jsonText, printable, printableLines } from '../printable.ts';
+import { jsonText, printable, printableLines } from '../sanitize.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ListPage<Row> {

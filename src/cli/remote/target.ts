@@ -5,7 +5,7 @@ import { startsLikeSecret } from '../../core/secret.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { CLIENT_VARIABLES } from '../../settings.ts';
 import { type Option, UsageError } from '../arguments.ts';
-import { unreadable } from '../unreadable.ts';
+import { readError } from '../read-error.ts';
 import { findLogin, readProfile } from './profile.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -70,7 +70,7 @@ function givenKey({ env }: Terminal, file: string | undefined): Omit<Target, 'ur
     try {
       key = readFileSync(file, 'utf8').trim();
     } catch (error) {
-      throw new StartupError(`--key-file: ${unreadable(file, error).message}`);
+      throw new StartupError(`--key-file: ${readError(file, error).message}`);
     }
     return { key: checked(key, origin), origin };
   }

@@ -3,8 +3,8 @@ import { homedir, hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { type Fetch, pause } from '../../client/exchange.ts';
 import type { Environment } from '../../config.ts';
-import { printable, printableLines } from '../printable.ts';
-import { showLine } from '../step-line.ts';
+import { printable, printableLines } from '../sanitize.ts';
+import { showLine } from '../progress-line.ts';
 
 export interface Terminal {
   readonly env: Environment;
@@ -69,7 +69,7 @@ function onSignals(): AbortSignal {
 }
 
 /** Returns the same terminal with remarks and prompts stripped of control characters. */
-export function guarded(terminal: Terminal): Terminal {
+export function sanitized(terminal: Terminal): Terminal {
   return Object.assign(Object.create(terminal) as Terminal, {
     err: (text: string) => terminal.err(printableLines(text)),
     progress: (line: string | null) => terminal.progress(line === null ? null : printable(line)),

@@ -2,7 +2,7 @@
 import { csvOf } from '../../core/csv.ts';
 import { exportedColumns } from '../../core/user-columns.ts';
 import { remoteCommand } from './remote-command.ts';
-import { jsonText } from '../printable.ts';
+import { jsonText } from '../sanitize.ts';
 
 export const usersExport = remoteCommand({
   name: 'users export',
@@ -12,7 +12,7 @@ export const usersExport = remoteCommand({
   options: { format: { value: 'FORMAT', meaning: 'jsonl, with every field, or csv, which import reads.' } },
   switches: { profile: 'Include profiles; needs full access.' },
   next: ['Next: gatehouse users export > users.jsonl'],
-  async carryOut({ client, terminal, choice, isOn, application }) {
+  async execute({ client, terminal, choice, isOn, application }) {
     const isCsv = choice('format', ['jsonl', 'csv']) === 'csv';
     const { id } = await application();
     const query = { sort: 'joined' as const, ...(isOn('profile') && { include: 'profile' as const }) };

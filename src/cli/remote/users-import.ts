@@ -5,7 +5,7 @@ import type { GivenAt } from '../../client/paths.ts';
 import { rowsOfCsv } from '../../core/csv.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { fileRow, type ImportedField, plainHeading, USER_COLUMNS } from '../../core/user-columns.ts';
-import { unreadable } from '../unreadable.ts';
+import { readError } from '../read-error.ts';
 import { remoteCommand } from './remote-command.ts';
 
 type Rows = GivenAt<'/api/applications/{id}/users/bulk', 'post'>[0]['body']['users'];
@@ -28,7 +28,7 @@ export const usersImport = remoteCommand({
     '',
     'Next: gatehouse users list',
   ],
-  async carryOut({ client, terminal, operands: [file = ''], show, application }) {
+  async execute({ client, terminal, operands: [file = ''], show, application }) {
     const rows = await rowsIn(file);
     const { id } = await application();
     const summary: Record<string, number> = { requested: 0, created: 0, linked: 0, alreadyMember: 0, skipped: 0 };
@@ -67,7 +67,7 @@ async function rowsIn(file: string): Promise<Rows> {
   try {
     text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
-    throw unreadable(file, error);
+    throw readError(file, error);
   }
   const kind = extname(file).toLowerCase();
   try {

@@ -39,7 +39,7 @@ function grant(word: 'grant' | 'revoke', summary: string): RemoteCommand {
     operands: [USER_OPERAND],
     options: GRANTS,
     isOfApplication: true,
-    async carryOut(call) {
+    async execute(call) {
       const { client, operands, list, show } = call;
       const given = { roles: list('roles'), scopes: list('scopes'), memberships: list('groups') };
       const side = word === 'grant' ? 'add' : 'remove';

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { certificateFindings } from '@/cli/doctor/certificate.ts';
 import { countryFindings } from '@/cli/doctor/countries.ts';
 import { addressFindings, proxyFindings } from '@/cli/doctor/base-url.ts';
-import { examine } from '@/cli/doctor/examine.ts';
+import { runChecks } from '@/cli/doctor/run-checks.ts';
 import type { Finding } from '@/cli/doctor/finding.ts';
-import { folderFindings, networkTrouble } from '@/cli/doctor/folder.ts';
+import { folderFindings, networkFileSystemWarning } from '@/cli/doctor/folder.ts';
 import { clockFindings, clockInGreeting } from '@/cli/doctor/machine.ts';
 import { report } from '@/cli/doctor/report.ts';
-import { type Scene, setScene } from '@/cli/doctor/scene.ts';
+import { type DoctorContext, doctorContext } from '@/cli/doctor/context.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { fileSystemOf, kindOfFileSystem } from '@/db/sqlite/file-system.ts';
 import { openData } from '@/dependencies.ts';
@@ -24,12 +24,12 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const said = (findings: readonly Finding[]) => findings.map(({ status, message }) => `${status} ${message}`).join('\n');
 
-function sceneOf(environment: Record<string, string> = {}): Scene {
-  return setScene({
+function sceneOf(environment: Record<string, string> = {}): DoctorContext {
+  return doctorContext({
     environment: { GATEHOUSE_DATA: root, ...environment },
     flags: {},
     now: Date.now,
-    patienceMs: 2000,
+    timeoutMs: 2000,
   });
 }
 
@@ -68,8 +68,8 @@ describe('a file system', () => {
   test('of the network fails in the doctor, and a server says so when it starts', () => {
     const nfs = { type: 'nfs4', kind: 'network' } as const;
     expect(said(folderFindings(sceneOf(), nfs))).toContain('fail ');
-    expect(networkTrouble(root, nfs)).toContain('Move it to a local disk');
-    expect(networkTrouble(root, { type: 'ext4', kind: 'local' })).toBeNull();
+    expect(networkFileSystemWarning(root, nfs)).toContain('Move it to a local disk');
+    expect(networkFileSystemWarning(root, { type: 'ext4', kind: 'local' })).toBeNull();
   });
 });
 
@@ -175,8 +175,12 @@ describe('countries', () => {
 
 describe('without a server', () => {
   const look = async (folder: string, isFull = false) => {
-    const scene = setScene({ environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' }, flags: {}, now: Date.now });
-    return said(await examine(scene, { sendTo: null, isFull }));
+    const scene = doctorContext({
+      environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' },
+      flags: {},
+      now: Date.now,
+    });
+    return said(await runChecks(scene, { sendTo: null, isFull }));
   };
   const made = async (name: string) => {
     const folder = join(root, name);
@@ -232,8 +236,12 @@ describe('without a server', () => {
   ])('%s fails with its remedy, as a start would', async (name, spoil, words) => {
     const folder = await made(name.replaceAll(' ', '-'));
     spoil(join(folder, 'instance.key'), join(folder, 'gatehouse.db'));
-    const scene = setScene({ environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' }, flags: {}, now: Date.now });
-    const findings = await examine(scene, { sendTo: null, isFull: false });
+    const scene = doctorContext({
+      environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' },
+      flags: {},
+      now: Date.now,
+    });
+    const findings = await runChecks(scene, { sendTo: null, isFull: false });
     const finding = findings.find(({ message }) => message.includes(words));
     expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringMatching(/^(?:Run: |Restore )/) });
     expect(finding?.message).not.toContain('next start');

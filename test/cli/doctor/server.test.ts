@@ -5,9 +5,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { examine } from '@/cli/doctor/examine.ts';
+import { runChecks } from '@/cli/doctor/run-checks.ts';
 import type { Finding } from '@/cli/doctor/finding.ts';
-import { type SceneOptions, setScene } from '@/cli/doctor/scene.ts';
+import { type DoctorContextOptions, doctorContext } from '@/cli/doctor/context.ts';
 import { loadConfig } from '@/config.ts';
 import { DAY } from '@/core/clock.ts';
 import { DOCTOR_HEADER, doctorPass } from '@/core/doctor-pass.ts';
@@ -50,15 +50,19 @@ afterAll(async () => {
 });
 front = forward();
 
-async function look(environment: Record<string, string> = {}, options: Partial<SceneOptions> = {}, sendTo?: string) {
-  const scene = setScene({
+async function look(
+  environment: Record<string, string> = {},
+  options: Partial<DoctorContextOptions> = {},
+  sendTo?: string,
+) {
+  const scene = doctorContext({
     environment: { ...OWN, GATEHOUSE_SMTP_URL: mail.url, ...environment },
     flags: {},
     now: Date.now,
-    patienceMs: 3000,
+    timeoutMs: 3000,
     ...options,
   });
-  return examine(scene, { sendTo: sendTo ?? null, isFull: false });
+  return runChecks(scene, { sendTo: sendTo ?? null, isFull: false });
 }
 
 const of = (findings: readonly Finding[], check: string) =>

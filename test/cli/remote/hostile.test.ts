@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jsonText } from '@/cli/printable.ts';
+import { jsonText } from '@/cli/sanitize.ts';
 import { oneServer, personAt, URL_A } from './scene.ts';
 
 /** Clears the screen, by both kinds of control characters, turns text around, and breaks the line. */

@@ -9,18 +9,18 @@ import { isPlainToOthers } from '../modules/health/warnings.ts';
 import type { RunningServer } from '../server.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
-import { networkTrouble } from './doctor/folder.ts';
+import { networkFileSystemWarning } from './doctor/folder.ts';
 import { queuesText } from './queues-text.ts';
 import { wrapText } from './wrap.ts';
 
-export interface Voice {
+export interface StartOutput {
   /** Prints plain lines. Otherwise every line is a JSON log record, so that a log parser can read all of them. */
   readonly isForPeople: boolean;
   readonly write: (text: string) => void;
 }
 
 /** Chooses plain lines for the pretty format and, without an explicit format, for `--dev` and terminals. */
-export function voiceOf({ logFormat, mode }: Config, fd: number, write: Voice['write']): Voice {
+export function startOutputOf({ logFormat, mode }: Config, fd: number, write: StartOutput['write']): StartOutput {
   return { isForPeople: logFormat === 'pretty' || (logFormat === null && (mode === 'dev' || isatty(fd))), write };
 }
 
@@ -34,12 +34,12 @@ export async function announceStart(
   server: RunningServer,
   config: Config,
   seeded: readonly string[],
-  voice: Voice,
+  voice: StartOutput,
 ): Promise<void> {
   const { url, localUrl, services, upgradeCopy } = server;
   const hasOwner = await services.workspaces.hasOwner();
   const setupLink = hasOwner ? null : `${url}/setup?token=${await services.setup.createLink()}`;
-  const taken = server.isAfterCrash ? await takenUp(server) : null;
+  const taken = server.isAfterCrash ? await resumedWork(server) : null;
   const notes = [
     ...(upgradeCopy ? [`The database was upgraded; a copy from before is at ${upgradeCopy}`] : []),
     ...(taken === null ? [] : [taken]),
@@ -93,13 +93,13 @@ function marked(text: string): string[] {
 }
 
 /** @param pending number of requests not answered yet. */
-export function goodbye(pending: number, { isForPeople, write }: Voice): void {
+export function announceStopping(pending: number, { isForPeople, write }: StartOutput): void {
   const text = pending > 0 ? `Stopping… finishing ${counted(pending, 'request')}` : 'Stopping…';
   // The leading newline moves past the ^C that the terminal echoes.
   write(isForPeople ? `\n${text}\n` : logLine('info', text));
 }
 
-export function stopped({ isForPeople, write }: Voice): void {
+export function announceStopped({ isForPeople, write }: StartOutput): void {
   write(isForPeople ? 'Stopped.\n' : logLine('info', 'Stopped.'));
 }
 
@@ -122,7 +122,7 @@ function backupsOf({ shown, backupTo, mode }: Config): string | null {
 /** Returns configuration problems that the operator should fix, one sentence each. */
 export function warningsAtStart(config: Config, url: string): string[] {
   const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder } = config;
-  const network = mode === 'ephemeral' ? null : networkTrouble(dataFolder);
+  const network = mode === 'ephemeral' ? null : networkFileSystemWarning(dataFolder);
   return [
     ...(network === null ? [] : [network]),
     ...(mode === 'normal' && smtpUrl === null
@@ -138,7 +138,7 @@ export function warningsAtStart(config: Config, url: string): string[] {
 }
 
 /** Returns a sentence about the work that an unclean shutdown left queued. */
-async function takenUp({ db }: RunningServer): Promise<string> {
+async function resumedWork({ db }: RunningServer): Promise<string> {
   const counting = countQueues(db.reader);
   counting.catch(() => {});
   const waiting = await Promise.race([counting, Bun.sleep(COUNT_MS).then(() => null)]);

@@ -3,7 +3,7 @@ import { type BackupPlace, BUCKET_RULE, parsePlace } from '../backup/place.ts';
 import { UsageError } from './arguments.ts';
 
 /** @throws {UsageError} */
-export function placeOperand(text = ''): BackupPlace {
+export function backupOperand(text = ''): BackupPlace {
   const place = parsePlace(text);
   if (place === null && text !== '') throw new UsageError(`${text}: ${BUCKET_RULE}. Name an object: s3://bucket/name.`);
   if (place === null || (place.kind === 'bucket' && place.key === ''))

@@ -1,28 +1,28 @@
 /** Detects the end of the parent process, so that an ephemeral instance does not outlive a killed test runner. */
 import { fstatSync } from 'node:fs';
 
-const LOOK_EVERY_MS = 250;
+const POLL_MS = 250;
 
-export type StarterEnd = 'the process that started it ended' | 'its standard input was closed';
+export type ParentEnd = 'the process that started it ended' | 'its standard input was closed';
 
-export interface Starter {
+export interface ParentWatch {
   /** Registers a listener called at most once; immediately if the parent ended since the start. */
-  onEnd(tell: (how: StarterEnd) => void): void;
+  onEnd(tell: (how: ParentEnd) => void): void;
 }
 
 /**
  * Must be called first, while the parent still exists. Reads a piped stdin and discards its data.
  * A stdin that closes before `onEnd` is called (such as /dev/null) is ignored.
  */
-export function watchStarter(): Starter {
+export function watchParent(): ParentWatch {
   const parent = process.ppid;
   let input: 'none' | 'open' | 'closed' = 'none';
-  let tellClosed = () => {};
+  let notifyClosed = () => {};
   if (isInputPipe()) {
     input = 'open';
     const close = () => {
       input = 'closed';
-      tellClosed();
+      notifyClosed();
     };
     process.stdin.on('end', close).on('error', close).resume();
     // Unreferenced, so that a failed start can end the process.
@@ -31,18 +31,18 @@ export function watchStarter(): Starter {
 
   return {
     onEnd(tell) {
-      let isTold = false;
-      const tellOnce = (how: StarterEnd) => {
-        if (isTold) return;
-        isTold = true;
+      let isNotified = false;
+      const notifyOnce = (how: ParentEnd) => {
+        if (isNotified) return;
+        isNotified = true;
         clearInterval(looking);
         tell(how);
       };
       const look = () => {
-        if (isGone(parent)) tellOnce('the process that started it ended');
+        if (isGone(parent)) notifyOnce('the process that started it ended');
       };
-      const looking = setInterval(look, LOOK_EVERY_MS);
-      if (input === 'open') tellClosed = () => tellOnce('its standard input was closed');
+      const looking = setInterval(look, POLL_MS);
+      if (input === 'open') notifyClosed = () => notifyOnce('its standard input was closed');
       look();
     },
   };

@@ -18,7 +18,7 @@ export interface ServerAnswer {
   readonly clockAheadMs: number | null;
 }
 
-export interface Scene {
+export interface DoctorContext {
   readonly config: Config;
   /** Problems of the settings; each begins with its variable. */
   readonly problems: readonly string[];
@@ -35,23 +35,28 @@ export interface Scene {
   /** Value of a setting in the running server, otherwise in this environment; null when not set. */
   readonly given: (name: string) => string | null;
   /** Timeout of each network request, in milliseconds. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly now: () => number;
   /** Sends a request to the server that proves it comes from its own machine. */
   readonly reach: (url: string, options?: { readonly isAnyCertificate?: boolean }) => Promise<ServerAnswer>;
 }
 
-export interface SceneOptions {
+export interface DoctorContextOptions {
   readonly environment: Environment;
   readonly flags: Flags;
   readonly now: () => number;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: SceneOptions): Scene {
-  const { config, problems } = settingsAsFarAsTheyGo(environment, flags);
+export function doctorContext({
+  environment,
+  flags,
+  now,
+  timeoutMs = TIMEOUT_MS,
+}: DoctorContextOptions): DoctorContext {
+  const { config, problems } = readableSettings(environment, flags);
   const { path: folder, databasePath } = pathsIn(config.dataFolder);
   const server = existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
@@ -65,7 +70,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
       const response = await fetch(`${url}${DOCTOR_PATH}`, {
         redirect: 'manual',
         headers: { ...(note && { [DOCTOR_HEADER]: doctorPass(note.pass, now()) }), Connection: 'close' },
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
         ...(isAnyCertificate && { tls: { rejectUnauthorized: false } }),
       });
       const facts = response.ok ? await factsIn(response) : null;
@@ -93,7 +98,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
     logLoss,
     baseUrl: note?.url ?? ownUrl(config, config.port),
     given: (name) => (note ? (note.settings[name] ?? null) : (here.get(name) ?? null)),
-    patienceMs,
+    timeoutMs,
     now,
     reach,
   };
@@ -108,10 +113,7 @@ async function factsIn(response: Response): Promise<DoctorAnswer | null> {
 }
 
 /** Loads the settings. Reports those that cannot be parsed and loads the rest without them. */
-function settingsAsFarAsTheyGo(
-  environment: Environment,
-  flags: Flags,
-): { config: Config; problems: readonly string[] } {
+function readableSettings(environment: Environment, flags: Flags): { config: Config; problems: readonly string[] } {
   try {
     return { config: loadConfig(environment, { flags }), problems: [] };
   } catch (error) {
@@ -126,7 +128,7 @@ function settingsAsFarAsTheyGo(
     const restOfFlags = Object.fromEntries(Object.entries(flags).filter(([name]) => !brokenFlags.includes(name)));
     if (Object.keys(rest).length === Object.keys(environment).length && brokenFlags.length === 0)
       return { config: loadConfig({}), problems };
-    const again = settingsAsFarAsTheyGo(rest, restOfFlags);
+    const again = readableSettings(rest, restOfFlags);
     return { config: again.config, problems: [...new Set([...problems, ...again.problems])] };
   }
 }

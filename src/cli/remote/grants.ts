@@ -66,4 +66,8 @@ function commandsOf(kind: keyof typeof OPERATIONS): RemoteCommand[] {
   ];
 }
 
-export const SLUGS: readonly RemoteCommand[] = [...commandsOf('role'), ...commandsOf('scope'), ...commandsOf('group')];
+export const GRANTS_COMMANDS: readonly RemoteCommand[] = [
+  ...commandsOf('role'),
+  ...commandsOf('scope'),
+  ...commandsOf('group'),
+];

@@ -8,10 +8,10 @@ import { folderFindings, isOpenToUs } from './folder.ts';
 import { keyFindings } from './instance-key.ts';
 import { clockFindings, clockInGreeting, descriptorFindings, isClockSynchronized, type OtherClock } from './machine.ts';
 import { mailFindings } from './mail.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './context.ts';
 import { serverFindings, settingsFindings } from './settings.ts';
 
-export interface ExamineOptions {
+export interface RunChecksOptions {
   /** Recipient of a test mail; null sends none. */
   readonly sendTo: string | null;
   /** Runs the integrity check without a time limit. */
@@ -20,11 +20,11 @@ export interface ExamineOptions {
 }
 
 /** Changes nothing, apart from sending the test mail. */
-export async function examine(
-  scene: Scene,
-  { sendTo, isFull, step = () => {} }: ExamineOptions,
+export async function runChecks(
+  scene: DoctorContext,
+  { sendTo, isFull, step = () => {} }: RunChecksOptions,
 ): Promise<readonly Finding[]> {
-  const { baseUrl, note, now, patienceMs } = scene;
+  const { baseUrl, note, now, timeoutMs } = scene;
   const isOpen = isOpenToUs(scene.folder);
   step('asking the server');
   const local = note === null ? null : await scene.reach(note.localUrl, { isAnyCertificate: true });
@@ -32,7 +32,7 @@ export async function examine(
   step(`asking ${baseUrl}`);
   const outside = await scene.reach(baseUrl, { isAnyCertificate: isHttps });
   const isSpoken = isHttps && (outside.response !== null || scene.server !== null);
-  const certificate = isSpoken ? await certificateFindings(baseUrl, patienceMs, now()) : [];
+  const certificate = isSpoken ? await certificateFindings(baseUrl, timeoutMs, now()) : [];
   step('asking the mail server');
   const mail = await mailFindings(scene, sendTo);
   const isOthersClock = outside.clockAheadMs !== null && !isOnThisMachine(baseUrl);

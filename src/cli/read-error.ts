@@ -1,7 +1,7 @@
 /** Explains why a named file cannot be read. */
 import { StartupError } from '../core/startup-error.ts';
 
-export function unreadable(file: string, error: unknown): StartupError {
+export function readError(file: string, error: unknown): StartupError {
   const { code } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'ENOENT':

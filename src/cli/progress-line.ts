@@ -1,7 +1,7 @@
 /** Shows progress of a long command on one rewritten terminal line; prints nothing without a terminal. */
 import { bytesText } from '../core/quantities.ts';
 
-export interface StepLine {
+export interface ProgressLine {
   /** @param whole expected total in bytes; null when unknown. */
   show(step: string, bytes: number, whole?: number | null): void;
   end(): void;
@@ -13,7 +13,7 @@ export function showLine(text: string | null): void {
   if (process.stderr.isTTY) process.stderr.write(`${CLEAR}${text ?? ''}`);
 }
 
-export function stepLine(): StepLine {
+export function progressLine(): ProgressLine {
   let isShown = false;
   return {
     show(step, bytes, whole = null) {

@@ -1,7 +1,7 @@
 /** Describes a failed call in one line, with what to do about it. */
 import { ApiError, GatehouseError, Unreachable } from '../../client/errors.ts';
 import type { Target } from './target.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../sanitize.ts';
 
 /** Returns null for a bug of ours. */
 export function failureLine(error: unknown, target: Pick<Target, 'url'> & Partial<Target>): string | null {
