@@ -15,6 +15,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Roles that every new application has. */
 const STANDARD_ROLES = ['user', 'developer'];
 
+const KEY_FIELDS = ['name', 'access', 'expiresAt', 'rateLimits'] as const;
+
 const SCHEMA = 'gatehouse.schema.json';
 
 export const exportCommand = remoteCommand({
@@ -35,20 +37,15 @@ export const exportCommand = remoteCommand({
     'Next: gatehouse apply shop.json --dry-run',
   ],
   async execute(call) {
+    const { terminal } = call;
     const file = call.text('out');
-    const sink = file === undefined ? call.terminal.out : fileSink(file);
     const names = new VariableNames();
-    try {
-      await writeDocument(call, names, sink);
-    } catch (error) {
-      if (typeof sink !== 'function') sink.drop();
-      throw error;
+    if (file === undefined) await writeDocument(call, names, terminal.out);
+    else {
+      await writeComplete(file, (write) => writeDocument(call, names, write));
+      terminal.err(`${file} is written.\n`);
     }
-    if (typeof sink !== 'function') {
-      sink.keep();
-      call.terminal.err(`${file} is written.\n`);
-    }
-    if (names.all.length > 0) call.terminal.err(`Set these variables when applying it: ${names.all.join(', ')}\n`);
+    if (names.all.length > 0) terminal.err(`Set these variables when applying it: ${names.all.join(', ')}\n`);
   },
 });
 
@@ -73,15 +70,9 @@ class VariableNames {
 
 type Write = (text: string) => Promise<void> | void;
 
-interface FileSink {
-  write(text: string): void;
-  keep(): void;
-  drop(): void;
-}
-
-/** Writes to a temporary file and renames it when complete, so that an export is never half there. */
-function fileSink(file: string): FileSink {
-  const beside = `${file}.partial`;
+/** Writes a temporary file and renames it when complete, so that an export is never half there. */
+async function writeComplete(file: string, produce: (write: Write) => Promise<void>): Promise<void> {
+  const temporary = `${file}.partial`;
   const attempt = <Result>(work: () => Result): Result => {
     try {
       return work();
@@ -90,24 +81,19 @@ function fileSink(file: string): FileSink {
     }
   };
   // Removes the leftover of an earlier export. `wx` refuses a file or link that someone creates in between.
-  attempt(() => rmSync(beside, { force: true }));
-  const descriptor = attempt(() => openSync(beside, 'wx', 0o600));
-  return {
-    write: (text) => attempt(() => void writeSync(descriptor, text)),
-    keep() {
-      closeSync(descriptor);
-      attempt(() => renameSync(beside, file));
-    },
-    drop() {
-      closeSync(descriptor);
-      rmSync(beside, { force: true });
-    },
-  };
+  attempt(() => rmSync(temporary, { force: true }));
+  const descriptor = attempt(() => openSync(temporary, 'wx', 0o600));
+  try {
+    await produce((text) => attempt(() => void writeSync(descriptor, text))).finally(() => closeSync(descriptor));
+    attempt(() => renameSync(temporary, file));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }
 
-async function writeDocument(call: RemoteCall, names: VariableNames, sink: Write | FileSink): Promise<void> {
+async function writeDocument(call: RemoteCall, names: VariableNames, write: Write): Promise<void> {
   const { client, isOn, text } = call;
-  const write: Write = typeof sink === 'function' ? sink : sink.write;
   const workspaces = (await client.get('/api/workspaces')).items;
   const workspaceId = text('workspace') ?? (workspaces.length > 1 ? workspaces[0]?.id : undefined);
   const slugs = new Map<string, string>();
@@ -134,57 +120,43 @@ async function describe(
   names: VariableNames,
   application: ManagedApp,
 ): Promise<Fields> {
-  const { id, slug, name, stage, signinGate, betaRequestPolicy, signinMethods, sessionTtlSeconds } = application;
+  const { id, slug } = application;
   const path = { id };
-  const [roles, scopes, groups] = [
-    await collected(client.all('/api/applications/{id}/roles', { path })),
-    await collected(client.all('/api/applications/{id}/scopes', { path })),
-    await collected(client.all('/api/applications/{id}/memberships', { path })),
+  const [roles, scopes, groups, webhooks, keys] = [
+    await Array.fromAsync(client.all('/api/applications/{id}/roles', { path })),
+    await Array.fromAsync(client.all('/api/applications/{id}/scopes', { path })),
+    await Array.fromAsync(client.all('/api/applications/{id}/memberships', { path })),
+    await Array.fromAsync(client.all('/api/applications/{id}/webhooks', { path })),
+    await Array.fromAsync(client.all('/api/applications/{id}/api-keys', { path, query: { source: 'api' } })),
   ];
-  const webhooks = await collected(client.all('/api/applications/{id}/webhooks', { path }));
-  const keys = await collected(client.all('/api/applications/{id}/api-keys', { path, query: { source: 'api' } }));
   const provider = await client.get('/api/applications/{id}/identity-provider', { path });
   return withoutEmpty({
-    slug,
-    name,
-    stage,
-    signinGate,
-    betaRequestPolicy,
-    signinMethods,
-    sessionTtlSeconds,
-    returnUrls: application.returnUrls,
-    legalUrls: application.legalUrls,
-    branding: application.branding,
+    ...pick(application, 'slug', 'name', 'stage', 'signinGate', 'betaRequestPolicy', 'signinMethods'),
+    ...pick(application, 'sessionTtlSeconds', 'returnUrls', 'legalUrls', 'branding'),
     identityProvider: provider.source === 'application' ? providerOf(provider, names, slug) : undefined,
     roles: roles.map(grantOf),
     standardRoles: STANDARD_ROLES.every((slug) => roles.some((role) => role.slug === slug)) ? undefined : false,
-    scopes: scopes.length > 0 ? scopes.map(grantOf) : undefined,
-    groups: groups.length > 0 ? groups.map(grantOf) : undefined,
-    webhooks:
-      webhooks.length > 0
-        ? webhooks.map(({ url, events, description, status }) =>
-            withoutEmpty({
-              url,
-              events,
-              description,
-              status: status === 'disabled' ? status : undefined,
-              secret: names.suggest(slug, 'webhook', 'secret'),
-            }),
-          )
-        : undefined,
+    scopes: listOf(scopes.map(grantOf)),
+    groups: listOf(groups.map(grantOf)),
+    webhooks: listOf(
+      webhooks.map((webhook) =>
+        withoutEmpty({
+          ...pick(webhook, 'url', 'events', 'description'),
+          status: webhook.status === 'disabled' ? webhook.status : undefined,
+          secret: names.suggest(slug, 'webhook', 'secret'),
+        }),
+      ),
+    ),
     apiKeys: listOf(
-      keys
-        .filter((key) => isActiveKey(key, terminal.now()))
-        .reverse()
-        .map((key) =>
-          withoutEmpty({
-            ...keyFields(key),
-            roles: listOf(key.roles),
-            scopes: listOf(key.scopes),
-            groups: listOf(key.memberships),
-            token: names.suggest(slug, key.name, 'key'),
-          }),
-        ),
+      activeKeys(keys, terminal.now()).map((key) =>
+        withoutEmpty({
+          ...pick(key, ...KEY_FIELDS),
+          roles: listOf(key.roles),
+          scopes: listOf(key.scopes),
+          groups: listOf(key.memberships),
+          token: names.suggest(slug, key.name, 'key'),
+        }),
+      ),
     ),
   });
 }
@@ -196,41 +168,40 @@ async function workspaceKeys(
   workspaceId: string | undefined,
 ): Promise<Fields[]> {
   const query = { source: 'api' as const, ...(workspaceId !== undefined && { workspaceId }) };
-  const keys = await collected(client.all('/api/workspace/api-keys', { query }));
-  return keys
-    .filter((key) => isActiveKey(key, terminal.now()))
-    .reverse()
-    .flatMap((key): Fields[] => {
-      const applications = key.applicationIds?.flatMap((id) => slugs.get(id) ?? []);
-      // Skips a key whose applications are all left out: without the list it would apply to all of them.
-      if (applications?.length === 0) return [];
-      return [withoutEmpty({ ...keyFields(key), applications, token: names.suggest(key.name, 'key') })];
-    });
+  const keys = await Array.fromAsync(client.all('/api/workspace/api-keys', { query }));
+  return activeKeys(keys, terminal.now()).flatMap((key): Fields[] => {
+    const applications = key.applicationIds?.flatMap((id) => slugs.get(id) ?? []);
+    // Skips a key whose applications are all left out: without the list it would apply to all of them.
+    if (applications?.length === 0) return [];
+    const token = names.suggest(key.name, 'key');
+    return [withoutEmpty({ ...pick(key, ...KEY_FIELDS), applications, token })];
+  });
 }
 
-/** Skips the environment's key, device-bound keys, rotated keys and keys that ended. */
-function isActiveKey(key: Key, now: number): boolean {
-  const { source, deviceKeyId, revokedAt, rotatedToId, expiresAt } = key;
-  const isOver = revokedAt !== null || rotatedToId !== null || (expiresAt !== null && Date.parse(expiresAt) <= now);
-  return !isOver && deviceKeyId === null && source !== 'environment';
+/** Returns keys oldest first, without the environment's, device-bound, rotated and ended ones. */
+function activeKeys<Row extends Key>(keys: readonly Row[], now: number): Row[] {
+  const isActive = ({ source, deviceKeyId, revokedAt, rotatedToId, expiresAt }: Key) =>
+    source !== 'environment' &&
+    deviceKeyId === null &&
+    revokedAt === null &&
+    rotatedToId === null &&
+    (expiresAt === null || Date.parse(expiresAt) > now);
+  return keys.filter(isActive).reverse();
 }
 
-function keyFields({ name, access, expiresAt, rateLimits }: Key): Fields {
-  return { name, access, expiresAt, rateLimits };
+function grantOf(grant: Grant): Fields {
+  return withoutEmpty(pick(grant, 'slug', 'name', 'description', 'isDefault'));
 }
 
-function grantOf({ slug, name, description, isDefault }: Grant): Fields {
-  return withoutEmpty({ slug, name, description, isDefault });
-}
-
-function providerOf({ issuer, clientId, name }: Provider, names: VariableNames, slug: string): Fields {
-  return withoutEmpty({ issuer, clientId, name, clientSecret: names.suggest(slug, 'provider', 'secret') });
+function providerOf(provider: Provider, names: VariableNames, slug: string): Fields {
+  const clientSecret = names.suggest(slug, 'provider', 'secret');
+  return withoutEmpty({ ...pick(provider, 'issuer', 'clientId', 'name'), clientSecret });
 }
 
 async function writePeople({ client, terminal }: RemoteCall, { id, slug }: ManagedApp, write: Write): Promise<void> {
   const path = { id };
   const listed = client.all('/api/applications/{id}/beta-interests', { path, query: { status: 'approved' } });
-  const emails = (await collected(listed)).reverse().map(({ email }) => email);
+  const emails = (await Array.fromAsync(listed)).reverse().map(({ email }) => email);
   await writeList('allowlist', emails, write);
   const query = { sort: 'joined', include: 'profile' } as const;
   let leftOut = 0;
@@ -256,16 +227,11 @@ async function writeList(name: string, items: Iterable<unknown> | AsyncIterable<
 }
 
 function userOf({ email, username, roles, scopes, memberships, profile }: User): Fields {
-  const { givenName, familyName, fullName, locale, timezone, languages } = profile ?? {};
   return withoutEmpty({
     email,
     username,
-    givenName,
-    familyName,
-    fullName,
-    locale,
-    timezone,
-    languages: listOf(languages),
+    ...(profile && pick(profile, 'givenName', 'familyName', 'fullName', 'locale', 'timezone')),
+    languages: listOf(profile?.languages),
     roles: listOf(roles),
     scopes: listOf(scopes),
     groups: listOf(memberships),
@@ -274,10 +240,10 @@ function userOf({ email, username, roles, scopes, memberships, profile }: User):
 
 const listOf = <Item>(items: readonly Item[] | undefined) => (items && items.length > 0 ? items : undefined);
 
-function withoutEmpty(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+function pick<Row, Name extends keyof Row>(row: Row, ...names: readonly Name[]): Pick<Row, Name> {
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
 }
 
-async function collected<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  return Array.fromAsync(items);
+function withoutEmpty(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
