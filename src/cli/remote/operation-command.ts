@@ -98,6 +98,7 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
     isFinal: spec.confirm !== undefined,
     ...(spec.next && { next: spec.next }),
     async execute(call) {
+      const { paging } = call;
       const fields = fieldsOf(call);
       if (operation.method === 'patch' && Object.keys(fields).every((field) => operation.inQuery.includes(field)))
         throw new UsageError(`Say what to change. See "gatehouse help ${name}".`);
@@ -108,7 +109,7 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
       if (!columns) return answer(call, spec, (await send({})) as DataOf<Id>, target);
       const page = (query: object) => send(query) as Promise<ListPage<RowOf<Id>>>;
       const empty = typeof spec.empty === 'function' ? spec.empty(target) : (spec.empty ?? 'Nothing.');
-      await call.show.list({ columns, page, empty }, call.paging);
+      await call.show.list({ columns, page, empty }, paging);
     },
   });
 }

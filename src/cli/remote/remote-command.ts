@@ -107,7 +107,7 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
   const isOn = (flag: string) => flags[flag] === true;
   const number = (flag: string) => {
     const given = text(flag);
-    if (given !== undefined && !/^\d{1,9}$/.test(given)) throw new UsageError(`--${flag} is no whole number.`);
+    if (given !== undefined && !/^\d{1,9}$/.test(given)) throw new UsageError(`--${flag} must be a whole number.`);
     return given === undefined ? undefined : Number(given);
   };
   const call: RemoteCall = {
@@ -119,7 +119,7 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
     choice(flag, words) {
       const given = text(flag);
       const word = words.find((one) => one === given);
-      if (given !== undefined && word === undefined) throw new UsageError(`--${flag} is ${oneOf(words)}.`);
+      if (given !== undefined && word === undefined) throw new UsageError(`--${flag} must be ${oneOf(words)}.`);
       return word;
     },
     show: new Show(terminal, isOn('json')),

@@ -29,7 +29,7 @@ const NEW_RECORD: Facts<DataOf<'createWebhook'>> = {
   'Signing secret': 'signingSecret',
 };
 const newRemark = ({ id }: DataOf<'createWebhook'>) =>
-  `The signing secret is shown this once. Your receiver checks Svc-Signature with it.\nNext: gatehouse webhooks test ${id}`;
+  `The secret is shown this once. Your receiver checks Svc-Signature with it.\nNext: gatehouse webhooks test ${id}`;
 
 export const WEBHOOKS: readonly RemoteCommand[] = [
   operationCommand('listWebhooks', {

@@ -456,12 +456,19 @@ describe('what is refused', () => {
     }
   });
 
-  test.each([[['list', '--limit', 'many']], [['list', '--bogus']], [['show']], [['show', 'a', 'b']]])(
-    'by wrong use is %j',
-    async (args) => {
-      const { person } = await oneShop();
-      const ran = await person.manage(['users', ...args]);
-      expect([ran.exitCode, ran.err]).toEqual([2, expect.stringMatching(/^gatehouse: [^\n]+\n$/)]);
-    },
-  );
+  test.each([
+    [['webhooks', 'list', '--limit', 'many'], '--limit must be a whole number'],
+    [['users', 'list', '--bogus'], 'There is no flag --bogus'],
+    [['users', 'show'], 'USER is missing'],
+    [['users', 'show', 'a', 'b'], 'Unexpected argument: "b"'],
+    [['users', 'list', '--status', 'bogus'], '--status must be active, banned, paused, inactivated, left or deleted'],
+    [['webhooks', 'create', 'https://a.example/'], '--events is missing. See "gatehouse help webhooks create"'],
+    [['roles', 'update', 'user'], 'Say what to change. See "gatehouse help roles update"'],
+    [['keys', 'list', '--workspace', '--app', 'shop'], '--workspace and --app exclude each other'],
+  ])('for wrong use, before a request is sent: %j', async (args, problem) => {
+    const { person } = await oneServer();
+    const ran = await person.manage(args, { fetch: () => Promise.reject(new Error('a request was sent')) });
+    expect([ran.exitCode, ran.err]).toEqual([2, expect.stringMatching(/^gatehouse: [^\n]+\n$/)]);
+    expect(ran.err).toContain(problem);
+  });
 });
