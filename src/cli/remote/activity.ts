@@ -2,7 +2,7 @@
 import { UsageError } from '../arguments.ts';
 import { follow } from './event-source.ts';
 import { APP_OPTION } from './find.ts';
-import { flagsOf, givenBy } from './flags.ts';
+import { flagsOf, fieldsFromFlags } from './flags.ts';
 import { operationCommand, sendFields } from './operation-command.ts';
 import { operationDescription, type RowOf } from './operations.ts';
 import { type RemoteCall, remoteCommand, type RemoteCommand } from './remote-command.ts';
@@ -61,7 +61,7 @@ const activityTail = remoteCommand({
   next: ['With --json a line for each record. Ctrl-C ends it.'],
   async execute(call) {
     const { terminal, target, show } = call;
-    const filters: Filters = givenBy(call, 'activity tail', LIST, FLAGS);
+    const filters: Filters = fieldsFromFlags(call, 'activity tail', LIST, FLAGS);
     const id = call.text('app') === undefined ? null : (await call.application()).id;
     const list = id === null ? operationDescription('listWorkspaceActivity') : LIST;
     const print = (record: Row) => (show.isJson ? show.jsonLine(record) : show.say(lineOf(call, record)));

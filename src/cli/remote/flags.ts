@@ -23,7 +23,7 @@ interface Flag extends FlagSpec<string> {
 export function flagsOf(operation: OperationDescription, flags: Flags) {
   const options: Record<string, Option> = {};
   const switches: Record<string, string> = {};
-  for (const flag of listed(operation, flags)) {
+  for (const flag of flagList(operation, flags)) {
     const words = flag.of.enum ? `${oneOf(flag.of.enum)}.` : '';
     const meaning = flag.meaning ?? [words, flag.of.description?.replaceAll('`', '')].filter(Boolean).join(' ');
     if (isSwitch(flag)) switches[flag.name] = meaning;
@@ -33,14 +33,14 @@ export function flagsOf(operation: OperationDescription, flags: Flags) {
 }
 
 /** Returns the fields that the flags of a call set. @throws {UsageError} */
-export function givenBy(
+export function fieldsFromFlags(
   call: RemoteCall,
   command: string,
   operation: OperationDescription,
   flags: Flags,
 ): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  for (const flag of listed(operation, flags)) {
+  for (const flag of flagList(operation, flags)) {
     const value = valueOf(call, flag);
     if (value !== undefined) given[flag.field] = value;
     else if (operation.required.includes(flag.field) && !operation.inPath.includes(flag.field))
@@ -49,7 +49,7 @@ export function givenBy(
   return given;
 }
 
-function listed({ fields }: OperationDescription, flags: Flags): Flag[] {
+function flagList({ fields }: OperationDescription, flags: Flags): Flag[] {
   return Object.entries(flags).map(([name, flag]) => {
     const spec = typeof flag === 'string' ? { field: flag } : flag;
     return { ...spec, name, of: fields[spec.field] ?? {} };

@@ -1,9 +1,15 @@
 /** Derives a command from an operation of the API: its request, flags and help. The command adds names and words. */
 import { UsageError, type Operand } from '../arguments.ts';
-import { flagsOf, type FlagSpec, givenBy } from './flags.ts';
+import { flagsOf, type FlagSpec, fieldsFromFlags } from './flags.ts';
 import { operandsOf, type Resolved, resolvePath } from './path-operands.ts';
-import { type DataOf, type OperationDescription, operationDescription } from './operations.ts';
-import type { FieldOf, OperationId, RowOf } from './operations.ts';
+import {
+  type DataOf,
+  type FieldOf,
+  type OperationDescription,
+  operationDescription,
+  type OperationId,
+  type RowOf,
+} from './operations.ts';
 import {
   commaSeparated,
   type RemoteCall,
@@ -13,7 +19,7 @@ import {
 } from './remote-command.ts';
 import type { Columns, Facts, ListPage } from './show.ts';
 
-/** CallTarget of a call: its path parameters, and the names that prompts and answers show. */
+/** Target of a call: its path parameters, and the names that prompts and answers show. */
 export interface CallTarget extends Resolved {
   readonly call: RemoteCall;
 }
@@ -27,10 +33,7 @@ interface OperandSpec<Field extends string> extends Omit<Operand, 'words'> {
   readonly isList?: boolean;
 }
 
-export interface CommandSpec<Id extends OperationId> extends Pick<
-  RemoteDefinition,
-  'next' | 'options' | 'switches' | 'isFinal'
-> {
+export interface CommandSpec<Id extends OperationId> extends Pick<RemoteDefinition, 'next' | 'options' | 'switches'> {
   readonly name: string;
   /** The operation's own summary by default. */
   readonly summary?: string;
@@ -51,9 +54,9 @@ export interface CommandSpec<Id extends OperationId> extends Pick<
   readonly record?: Facts<DataOf<Id>>;
   /** Says what was done. */
   readonly done?: (data: DataOf<Id>, target: CallTarget) => string;
-  /** Follows a record or a list. */
+  /** Printed after a record. */
   readonly after?: (data: DataOf<Id>) => string;
-  /** Follows a record on stderr: remarks that no output should contain. */
+  /** Printed to stderr after a record: a remark that does not belong in its output. */
   readonly remark?: (data: DataOf<Id>) => string;
 }
 
@@ -68,7 +71,10 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
   const derived = flagsOf(operation, flags);
 
   function fieldsOf(call: RemoteCall): Record<string, unknown> {
-    const fields: Record<string, unknown> = { ...spec.derive?.(call), ...givenBy(call, name, operation, flags) };
+    const fields: Record<string, unknown> = {
+      ...spec.derive?.(call),
+      ...fieldsFromFlags(call, name, operation, flags),
+    };
     for (const [at, { field, words, isList }] of operands.entries()) {
       const typed = call.operands[pathOperands.length + at] ?? '';
       fields[field] = isList ? commaSeparated(typed) : (words?.[typed] ?? typed);

@@ -42,11 +42,7 @@ const PATH_OPERANDS: Readonly<Record<string, PathOperand>> = {
   deliveryId: { name: 'DELIVERY', meaning: 'Id (dlv_…).' },
 };
 
-export const APP_OPERAND: Operand = {
-  name: 'APP',
-  meaning: APP_OPTION.meaning.replace('The application: its id', 'Id'),
-  isOptional: true,
-};
+export const APP_OPERAND: Operand = { name: 'APP', meaning: APP_OPTION.meaning, isOptional: true };
 
 export function operandsOf(inPath: readonly string[], isAppOperand: boolean): Operand[] {
   return inPath.flatMap((parameter) => {
