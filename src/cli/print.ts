@@ -2,7 +2,7 @@
 import type { Flags } from '../config.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
-import { deploymentFile } from './print/deployment.ts';
+import { DEPLOYMENT_FILES, deploymentFile } from './print/deployment.ts';
 import { grafana } from './print/grafana.ts';
 import { licenses, sbom } from './print/parts.ts';
 import { prometheus } from './print/prometheus.ts';
@@ -18,19 +18,12 @@ const WHAT: Readonly<Record<string, Printed>> = {
   grafana: { meaning: 'Dashboard to import into Grafana', text: grafana },
   prometheus: { meaning: 'Alert rules for Prometheus, with a scrape example', text: prometheus },
   schema: { meaning: 'JSON Schema of the file that apply and serve --seed take', text: schema },
-  systemd: { meaning: 'Hardened systemd unit', text: (flags) => deploymentFile('systemd', flags) },
-  dockerfile: {
-    meaning: 'Image from a release, checked by its checksum',
-    text: (flags) => deploymentFile('dockerfile', flags),
-  },
-  compose: { meaning: 'Service with a volume, for Docker Compose', text: (flags) => deploymentFile('compose', flags) },
-  nginx: { meaning: 'nginx as a reverse proxy', text: (flags) => deploymentFile('nginx', flags) },
-  caddy: { meaning: 'Caddy as a reverse proxy', text: (flags) => deploymentFile('caddy', flags) },
-  haproxy: { meaning: 'HAProxy as a reverse proxy', text: (flags) => deploymentFile('haproxy', flags) },
-  litestream: {
-    meaning: 'Continuous replication by Litestream, and its restore',
-    text: (flags) => deploymentFile('litestream', flags),
-  },
+  ...Object.fromEntries(
+    Object.entries(DEPLOYMENT_FILES).map(([word, [meaning, template]]) => [
+      word,
+      { meaning, text: (flags: Flags) => deploymentFile(template, flags) },
+    ]),
+  ),
 };
 
 const WORDS = Object.keys(WHAT);

@@ -1,6 +1,6 @@
 /** Litestream as its maker ships it, from the packages; on other platforms than theirs there is none. */
 import { dirname, join } from 'node:path';
-import printedText from '../../src/cli/print/litestream.yaml' with { type: 'text' };
+import printedText from '../../src/cli/print/litestream.yaml.txt' with { type: 'text' };
 
 export const LITESTREAM: string | null = (() => {
   try {
