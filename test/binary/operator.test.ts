@@ -120,9 +120,7 @@ describe('a start', () => {
     const other = await startServer(join(scratch.path, 'pretty'), {}, ['--log-format', 'pretty']);
     await other.stop();
     const text = await other.stdout.whole;
-    expect(text).toMatch(
-      /^Gatehouse is running at \S+\n {2}Version {3}\S+\n[^]*Data {6}\S+\n[^]*Mail {6}not sent\n/,
-    );
+    expect(text).toMatch(/^Gatehouse is running at \S+\n {2}Version {3}\S+\n[^]*Data {6}\S+\n[^]*Mail {6}not sent\n/);
     expect(text).toContain('\n! NO MAIL IS SENT');
     expect(text).toMatch(/No owner yet\. [^]*\n {2}http\S+\/setup\?token=egs_/);
     expect(text).toEndWith('\nStopping…\nStopped.\n');
