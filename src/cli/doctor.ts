@@ -28,15 +28,15 @@ export const doctor: Command = {
     const { runChecks } = await import('./doctor/run-checks.ts');
     const { report } = await import('./doctor/report.ts');
     const { doctorContext } = await import('./doctor/context.ts');
-    const scene = doctorContext({ environment: process.env, flags, now: Date.now });
+    const context = doctorContext({ environment: process.env, flags, now: Date.now });
     const line = progressLine();
     const step = (what: string) => line.show(what, 0);
-    const findings = await runChecks(scene, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
+    const findings = await runChecks(context, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
     const isTerminal = process.stdout.isTTY === true;
     process.stdout.write(
       flags['json'] === true
         ? `${jsonText(findings, 2)}\n`
-        : report(`Gatehouse ${VERSION}, ${scene.folder}`, findings, {
+        : report(`Gatehouse ${VERSION}, ${context.folder}`, findings, {
             isTerminal,
             isColoured: isColoured(isTerminal, process.env),
           }),

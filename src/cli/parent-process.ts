@@ -7,7 +7,7 @@ export type ParentEnd = 'the process that started it ended' | 'its standard inpu
 
 export interface ParentWatch {
   /** Registers a listener called at most once; immediately if the parent ended since the start. */
-  onEnd(tell: (how: ParentEnd) => void): void;
+  onEnd(listener: (how: ParentEnd) => void): void;
 }
 
 /**
@@ -30,13 +30,13 @@ export function watchParent(): ParentWatch {
   }
 
   return {
-    onEnd(tell) {
+    onEnd(listener) {
       let isNotified = false;
       const notifyOnce = (how: ParentEnd) => {
         if (isNotified) return;
         isNotified = true;
         clearInterval(looking);
-        tell(how);
+        listener(how);
       };
       const look = () => {
         if (isGone(parent)) notifyOnce('the process that started it ended');

@@ -66,18 +66,18 @@ export const serve: Command = {
       ...(config.mode === 'dev' && { onCapture: mailPrinter(destination) }),
     });
     const { announceStart, announceStopping, announceStopped, startOutputOf } = await import('./start-output.ts');
-    const voice = startOutputOf(config, descriptor, destination.write);
+    const output = startOutputOf(config, descriptor, destination.write);
     // Log records obey the log level; plain lines are always printed.
-    const isSaid = voice.isForPeople || log.isLevelEnabled('info');
+    const isSaid = output.isForPeople || log.isLevelEnabled('info');
     stopOnSignals(server, flushLog, {
-      onStopping: () => isSaid && announceStopping(server.pending(), voice),
-      onStopped: () => isSaid && announceStopped(voice),
+      onStopping: () => isSaid && announceStopping(server.pending(), output),
+      onStopped: () => isSaid && announceStopped(output),
     });
     const { renewCertificate } = server;
     // Under a supervisor SIGHUP without a certificate must not end the process; on a terminal it does.
     if (renewCertificate || !isatty(0))
       process.on('SIGHUP', renewCertificate ?? (() => log.info('SIGHUP: no certificate to reload')));
-    await announceStart(server, config, seed?.said ?? [], voice);
+    await announceStart(server, config, seed?.said ?? [], output);
     await destination.flush();
   },
 };

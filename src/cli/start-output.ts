@@ -24,6 +24,7 @@ export function startOutputOf({ logFormat, mode }: Config, fd: number, write: St
   return { isForPeople: logFormat === 'pretty' || (logFormat === null && (mode === 'dev' || isatty(fd))), write };
 }
 
+const NO_OWNER = 'No owner yet. Open this link to become the owner (works once, for 24 hours):';
 const WIDTH = 10;
 const COLUMNS = 80;
 /** Limits how long a start waits for the queue counts, which are slow on a large backlog. */
@@ -34,7 +35,7 @@ export async function announceStart(
   server: RunningServer,
   config: Config,
   seeded: readonly string[],
-  voice: StartOutput,
+  output: StartOutput,
 ): Promise<void> {
   const { url, localUrl, services, upgradeCopy } = server;
   const hasOwner = await services.workspaces.hasOwner();
@@ -54,7 +55,7 @@ export async function announceStart(
     backups: backupsOf(config),
     console: `${url}/console`,
   };
-  if (voice.isForPeople) {
+  if (output.isForPeople) {
     const rows = Object.entries(facts).filter(
       ([name, value]) => !(name === 'listens' && value === url.replace('localhost', '127.0.0.1')) && value !== null,
     );
@@ -63,26 +64,17 @@ export async function announceStart(
       ...rows.map(([name, value]) => `  ${`${name.charAt(0).toUpperCase()}${name.slice(1)}`.padEnd(WIDTH)}${value}`),
       ...(notes.length > 0 ? ['', ...notes.flatMap((text) => wrapText(text, COLUMNS))] : []),
       ...(warnings.length > 0 ? ['', ...warnings.flatMap(marked)] : []),
-      ...(setupLink === null
-        ? []
-        : ['', 'No owner yet. Open this link to become the owner (works once, for 24 hours):', `  ${setupLink}`]),
+      ...(setupLink === null ? [] : ['', NO_OWNER, `  ${setupLink}`]),
     ];
-    voice.write(`${lines.join('\n')}\n\n`);
+    output.write(`${lines.join('\n')}\n\n`);
     return;
   }
   // Written at once with the address last: a reader that waits for the address has received every line before it.
-  voice.write(
+  output.write(
     [
       ...notes.map((msg) => logLine('info', msg)),
       ...warnings.map((msg) => logLine('warn', msg)),
-      ...(setupLink === null
-        ? []
-        : [
-            logLine(
-              'warn',
-              `No owner yet. Open this link to become the owner (works once, for 24 hours): ${setupLink}`,
-            ),
-          ]),
+      ...(setupLink === null ? [] : [logLine('warn', `${NO_OWNER} ${setupLink}`)]),
       logLine('info', `Gatehouse is running at ${url}`, { url, ...facts }),
     ].join(''),
   );

@@ -71,11 +71,11 @@ export function reachFindings(
 
 /** Judges the proxy settings by what a request through the base URL revealed. */
 export function proxyFindings(
-  scene: DoctorContext,
+  context: DoctorContext,
   seen: DoctorAnswer['seen'] | null,
   local: DoctorAnswer | null,
 ): Finding[] {
-  const { baseUrl, given, server } = scene;
+  const { baseUrl, given, server } = context;
   const { ok, warn, fail } = findingsOf('proxies');
   const trusted = given(SETTINGS.trustedProxies.env);
   const isTlsHere = given(SETTINGS.tlsCert.env) !== null;

@@ -30,27 +30,27 @@ export interface DatabaseOptions {
 }
 
 export async function databaseFindings(
-  scene: DoctorContext,
+  context: DoctorContext,
   local: ServerAnswer | null,
   options: DatabaseOptions,
 ): Promise<Finding[]> {
-  const { databasePath: path } = scene;
+  const { databasePath: path } = context;
   const { fail } = findingsOf('database');
   if (!existsSync(path))
-    return fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.');
+    return fail(`There is no database in ${context.folder}.`, 'Name the folder of the server with --data.');
   let database: ReadOnlyDatabase | undefined;
   try {
     const instance = findInstance(path);
     if (instance === null)
       return fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.');
-    const { isCurrent, findings } = schemaFindings(scene, instance.schema);
+    const { isCurrent, findings } = schemaFindings(context, instance.schema);
     database = openReadOnlyDatabase(path);
     return [
       ...findings,
-      ...lostPageFindings(scene),
+      ...lostPageFindings(context),
       ...integrityFindings(database, options),
       ...logFindings(database),
-      ...(isCurrent ? await contentFindings(scene, database.reader, local) : []),
+      ...(isCurrent ? await contentFindings(context, database.reader, local) : []),
     ];
   } catch (error) {
     const trouble = error instanceof StartupError ? error : folderError(error, path);
@@ -120,12 +120,12 @@ function logFindings({ logBytes }: ReadOnlyDatabase): Finding[] {
   );
 }
 
-async function contentFindings(scene: DoctorContext, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
+async function contentFindings(context: DoctorContext, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
   return [
-    ...(await pendingFindings(scene, reader)),
+    ...(await pendingFindings(context, reader)),
     ...(await webhookFindings(reader)),
-    ...(await limitFindings(scene, reader, local)),
-    ...(await backupFindings(scene, reader)),
+    ...(await limitFindings(context, reader, local)),
+    ...(await backupFindings(context, reader)),
   ];
 }
 

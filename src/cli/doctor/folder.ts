@@ -14,11 +14,11 @@ const LITTLE_BYTES = 2 ** 30;
 const COPIES = 2;
 const READABLE_BY_OTHERS = 0o055;
 
-export function folderFindings(scene: DoctorContext, fileSystem = readFileSystem(scene.folder)): Finding[] {
-  const { folder } = scene;
+export function folderFindings(context: DoctorContext, fileSystem = readFileSystem(context.folder)): Finding[] {
+  const { folder } = context;
   const { fail } = findingsOf('data folder');
   if (isOpenToUs(folder))
-    return [...fileSystemFindings(folder, fileSystem), ...permissionFindings(folder), ...diskSpaceFindings(scene)];
+    return [...fileSystemFindings(folder, fileSystem), ...permissionFindings(folder), ...diskSpaceFindings(context)];
   const uid = ownerOf(folder);
   if (uid === null && isMissing(folder))
     return fail(`${folder} does not exist.`, 'Name the folder of the server with --data, or start a server on it.');

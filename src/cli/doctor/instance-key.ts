@@ -10,10 +10,10 @@ import type { DoctorContext } from './context.ts';
 
 const { ok, warn, fail } = findingsOf('instance key');
 
-const BRING_BACK =
+const RESTORE_KEY =
   'Restore it from a copy of this folder. A backup contains it too: restore one into an empty folder and copy instance.key ' +
   'from there (gatehouse restore FILE --data EMPTY).';
-const BRING_BOTH_BACK = 'Restore both from one copy of the folder, or restore a backup: gatehouse restore FILE --force';
+const RESTORE_BOTH = 'Restore both from one copy of the folder, or restore a backup: gatehouse restore FILE --force';
 
 export function keyFindings({ folder, server }: DoctorContext): Finding[] {
   const paths = pathsIn(folder);
@@ -32,7 +32,7 @@ export function keyFindings({ folder, server }: DoctorContext): Finding[] {
       refuseLostDatabase(paths);
       return [];
     } catch (error) {
-      return failed(error, BRING_BOTH_BACK);
+      return failed(error, RESTORE_BOTH);
     }
   }
   try {
@@ -43,7 +43,7 @@ export function keyFindings({ folder, server }: DoctorContext): Finding[] {
       'Repair the database, then check again.',
     );
   } catch (error) {
-    return failed(error, BRING_BACK);
+    return failed(error, RESTORE_KEY);
   }
 }
 

@@ -19,8 +19,8 @@ export interface MailFindings {
 const { smtpUrl } = SETTINGS;
 
 /** @param sendTo recipient of a test mail; null sends none. */
-export async function mailFindings(scene: DoctorContext, sendTo: string | null): Promise<MailFindings> {
-  const { config, note, timeoutMs } = scene;
+export async function mailFindings(context: DoctorContext, sendTo: string | null): Promise<MailFindings> {
+  const { config, note, timeoutMs } = context;
   const { ok, warn, fail } = findingsOf('mail');
   const ownMail = findingsOf('test mail');
   const unsent = (remedy: string) => (sendTo === null ? [] : ownMail.fail('Not sent: no mail server is set.', remedy));
@@ -53,7 +53,7 @@ export async function mailFindings(scene: DoctorContext, sendTo: string | null):
       note !== null && note.mailServer === null
         ? warn('The running server does not use it, and sends no mail.', 'Restart it with this setting.')
         : [];
-    const tested = sendTo === null ? [] : await testMail(scene, config.smtpUrl, sendTo);
+    const tested = sendTo === null ? [] : await testMail(context, config.smtpUrl, sendTo);
     return { findings: [...found, ...unused, ...tested], greeting };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
@@ -76,7 +76,7 @@ async function testMail(
   const { ok, fail } = findingsOf('test mail');
   const { hostname, host } = new URL(baseUrl);
   const from = config.mailFrom ?? `Gatehouse <no-reply@${hostname}>`;
-  const transport = smtpTransport({ url, from, timeoutMs: timeoutMs });
+  const transport = smtpTransport({ url, from, timeoutMs });
   const content = mailTestMail({ locale: 'en', workspaceName: host, host });
   const at = now();
   const mail: Mail = {

@@ -21,41 +21,41 @@ export interface RunChecksOptions {
 
 /** Changes nothing, apart from sending the test mail. */
 export async function runChecks(
-  scene: DoctorContext,
+  context: DoctorContext,
   { sendTo, isFull, step = () => {} }: RunChecksOptions,
 ): Promise<readonly Finding[]> {
-  const { baseUrl, note, now, timeoutMs } = scene;
-  const isOpen = isOpenToUs(scene.folder);
+  const { baseUrl, note, now, timeoutMs } = context;
+  const isOpen = isOpenToUs(context.folder);
   step('asking the server');
-  const local = note === null ? null : await scene.reach(note.localUrl, { isAnyCertificate: true });
+  const local = note === null ? null : await context.reach(note.localUrl, { isAnyCertificate: true });
   const isHttps = baseUrl.startsWith('https:');
   step(`asking ${baseUrl}`);
-  const outside = await scene.reach(baseUrl, { isAnyCertificate: isHttps });
-  const isSpoken = isHttps && (outside.response !== null || scene.server !== null);
+  const outside = await context.reach(baseUrl, { isAnyCertificate: isHttps });
+  const isSpoken = isHttps && (outside.response !== null || context.server !== null);
   const certificate = isSpoken ? await certificateFindings(baseUrl, timeoutMs, now()) : [];
   step('asking the mail server');
-  const mail = await mailFindings(scene, sendTo);
+  const mail = await mailFindings(context, sendTo);
   const isOthersClock = outside.clockAheadMs !== null && !isOnThisMachine(baseUrl);
   const clocks: (OtherClock | null)[] = [
     isOthersClock ? { whose: new URL(baseUrl).host, aheadMs: outside.clockAheadMs ?? 0 } : null,
     clockInGreeting(mail.greeting, now()),
   ];
   return [
-    ...settingsFindings(scene),
-    ...(isOpen ? serverFindings(scene, local) : []),
-    ...folderFindings(scene),
-    ...(isOpen ? keyFindings(scene) : []),
-    ...(isOpen ? await databaseFindings(scene, local, { isFull, step }) : []),
-    ...addressFindings(scene),
-    ...reachFindings(scene, outside),
+    ...settingsFindings(context),
+    ...(isOpen ? serverFindings(context, local) : []),
+    ...folderFindings(context),
+    ...(isOpen ? keyFindings(context) : []),
+    ...(isOpen ? await databaseFindings(context, local, { isFull, step }) : []),
+    ...addressFindings(context),
+    ...reachFindings(context, outside),
     ...certificate,
-    ...countryFindings(scene),
-    ...proxyFindings(scene, outside.facts?.seen ?? null, local?.facts ?? null),
+    ...countryFindings(context),
+    ...proxyFindings(context, outside.facts?.seen ?? null, local?.facts ?? null),
     ...mail.findings,
     ...clockFindings(
       clocks.filter((clock) => clock !== null),
       await isClockSynchronized(),
     ),
-    ...descriptorFindings(scene),
+    ...descriptorFindings(context),
   ];
 }

@@ -43,11 +43,11 @@ export const apply = remoteCommand({
       import('./apply-parts.ts'),
     ]);
     const seed = await readSeedFile(file, terminal.env);
-    const way = await applierFor(call, seed);
-    const parts = applyPartsOf(seed.document, way.isSplit);
+    const applier = await applierFor(call, seed);
+    const parts = applyPartsOf(seed.document, applier.isSplit);
     const ask = async (part: Part, dryRun: boolean) => {
       try {
-        return resultOfPart(part, await way.send(part, dryRun));
+        return resultOfPart(part, await applier.send(part, dryRun));
       } catch (error) {
         if (!(error instanceof ApiError) || error.fields.length === 0) throw error;
         const fields = error.fields.map(({ path, message }) => ({ path: inFile(part, path), message }));
