@@ -24,7 +24,7 @@ groups:
         expr: increase(gatehouse_database_flush_failures_total[10m]) > 0 or gatehouse_database_writable == 0
         labels: { severity: page }
         annotations:
-          summary: Gatehouse cannot write: its disk refuses changes
+          summary: Gatehouse cannot write, its disk refuses changes
           description: Free space on the disk, or check its health (dmesg); /readyz names the problem.
       - alert: GatehouseDiskFills
         expr: >-
