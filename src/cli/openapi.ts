@@ -23,7 +23,7 @@ export const openapi: Command = {
 /** Wires the same services as a real instance, without a database, and returns their operations. */
 export async function operationsOf(config: Config): Promise<readonly Operation[]> {
   const { INSTANCE_KEY_BYTES, instanceKey } = await import('../core/instance-key.ts');
-  const { NO_DATABASE } = await import('../db/nowhere.ts');
+  const { NO_DATABASE } = await import('../db/no-database.ts');
   const { createLog, logDestination } = await import('../log.ts');
   const { guardedFetch } = await import('../outbound/guarded-fetch.ts');
   const { wireServices } = await import('../services.ts');

@@ -104,7 +104,10 @@ describe('after the clock went back a day', () => {
       return [status, json.message];
     };
     expect(await use(expired)).toEqual([401, expect.stringContaining(`expired at ${isoTime(START + HOUR)}`)]);
-    expect(await use(rotated)).toEqual([401, expect.stringContaining(`its grace period ended at ${isoTime(START + DAY)}`)]);
+    expect(await use(rotated)).toEqual([
+      401,
+      expect.stringContaining(`its grace period ended at ${isoTime(START + DAY)}`),
+    ]);
     expect(await use(lasting)).toEqual([200, undefined]);
     expect((await verify(restarted, expired.token)).json).toMatchObject({ success: false, errorMessage: 'expired' });
     const again = await manage('POST', `/${expired.id}/rotate`);

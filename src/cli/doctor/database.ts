@@ -72,7 +72,10 @@ function schemaFindings({ server }: DoctorContext, version: number): { isCurrent
   return { isCurrent: false, findings: warn(message, remedy) };
 }
 
-function integrityFindings(database: ReadOnlyDatabase, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
+function integrityFindings(
+  database: ReadOnlyDatabase,
+  { isFull, checkMs = CHECK_MS, step }: DatabaseOptions,
+): Finding[] {
   const { ok, warn, fail } = findingsOf('integrity');
   const withinMs = isFull ? Infinity : checkMs;
   const check = database.check({ withinMs, isThorough: isFull });

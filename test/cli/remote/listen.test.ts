@@ -211,7 +211,7 @@ describe('activity tail', () => {
     await tail.until(/is lost; trying again/);
     for (let made = 1; made < 15; made += 1) await create(`r${made}`);
     cut.isCut = false;
-    await tail.until(/Connected again; what was missed follows\.\n[^]*"r14"/);
+    await tail.until(/Reconnected; missed records follow\.\n[^]*"r14"/);
     await create('r15');
     const { text } = await tail.until(/"r15"/).then(() => tail.end());
     const slugs = [...text.matchAll(/"slug":"(r\d+)"/g)].map(([, slug]) => slug);
