@@ -1,13 +1,13 @@
-/** Build time only: bundles the hosted pages' scripts and styles into a module, under content-hashed names. */
+/** Build time only: bundles the pages' scripts and styles into compressed files, and lists them in a module. */
 
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { bundleReference } from './bundle-reference.ts';
+import { mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const FOLDER = import.meta.dir;
-const GENERATED_FILE = join(FOLDER, 'generated', 'assets.ts');
+const GENERATED = join(FOLDER, 'generated');
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
@@ -29,6 +29,15 @@ const SOURCES = [
 
 /** The console is split into chunks: each view's script loads when the view is first shown. */
 const CONSOLE = { name: 'console.js', source: '../console/entry.tsx' };
+
+/** Renderer of the API reference: a self-contained build, which the package's export map does not list. */
+const REFERENCE = {
+  name: 'reference.js',
+  source: join(dirname(Bun.resolveSync('@scalar/api-reference', FOLDER)), 'browser', 'standalone.js'),
+};
+
+/** Above this size the maximum quality takes ten times as long and saves only a tenth. */
+const LARGE_BYTES = 1024 * 1024;
 
 /** Messages are precompiled, so the ICU parser is left out of every bundle. */
 const withoutParser: Bun.BunPlugin = {
@@ -52,36 +61,28 @@ const BROWSER = {
   plugins: [withoutParser],
 } as const satisfies Partial<Bun.BuildConfig>;
 
-const HEADER = `/** Written by src/pages/bundle.ts from the pages' entries; do not edit. */
-
-export interface GeneratedAsset {
-  path: string;
-  contentType: string;
-  identity: string;
-  gzip: string;
-  brotli: string;
-  etag: string;
+interface Asset {
+  /** Name for the pages; the file's own name for chunks, which are imported by path. */
+  readonly name: string;
+  /** Name in the address, with a hash of the content. */
+  readonly file: string;
+  readonly contentType: string;
+  readonly content: Uint8Array;
 }
 
-`;
-
-/** Writes `generated/assets.ts` deterministically, if changed. `bytes` is the total size before compression. */
+/** Writes `generated/assets.ts` and its files deterministically, skipping unchanged ones. `bytes` is uncompressed. */
 export async function bundlePages(): Promise<{ files: number; bytes: number }> {
-  const assets: Record<string, Record<string, string>> = {};
-  let bytes = 0;
-  for (const { name, source, contentType } of SOURCES) {
-    const content = await bundle(join(FOLDER, source));
-    assets[name] = describe(name, contentType, content);
-    bytes += content.byteLength;
-  }
-  for (const { name, path, content } of await bundleInParts(join(FOLDER, CONSOLE.source))) {
-    assets[name ?? path] = { ...describe(path, JAVASCRIPT, content), path: `/assets/${path}` };
-    bytes += content.byteLength;
-  }
-  const type = 'Record<string, GeneratedAsset>';
-  await writeIfChanged(`${HEADER}export const generatedAssets: ${type} = ${JSON.stringify(assets, null, 2)};\n`);
-  bytes += await bundleReference();
-  return { files: Object.keys(assets).length, bytes };
+  const bundled = await Promise.all(
+    SOURCES.map(async ({ name, source, contentType }) => hashed(name, contentType, await bundle(join(FOLDER, source)))),
+  );
+  const assets = [...bundled, ...(await bundleInParts(join(FOLDER, CONSOLE.source))), await reference()];
+  await mkdir(GENERATED, { recursive: true });
+  const written = await Promise.all(assets.map(write));
+  await writeModule(written);
+  const current = new Set(written.flatMap(({ files }) => files));
+  for (const old of new Bun.Glob('*.{br,gz}').scanSync(GENERATED))
+    if (!current.has(old)) await rm(join(GENERATED, old), { force: true });
+  return { files: assets.length, bytes: assets.reduce((sum, { content }) => sum + content.byteLength, 0) };
 }
 
 async function bundle(path: string): Promise<Uint8Array> {
@@ -92,47 +93,87 @@ async function bundle(path: string): Promise<Uint8Array> {
   return new Uint8Array(await output.arrayBuffer());
 }
 
-interface Part {
-  /** Name of the entry chunk; null for the others, which are imported by path. */
-  readonly name: string | null;
-  readonly path: string;
-  readonly content: Uint8Array;
-}
-
 /** Bundles with splitting. The bundler hashes the names, because chunks import each other by name. */
-async function bundleInParts(entry: string): Promise<Part[]> {
+async function bundleInParts(entry: string): Promise<Asset[]> {
   const naming = { entry: 'console.[hash].[ext]', chunk: 'console.[hash].[ext]' };
   const result = await Bun.build({ ...BROWSER, entrypoints: [entry], splitting: true, naming });
-  const parts = result.outputs.map(async (output) => ({
-    name: output.kind === 'entry-point' ? CONSOLE.name : null,
-    path: basename(output.path),
-    content: new Uint8Array(await output.arrayBuffer()),
-  }));
-  return (await Promise.all(parts)).sort((one, other) => (one.path < other.path ? -1 : 1));
+  const parts = result.outputs.map(async (output) => {
+    const file = basename(output.path);
+    const name = output.kind === 'entry-point' ? CONSOLE.name : file;
+    return { name, file, contentType: JAVASCRIPT, content: new Uint8Array(await output.arrayBuffer()) };
+  });
+  return (await Promise.all(parts)).sort((one, other) => (one.file < other.file ? -1 : 1));
 }
 
-function describe(name: string, contentType: string, content: Uint8Array): Record<string, string> {
-  const hash = createHash('sha256').update(content).digest('hex');
+async function reference(): Promise<Asset> {
+  const text = await Bun.file(REFERENCE.source).text();
+  const content = new TextEncoder().encode(text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'));
+  return hashed(REFERENCE.name, JAVASCRIPT, content);
+}
+
+function hashed(name: string, contentType: string, content: Uint8Array): Asset {
   const dot = name.lastIndexOf('.');
-  const brotli = brotliCompressSync(content, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 11,
-      [constants.BROTLI_PARAM_SIZE_HINT]: content.byteLength,
-    },
-  });
   return {
-    path: `/assets/${name.slice(0, dot)}.${hash.slice(0, 8)}${name.slice(dot)}`,
+    name,
+    file: `${name.slice(0, dot)}.${hashOf(content).slice(0, 8)}${name.slice(dot)}`,
     contentType,
-    identity: Buffer.from(content).toString('base64'),
-    gzip: gzipSync(content, { level: 9 }).toString('base64'),
-    brotli: brotli.toString('base64'),
-    etag: `"${hash.slice(0, 16)}"`,
+    content,
   };
 }
 
-async function writeIfChanged(text: string): Promise<void> {
-  const file = Bun.file(GENERATED_FILE);
-  if ((await file.exists()) && (await file.text()) === text) return;
-  await mkdir(join(GENERATED_FILE, '..'), { recursive: true });
-  await Bun.write(file, text);
+const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest('hex').slice(0, 16);
+
+interface Written extends Asset {
+  readonly hash: string;
+  /** Names of the compressed files: brotli, gzip. */
+  readonly files: readonly [string, string];
+}
+
+/** The files are named by content: an existing one is not compressed again. */
+async function write(asset: Asset): Promise<Written> {
+  const { file, content } = asset;
+  const hash = hashOf(content);
+  const brotliFile = `${file}.${hash}.br`;
+  const gzipFile = `${file}.${hash}.gz`;
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: content.byteLength > LARGE_BYTES ? 9 : 11,
+    [constants.BROTLI_PARAM_SIZE_HINT]: content.byteLength,
+  };
+  await writeOnce(brotliFile, () => promisify(brotliCompress)(content, { params }));
+  await writeOnce(gzipFile, () => promisify(gzip)(content, { level: 9 }));
+  return { ...asset, hash, files: [brotliFile, gzipFile] };
+}
+
+async function writeOnce(name: string, compress: () => Promise<Uint8Array>): Promise<void> {
+  const path = join(GENERATED, name);
+  if (!(await Bun.file(path).exists())) await Bun.write(path, await compress());
+}
+
+async function writeModule(assets: readonly Written[]): Promise<void> {
+  const text = [
+    '/** Written by src/pages/bundle.ts from the pages’ entries; do not edit. */',
+    ...assets.flatMap(({ files: [brotli, gzip] }, index) => [
+      `import brotli${index} from './${brotli}' with { type: 'file' };`,
+      `import gzip${index} from './${gzip}' with { type: 'file' };`,
+    ]),
+    '',
+    'export interface GeneratedAsset {',
+    '  readonly path: string;',
+    '  readonly contentType: string;',
+    '  readonly etag: string;',
+    '  /** Paths of the compressed files, next to this module or inside the binary. */',
+    '  readonly brotli: string;',
+    '  readonly gzip: string;',
+    '}',
+    '',
+    'export const generatedAssets: Readonly<Record<string, GeneratedAsset>> = {',
+    ...assets.map(({ name, file, contentType, hash }, index) => {
+      const fields = `path: '/assets/${file}', contentType: '${contentType}', etag: '"${hash}"'`;
+      return `  '${name}': { ${fields}, brotli: brotli${index}, gzip: gzip${index} },`;
+    }),
+    '};',
+    '',
+  ].join('\n');
+  const file = Bun.file(join(GENERATED, 'assets.ts'));
+  if (!(await file.exists()) || (await file.text()) !== text) await Bun.write(file, text);
 }

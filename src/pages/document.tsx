@@ -31,8 +31,8 @@ export interface PageDocument {
   readonly style?: string;
   /** Script that renders the body from scratch, without props. */
   readonly module?: string;
-  /** Script loaded by path before a module of ours starts. */
-  readonly library?: { readonly path: string; readonly module: string };
+  /** Classic script loaded before a module of ours starts. */
+  readonly library?: { readonly asset: string; readonly module: string };
 }
 
 /** Renders without inline script or style; every resource comes from this server. */
@@ -59,7 +59,7 @@ export function renderPage(page: PageDocument): string {
         {accent && <link rel="stylesheet" href={accent} />}
         {script && <script type="module" src={assetUrl(script.asset)} {...BEFORE_PAINT} />}
         {module && <script type="module" src={assetUrl(module)} />}
-        {library && <script defer src={library.path} />}
+        {library && <script defer src={assetUrl(library.asset)} />}
         {library && <script type="module" src={assetUrl(library.module)} />}
       </head>
       <body>

@@ -7,7 +7,6 @@ import { type AccountPageDependencies, accountPageRoutes } from './account/route
 import { type DevicePageDependencies, devicePageRoute } from './device/route.tsx';
 import { type DocsPageDependencies, docsPageRoutes } from './docs/route.tsx';
 import { HOSTED_PAGE } from './hosted-page.ts';
-import { REFERENCE_LIBRARY_PATH, referenceLibraryResponse } from './reference-library.ts';
 import { type SetupPageDependencies, setupPageRoute } from './setup/route.tsx';
 import { type SignInPageDependencies, signInPageRoute } from './sign-in/route.tsx';
 import { type UndoPageDependencies, undoPageRoutes } from './undo/route.tsx';
@@ -59,7 +58,6 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
 }
 
 function answerTo(path: string, request: Request): Response | null {
-  if (path === REFERENCE_LIBRARY_PATH) return referenceLibraryResponse(request);
   const asset = findAsset(path);
   if (asset) return assetResponse(request, asset);
   const style = accentStyle(path);

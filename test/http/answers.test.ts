@@ -1,6 +1,7 @@
 /** What every answer has in common: its request id, its headers, HEAD, and the limits it announces. */
 import { describe, expect, test } from 'bun:test';
 import { SECOND } from '@/core/clock.ts';
+import { assetUrl } from '@/pages/assets.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 import { appOver, rawCall } from './app-over.ts';
 
@@ -98,6 +99,7 @@ describe('HEAD', () => {
     ['/healthz', 200],
     ['/sign-in', 200],
     ['/openapi.yaml', 200],
+    [assetUrl('style.css'), 200],
     ['/nothing', 404],
     ['/api/applications', 401],
     ['/api/v1/session', 405],

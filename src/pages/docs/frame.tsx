@@ -15,12 +15,12 @@ export function renderDocs(title: string, frame: FrameProps): string {
   return renderPage({ ...docsDocument(title, frame), style: 'docs.css' });
 }
 
-/** Renders the API reference page. @param library path of the renderer, which brings its own style. */
-export function renderReferenceFrame(title: string, frame: FrameProps, library: string): string {
+/** Renders the API reference page, whose renderer brings its own style. */
+export function renderReferenceFrame(title: string, frame: FrameProps): string {
   return renderPage({
     ...docsDocument(title, frame),
     style: 'docs-reference.css',
-    library: { path: library, module: 'docs-reference.js' },
+    library: { asset: 'reference.js', module: 'docs-reference.js' },
   });
 }
 
