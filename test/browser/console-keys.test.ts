@@ -107,7 +107,7 @@ test('a key rotated at once refuses its old token, and keeps its place, name and
   });
 
   await page.press('#rotate-key');
-  await page.press('#key-rotation-way input[value=at-once]');
+  await page.press('#key-rotation-timing input[value=at-once]');
   await page.pressNamed('Rotate at once', '#key-rotation');
   const second = await store(page);
   await page.untilAddress(new RegExp(`/keys/${id}$`));

@@ -82,7 +82,7 @@ test('keys that somebody made are named before they are removed, and are revoked
   await page.go(at(first));
   await openMember('maker@example.test');
   await page.press('#remove-member');
-  const named = await page.untilText('#member-keys', /They know these keys, which go on working/);
+  const named = await page.untilText('#member-keys', /They know these keys, which keep working/);
   expect(named).toMatch(/Shop backend, Full, Test application, last used never/);
   expect(named).toMatch(/Nightly sync, Full, the workspace, last used never/);
   await page.press('label[for=revoke-member-keys]');

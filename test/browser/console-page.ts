@@ -43,7 +43,7 @@ export async function openConsole(
     press,
     async go(path) {
       await page.open(`${server.url}/console${path}`);
-      await page.untilVisible('#main h1, .lonely h1');
+      await page.untilVisible('#main h1, .message h1');
     },
     async pressNamed(name, within = 'body') {
       const mark = `(() => {

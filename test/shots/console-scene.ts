@@ -46,7 +46,7 @@ export async function setConsoleScene(size: number): Promise<ConsoleScene> {
         seated = as;
       }
       await page.open(`${server.url}/console${path}`);
-      await page.untilVisible('#main :is(h1, h2), .lonely h1');
+      await page.untilVisible('#main :is(h1, h2), .message h1');
       await page.untilVisible(`body:not(:has(#main :is(${WAITING})))`);
     },
     async stop() {

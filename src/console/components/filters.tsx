@@ -3,6 +3,7 @@ import { Search } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../pages/components/icon.tsx';
 import { Select, type SelectChoice } from '../../pages/components/select-field.tsx';
+import type { Filters } from '../address.ts';
 
 const TYPING_MS = 250;
 
@@ -43,26 +44,37 @@ export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
   );
 }
 
-interface FilterProps {
-  readonly id: string;
+interface Filter<Name extends string> {
+  readonly name: Name;
+  /** The name by default. */
+  readonly id?: string;
   readonly label: string;
   /** Label of the unfiltered choice: "Any status". */
   readonly any: string;
-  readonly value: string | undefined;
   readonly choices: readonly SelectChoice[];
-  readonly onChoose: (value: string | undefined) => void;
 }
 
-export function Filter({ id, label, any, value, choices, onChoose }: FilterProps) {
+interface FilterFieldsProps<Name extends string> {
+  readonly of: readonly Filter<Name>[];
+  readonly filters: Filters<Name>;
+  readonly onChange: (change: Filters<Name>) => void;
+}
+
+export function FilterFields<Name extends string>({ of, filters, onChange }: FilterFieldsProps<Name>) {
   return (
-    <Select
-      id={id}
-      label={label}
-      none={any}
-      value={value ?? ''}
-      choices={choices}
-      isSmall
-      onChoose={(chosen) => onChoose(chosen === '' ? undefined : chosen)}
-    />
+    <>
+      {of.map(({ name, id = name, label, any, choices }) => (
+        <Select
+          key={id}
+          id={id}
+          label={label}
+          none={any}
+          value={filters[name] ?? ''}
+          choices={choices}
+          isSmall
+          onChoose={(chosen) => onChange({ [name]: chosen || undefined } as Filters<Name>)}
+        />
+      ))}
+    </>
   );
 }

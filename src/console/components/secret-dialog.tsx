@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
 import { Dialog } from '../../pages/components/dialog.tsx';
 import { SecretBox } from './secret-box.tsx';
+import { useCloseDialog } from './use-dialog.tsx';
 
 interface SecretDialogProps {
   readonly id: string;
@@ -11,10 +12,12 @@ interface SecretDialogProps {
   readonly lead: ComponentChildren;
   readonly what: string;
   readonly value: string;
-  readonly onStored: () => void;
+  /** Called once the dialog is closed. */
+  readonly onStored: () => unknown;
 }
 
 export function SecretDialog({ id, title, lead, what, value, onStored }: SecretDialogProps) {
+  const close = useCloseDialog();
   const [wasCopied, setWasCopied] = useState(false);
   const [isWarned, setIsWarned] = useState(false);
 
@@ -37,7 +40,14 @@ export function SecretDialog({ id, title, lead, what, value, onStored }: SecretD
         {isWarned && `Copy the ${what} first, then say that you have stored it.`}
       </p>
       <div class="dialog-actions">
-        <Button id={`${id}-stored`} look={wasCopied ? 'primary' : 'plain'} onClick={onStored}>
+        <Button
+          id={`${id}-stored`}
+          look={wasCopied ? 'primary' : 'plain'}
+          onClick={() => {
+            close();
+            onStored();
+          }}
+        >
           I have stored it
         </Button>
       </div>

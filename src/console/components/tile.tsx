@@ -3,25 +3,31 @@ import { count } from './words.ts';
 
 interface TileProps {
   readonly label: string;
-  readonly value: number;
-  readonly previous?: number;
-  readonly before?: string;
+  readonly of: { readonly count: number; readonly previous: number };
+  /** Name of the previous period. */
+  readonly before: string;
+  /** An increase is bad. */
   readonly isTrouble?: boolean;
 }
 
-export function Tile({ label, value, previous, before, isTrouble = false }: TileProps) {
+export function Tile({ label, of, before, isTrouble = false }: TileProps) {
   return (
     <div class="stat">
       <dt>{label}</dt>
       <dd>
-        <span class="stat-value">{count(value)}</span>
-        {previous !== undefined && <Delta value={value} previous={previous} before={before} isTrouble={isTrouble} />}
+        <span class="stat-value">{count(of.count)}</span>
+        <Delta value={of.count} previous={of.previous} before={before} isTrouble={isTrouble} />
       </dd>
     </div>
   );
 }
 
-type DeltaProps = Required<Pick<TileProps, 'value' | 'previous' | 'isTrouble'>> & Pick<TileProps, 'before'>;
+interface DeltaProps {
+  readonly value: number;
+  readonly previous: number;
+  readonly before: string;
+  readonly isTrouble: boolean;
+}
 
 function Delta({ value, previous, before, isTrouble }: DeltaProps) {
   const compared = `${count(previous)} in ${before}`;

@@ -1,6 +1,8 @@
 /** Frame of the console: loads member, workspace and application, and shows the view of the address. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Button } from '../../pages/components/button.tsx';
 import { ToastProvider } from '../../pages/components/toast.tsx';
 import { addresses } from '../address.ts';
 import { NothingHere } from '../components/nothing-here.tsx';
@@ -58,9 +60,20 @@ function Signed() {
     });
   }
 
-  if (failure) return <FailureNoteOutside failure={failure} onRetry={load} />;
+  if (failure)
+    return (
+      <Message title="The console could not be opened" action="Try again" onAct={load}>
+        {failure.message}
+      </Message>
+    );
   if (!known) return <Loading />;
-  if (known.workspaces.length === 0) return <NoWorkspace email={known.me.email} />;
+  if (known.workspaces.length === 0)
+    return (
+      <Message title="No workspace to open" action="Sign out" look="plain" onAct={signOut}>
+        You are signed in as {known.me.email}, who is no longer a member of any workspace here. An owner can invite you
+        again.
+      </Message>
+    );
   return (
     <Opened
       known={known}
@@ -177,30 +190,25 @@ function Loading() {
   );
 }
 
-function FailureNoteOutside({ failure, onRetry }: { readonly failure: Failure; readonly onRetry: () => unknown }) {
-  return (
-    <main class="lonely">
-      <h1>The console could not be opened</h1>
-      <p class="lead" role="alert">
-        {failure.message}
-      </p>
-      <button class="button primary" type="button" onClick={() => void onRetry()}>
-        Try again
-      </button>
-    </main>
-  );
+interface MessageProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly action: string;
+  readonly look?: 'primary' | 'plain';
+  readonly onAct: () => unknown;
 }
 
-function NoWorkspace({ email }: { readonly email: string }) {
+/** Shown instead of the console. */
+function Message({ title, children, action, look = 'primary', onAct }: MessageProps) {
   return (
-    <main class="lonely">
-      <h1>No workspace to open</h1>
-      <p class="lead">
-        You are signed in as {email}, who is no member of a workspace here any more. An owner can invite you again.
+    <main class="message">
+      <h1>{title}</h1>
+      <p class="lead" role="alert">
+        {children}
       </p>
-      <button class="button plain" type="button" onClick={() => void signOut()}>
-        Sign out
-      </button>
+      <Button look={look} onClick={() => void onAct()}>
+        {action}
+      </Button>
     </main>
   );
 }

@@ -5,7 +5,7 @@ type Handlers = Pick<HTMLAttributes<HTMLInputElement>, 'onInput' | 'onBlur' | 'o
 
 interface InputProps extends Handlers {
   readonly class?: string;
-  readonly type?: 'text' | 'email' | 'tel';
+  readonly type?: 'text' | 'email' | 'tel' | 'password';
   readonly value?: string;
   readonly placeholder?: string;
   readonly autocomplete?: string;

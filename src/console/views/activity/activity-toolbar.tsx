@@ -3,7 +3,7 @@ import { X } from 'lucide';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import type { Filters } from '../../address.ts';
-import { Filter, SearchField } from '../../components/filters.tsx';
+import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { Status } from '../../components/status.tsx';
 import { useLive } from '../../shell/live.tsx';
 import type { ACTIVITY_FILTERS } from './activity-filters.ts';
@@ -23,36 +23,19 @@ const RESULTS = [
   { value: 'error', label: 'Refused or failed' },
 ];
 
+const FILTERS = [
+  { name: 'status', label: 'Result', any: 'Any result', choices: RESULTS },
+  { name: 'family', label: 'Kind', any: 'Any kind', choices: FAMILIES },
+  { name: 'country', label: 'Country', any: 'Any country', choices: COUNTRIES },
+] as const;
+
 export function ActivityToolbar({ filters, onChange, canBeLive }: ActivityToolbarProps) {
   const { isConnected } = useLive();
   const isLive = filters.live !== 'off';
   return (
     <div class="toolbar" role="search" aria-label="Filters">
       <SearchField id="search" label="E-mail" value={filters.q ?? ''} onSearch={(q) => onChange({ q }, true)} />
-      <Filter
-        id="status"
-        label="Result"
-        any="Any result"
-        value={filters.status}
-        choices={RESULTS}
-        onChoose={(status) => onChange({ status })}
-      />
-      <Filter
-        id="family"
-        label="Kind"
-        any="Any kind"
-        value={filters.family}
-        choices={FAMILIES}
-        onChoose={(family) => onChange({ family })}
-      />
-      <Filter
-        id="country"
-        label="Country"
-        any="Any country"
-        value={filters.country}
-        choices={COUNTRIES}
-        onChoose={(country) => onChange({ country })}
-      />
+      <FilterFields of={FILTERS} filters={filters} onChange={onChange} />
       <span class="days">
         <Day id="from" label="From" value={filters.from} onChoose={(from) => onChange({ from })} />
         <Day id="to" label="To" value={filters.to} onChoose={(to) => onChange({ to })} />

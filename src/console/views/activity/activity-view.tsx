@@ -1,6 +1,5 @@
 /** Activity of an application or workspace: newest first, filtered, with live updates. */
 import { Download, RefreshCw } from 'lucide';
-import { useState } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { useFilters, useOpen, withSearch } from '../../address.ts';
@@ -10,6 +9,7 @@ import { Empty } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
 import { ActivityDetail } from './activity-detail.tsx';
@@ -28,8 +28,8 @@ export function ActivityView({ source }: { readonly source: ActivitySource }) {
   const search = useSearch();
   const [open] = useOpen();
   const [filters, setFilters] = useFilters([...ACTIVITY_FILTERS, 'live']);
-  const [isExporting, setIsExporting] = useState(false);
   const query = queryOf(filters);
+  const fileExport = useDialog(() => <ExportDialog source={source} query={query} />);
   const key = JSON.stringify(query);
   const stored = useListed<AuthEvent>((cursor) => source.list({ ...query, cursor, limit: PAGE }), [source.id, key]);
   const isLive = !source.isOfMany && filters.live !== 'off';
@@ -84,12 +84,7 @@ export function ActivityView({ source }: { readonly source: ActivitySource }) {
                 Reload
               </Action>
             )}
-            <Action
-              id="export"
-              needs="nothing"
-              icon={<Icon of={Download} size={16} />}
-              onClick={() => setIsExporting(true)}
-            >
+            <Action id="export" needs="nothing" icon={<Icon of={Download} size={16} />} onClick={fileExport.open}>
               Export
             </Action>
           </>
@@ -140,7 +135,7 @@ export function ActivityView({ source }: { readonly source: ActivitySource }) {
           )
         }
       />
-      {isExporting && <ExportDialog source={source} query={query} onClose={() => setIsExporting(false)} />}
+      {fileExport.dialog}
     </>
   );
 }

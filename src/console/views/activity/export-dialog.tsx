@@ -6,6 +6,7 @@ import type { Failure } from '../../api.ts';
 import { ChooseOne } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Progress } from '../../components/progress.tsx';
+import { useCloseDialog } from '../../components/use-dialog.tsx';
 import { count, counted } from '../../components/words.ts';
 import { type FileColumn, type FileFormat, listFile } from '../../list-file.ts';
 import { MAX_READ, readAll } from '../../read-all.ts';
@@ -16,7 +17,6 @@ import type { ActivitySource } from './source.ts';
 interface ExportDialogProps {
   readonly source: ActivitySource;
   readonly query: ActivityQuery;
-  readonly onClose: () => void;
 }
 
 const FORMATS = [
@@ -30,7 +30,8 @@ const FORMATS = [
 
 const PAGE = 200;
 
-export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
+export function ExportDialog({ source, query }: ExportDialogProps) {
+  const close = useCloseDialog();
   const [format, setFormat] = useState<FileFormat>('csv');
   const [read, setRead] = useState<number | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -67,7 +68,7 @@ export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
 
   const isFiltered = Object.keys(query).length > 0;
   return (
-    <Dialog id="export-dialog" title="Export activity" onClose={onClose}>
+    <Dialog id="export-dialog" title="Export activity" onClose={close}>
       <p class="lead">
         {isFiltered ? 'What the filters show' : 'All of the activity'}, newest first, up to {count(MAX_READ)} records.
       </p>
@@ -81,14 +82,14 @@ export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
       {failure && <FailureNote failure={failure} />}
       <div class="dialog-actions">
         {ended !== null ? (
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={close}>Close</Button>
         ) : read !== null ? (
           <Button id="stop-export" look="plain" onClick={() => stop.current?.abort()}>
             Stop
           </Button>
         ) : (
           <>
-            <Button look="plain" onClick={onClose}>
+            <Button look="plain" onClick={close}>
               Cancel
             </Button>
             <Button id="start-export" onClick={() => void start()}>

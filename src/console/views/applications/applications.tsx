@@ -1,10 +1,7 @@
 /** Applications of the workspace, renaming it, and creating another workspace. */
-import { Plus } from 'lucide';
-import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { ApplicationMark } from '../../../pages/components/application-mark.tsx';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { addresses, useFilters } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
@@ -14,7 +11,7 @@ import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useCreation } from '../../creation.ts';
+import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { listOf } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
 import { ApplicationForm } from './application-form.tsx';
@@ -44,17 +41,42 @@ export function Applications() {
   const { workspace, applications, reloadApplications, reloadWorkspaces } = useWorld();
   const [, navigate] = useLocation();
   const [filters, setFilters] = useFilters(['hidden']);
-  const creation = useCreation();
-  const [asked, setAsked] = useState<'rename' | 'workspace' | null>(null);
+  const params = { query: { workspaceId: workspace.id } };
+  const { button: create, dialog: creation } = useCreateDialog(
+    { id: 'create-application', text: 'Create application' },
+    () => (
+      <ApplicationForm
+        workspaceId={workspace.id}
+        onDone={async ({ id }) => {
+          await reloadApplications();
+          navigate(addresses.application(id));
+        }}
+      />
+    ),
+  );
+  const renaming = useDialog(() => (
+    <WorkspaceForm
+      title="Rename workspace"
+      name={workspace.name}
+      send={(name) => ask(api.PATCH('/api/workspace', { params, body: { name } }))}
+      onDone={reloadWorkspaces}
+    />
+  ));
+  const workspaceCreation = useDialog(() => (
+    <WorkspaceForm
+      title="Create workspace"
+      lead="It has its own applications, members and keys. You will be its owner; nobody in this workspace sees it unless invited."
+      name=""
+      send={(name) => ask(api.POST('/api/workspaces', { params, body: { name } }))}
+      onDone={async ({ id }) => {
+        await reloadWorkspaces();
+        navigate(addresses.workspace(id, 'applications'));
+      }}
+    />
+  ));
   const items = applications.filter(
     (application) =>
       application.workspaceId === workspace.id && (filters.hidden !== undefined || !application.isHidden),
-  );
-  const close = () => setAsked(null);
-  const create = (
-    <Action id="create-application" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
-      Create application
-    </Action>
   );
   return (
     <>
@@ -67,10 +89,10 @@ export function Applications() {
         }
         actions={
           <>
-            <Action id="rename-workspace" onClick={() => setAsked('rename')}>
+            <Action id="rename-workspace" onClick={renaming.open}>
               Rename workspace
             </Action>
-            <Action id="create-workspace" needs="owner" onClick={() => setAsked('workspace')}>
+            <Action id="create-workspace" needs="owner" onClick={workspaceCreation.open}>
               Create workspace
             </Action>
             {create}
@@ -99,49 +121,9 @@ export function Applications() {
           onChange={(isShown) => setFilters({ hidden: isShown ? '1' : undefined })}
         />
       </div>
-      {creation.isOpen && (
-        <ApplicationForm
-          workspaceId={workspace.id}
-          onDone={async ({ id }) => {
-            creation.close();
-            await reloadApplications();
-            navigate(addresses.application(id));
-          }}
-          onClose={creation.close}
-        />
-      )}
-      {asked === 'rename' && (
-        <WorkspaceForm
-          title="Rename workspace"
-          submitText="Rename workspace"
-          name={workspace.name}
-          send={(name) =>
-            ask(api.PATCH('/api/workspace', { params: { query: { workspaceId: workspace.id } }, body: { name } }))
-          }
-          onDone={async () => {
-            close();
-            await reloadWorkspaces();
-          }}
-          onClose={close}
-        />
-      )}
-      {asked === 'workspace' && (
-        <WorkspaceForm
-          title="Create workspace"
-          lead="It has its own applications, members and keys. You will be its owner; nobody of this workspace sees it unless invited."
-          submitText="Create workspace"
-          name=""
-          send={(name) =>
-            ask(api.POST('/api/workspaces', { params: { query: { workspaceId: workspace.id } }, body: { name } }))
-          }
-          onDone={async ({ id }) => {
-            close();
-            await reloadWorkspaces();
-            navigate(addresses.workspace(id, 'applications'));
-          }}
-          onClose={close}
-        />
-      )}
+      {creation}
+      {renaming.dialog}
+      {workspaceCreation.dialog}
     </>
   );
 }

@@ -1,41 +1,29 @@
 /** Form for a workspace's name. */
-import { useState } from 'preact/hooks';
-import { Field } from '../../../pages/components/field.tsx';
 import type { Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import type { Workspace } from '../../rights.tsx';
 
 interface WorkspaceFormProps {
   readonly title: string;
   readonly lead?: string;
-  readonly submitText: string;
   readonly name: string;
   readonly send: (name: string) => Promise<Outcome<Workspace>>;
-  readonly onDone: (workspace: Workspace) => void;
-  readonly onClose: () => void;
+  readonly onDone: (workspace: Workspace) => unknown;
 }
 
 export function WorkspaceForm({ name: before, send, ...rest }: WorkspaceFormProps) {
-  const [name, setName] = useState(before);
+  const form = useForm({ name: before });
+  const name = form.values.name.trim();
   return (
     <FormDialog
       id="workspace-form"
-      isIncomplete={name.trim() === '' || name.trim() === before}
-      send={() => send(name.trim())}
+      submitText={rest.title}
+      isIncomplete={name === '' || name === before}
+      form={form}
+      fields={[{ kind: 'text', id: 'workspace-name', name: 'name', label: 'Name', maxLength: 100 }]}
+      send={() => send(name)}
       {...rest}
-    >
-      {(errorOf) => (
-        <Field
-          id="workspace-name"
-          label="Name"
-          autoFocus
-          autocomplete="off"
-          maxLength={100}
-          value={name}
-          error={errorOf('name')}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      )}
-    </FormDialog>
+    />
   );
 }

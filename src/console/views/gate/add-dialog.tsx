@@ -1,18 +1,15 @@
 /** Dialog for adding addresses to the allowlist; names invalid ones. */
-import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome } from '../../api.ts';
-import { ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { TextArea } from '../../components/text-area.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { count, counted } from '../../components/words.ts';
 
 const CALL_ADDRESSES = 500;
 
 interface AddDialogProps {
   readonly applicationId: string;
-  readonly onDone: () => Promise<void>;
-  readonly onClose: () => void;
+  readonly onDone: () => unknown;
 }
 
 interface Added {
@@ -21,54 +18,53 @@ interface Added {
   readonly unchanged: number;
 }
 
-export function AddDialog({ applicationId, onDone, onClose }: AddDialogProps) {
+type AddedStatus = 'approved' | 'pending';
+
+export function AddDialog({ applicationId, onDone }: AddDialogProps) {
   const toast = useToast();
-  const [text, setText] = useState('');
-  const [status, setStatus] = useState<'approved' | 'pending'>('approved');
+  const form = useForm({ text: '', status: 'approved' as AddedStatus });
+  const { text, status } = form.values;
   const emails = addressesIn(text);
   return (
-    <FormDialog<Added>
+    <FormDialog
       id="add-dialog"
       title="Add addresses"
-      lead="Nobody is mailed. Who is approved already stays so."
+      lead="Nobody is mailed. Approved addresses stay approved."
       submitText={emails.length > 1 ? `Add ${count(emails.length)} addresses` : 'Add address'}
       isIncomplete={emails.length === 0}
+      form={form}
+      fields={[
+        {
+          kind: 'textarea',
+          id: 'add-emails',
+          name: 'text',
+          path: 'emails',
+          label: 'E-mail addresses',
+          rows: 6,
+          placeholder: 'ada@example.com',
+          hint: 'One per line, or separated by commas.',
+        },
+        {
+          kind: 'choice',
+          id: 'add-status',
+          name: 'status',
+          label: 'As',
+          choices: [
+            { value: 'approved', label: 'Approved', detail: 'They can sign in from now on.' },
+            { value: 'pending', label: 'Pending', detail: 'They wait for a decision, like people who asked.' },
+          ],
+        },
+      ]}
       send={() => add(applicationId, emails, status)}
       onDone={({ created, updated, unchanged }) => {
         const rest = [
           updated > 0 && `${count(updated)} changed`,
-          unchanged > 0 && `${count(unchanged)} as before`,
+          unchanged > 0 && `${count(unchanged)} unchanged`,
         ].filter(Boolean);
         toast([`${counted(created, 'address', 'addresses')} added`, ...rest].join(', ') + '.');
-        void onDone();
+        onDone();
       }}
-      onClose={onClose}
-    >
-      {(errorOf) => (
-        <>
-          <TextArea
-            id="add-emails"
-            label="E-mail addresses"
-            rows={6}
-            value={text}
-            placeholder="ada@example.com"
-            hint="One a line, or with commas between."
-            error={errorOf('emails')}
-            onInput={setText}
-          />
-          <ChooseOne
-            id="add-status"
-            label="As"
-            choices={[
-              { value: 'approved', label: 'Approved', detail: 'They can sign in from now on.' },
-              { value: 'pending', label: 'Pending', detail: 'They wait for a decision like those who asked.' },
-            ]}
-            chosen={status}
-            onChange={setStatus}
-          />
-        </>
-      )}
-    </FormDialog>
+    />
   );
 }
 
@@ -85,22 +81,15 @@ function addressesIn(text: string): string[] {
 }
 
 /** Sends addresses in batches. Each batch is atomic; earlier ones stay added when a later one fails. */
-async function add(
-  applicationId: string,
-  emails: readonly string[],
-  status: 'approved' | 'pending',
-): Promise<Outcome<Added>> {
+async function add(applicationId: string, emails: readonly string[], status: AddedStatus): Promise<Outcome<Added>> {
+  const params = { path: { id: applicationId } };
   const sum = { created: 0, updated: 0, unchanged: 0 };
   for (let from = 0; from < emails.length; from += CALL_ADDRESSES) {
-    const part = emails.slice(from, from + CALL_ADDRESSES);
-    const outcome = await ask(
-      api.POST('/api/applications/{id}/beta-interests', {
-        params: { path: { id: applicationId } },
-        body: { emails: part, status },
-      }),
-    );
+    const batch = emails.slice(from, from + CALL_ADDRESSES);
+    const body = { emails: batch, status };
+    const outcome = await ask(api.POST('/api/applications/{id}/beta-interests', { params, body }));
     if (!outcome.ok) {
-      const bad = outcome.fields.flatMap(({ path }) => part[Number(/^emails\.(\d+)$/.exec(path)?.[1])] ?? []);
+      const bad = outcome.fields.flatMap(({ path }) => batch[Number(/^emails\.(\d+)$/.exec(path)?.[1])] ?? []);
       if (bad.length === 0) return outcome;
       const message = `${bad.map((one) => `“${one}”`).join(', ')} ${bad.length === 1 ? 'is no e-mail address' : 'are no e-mail addresses'}. ${from === 0 ? 'Nobody was added.' : `The first ${count(from)} were added.`}`;
       return { ...outcome, fields: [{ path: 'emails', message }] };

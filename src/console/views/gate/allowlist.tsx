@@ -1,8 +1,6 @@
 /** Allowlist and waitlist, filtered by state, with single and bulk decisions. */
-import { Plus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { useFilters } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
@@ -11,8 +9,8 @@ import { Empty } from '../../components/empty.tsx';
 import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
+import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { count, counted } from '../../components/words.ts';
-import { useCreation } from '../../creation.ts';
 import { type Listed, useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
@@ -73,18 +71,25 @@ function settled(items: readonly Interest[], states: Done['states'], shown: stri
 export function Allowlist({ application, list, counts, onChanged, onDecided }: AllowlistProps) {
   const { canWrite } = useRights();
   const [filters] = useFilters(['status']);
-  const creation = useCreation();
+  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-addresses', text: 'Add addresses' }, () => (
+    <AddDialog applicationId={application.id} onDone={onChanged} />
+  ));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<{ decision: Decision; interests: readonly Interest[] } | null>(null);
+  const decision = useDialog<{ decision: Decision; interests: readonly Interest[] }>((asked) => (
+    <DecideDialog
+      {...asked}
+      applicationId={application.id}
+      onDone={({ states }) => {
+        setChosen(new Set());
+        list.change((items) => settled(items, states, filters.status));
+        void onDecided();
+      }}
+    />
+  ));
   useEffect(() => setChosen(new Set()), [filters.status]);
   const chosenInterests = (list.items ?? []).filter(({ id }) => chosen.has(id));
-  const decide = (decision: Decision, ...interests: Interest[]) => setAsked({ decision, interests });
+  const decide = (kind: Decision, ...interests: Interest[]) => decision.open({ decision: kind, interests });
 
-  const add = (
-    <Action id="add-addresses" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
-      Add addresses
-    </Action>
-  );
   return (
     <section class="allowlist" aria-labelledby="allowlist-title">
       <header class="section-head">
@@ -145,30 +150,8 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
           Who stands on the allowlist is shown to admins and owners alone: these people have not come in yet.
         </p>
       )}
-      {creation.isOpen && (
-        <AddDialog
-          applicationId={application.id}
-          onDone={async () => {
-            creation.close();
-            await onChanged();
-          }}
-          onClose={creation.close}
-        />
-      )}
-      {asked && (
-        <DecideDialog
-          applicationId={application.id}
-          decision={asked.decision}
-          interests={asked.interests}
-          onDone={({ states }) => {
-            setAsked(null);
-            setChosen(new Set());
-            list.change((items) => settled(items, states, filters.status));
-            void onDecided();
-          }}
-          onClose={() => setAsked(null)}
-        />
-      )}
+      {creation}
+      {decision.dialog}
     </section>
   );
 }

@@ -1,9 +1,8 @@
 /** Confirms a decision on allowlist entries and carries it out. */
-import { useState } from 'preact/hooks';
-import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { count } from '../../components/words.ts';
 import { type Decision, DECISIONS, type Interest, whom } from './words.ts';
 
@@ -13,8 +12,7 @@ interface DecideDialogProps {
   readonly applicationId: string;
   readonly decision: Decision;
   readonly interests: readonly Interest[];
-  readonly onDone: (done: Done) => void;
-  readonly onClose: () => void;
+  readonly onDone: (done: Done) => unknown;
 }
 
 /** Result of a decision, with the reason for those refused. */
@@ -25,24 +23,28 @@ export interface Done {
   readonly refusal: string | null;
 }
 
-export function DecideDialog({ applicationId, decision, interests, onDone, onClose }: DecideDialogProps) {
+export function DecideDialog({ applicationId, decision, interests, onDone }: DecideDialogProps) {
   const toast = useToast();
   const { verb, past, lead } = DECISIONS[decision];
   const [only] = interests.length === 1 ? interests : [];
-  const [isTold, setIsTold] = useState(false);
+  const form = useForm({ isNotified: false });
   // People waiting for a notification get one in any case.
-  const mayBeTold = decision === 'approve' && only !== undefined && only.source === 'request';
+  const mayBeNotified = decision === 'approve' && only !== undefined && only.source === 'request';
 
   return (
-    <FormDialog<Done>
+    <FormDialog
       id="decide-dialog"
       title={`${verb} ${whom(interests)}?`}
       lead={lead(interests.length)}
       submitText={verb}
       isDanger={decision === 'remove' || decision === 'decline'}
+      form={form}
+      fields={[
+        mayBeNotified && { kind: 'checkbox', id: 'decide-notify', name: 'isNotified', label: 'Notify them by mail' },
+      ]}
       send={() => {
         if (decision === 'remove') return remove(applicationId, interests);
-        if (mayBeTold && isTold) return approveAndTell(applicationId, only.id);
+        if (mayBeNotified && form.values.isNotified) return approveAndNotify(applicationId, only.id);
         return decideAll(applicationId, decision, interests);
       }}
       onDone={(done) => {
@@ -51,16 +53,11 @@ export function DecideDialog({ applicationId, decision, interests, onDone, onClo
         else toast(`${interests.length === 1 ? whom(interests) : count(changed)} ${past}.`);
         onDone(done);
       }}
-      onClose={onClose}
-    >
-      {() =>
-        mayBeTold && <Checkbox id="decide-notify" label="Tell them by mail" isChecked={isTold} onChange={setIsTold} />
-      }
-    </FormDialog>
+    />
   );
 }
 
-async function approveAndTell(applicationId: string, interestId: string): Promise<Outcome<Done>> {
+async function approveAndNotify(applicationId: string, interestId: string): Promise<Outcome<Done>> {
   const outcome = await ask(
     api.POST('/api/applications/{id}/beta-interests/{interestId}/approve', {
       params: { path: { id: applicationId, interestId } },

@@ -5,6 +5,7 @@ import { Action } from '../../components/action.tsx';
 import { type Choice, ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { counted } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useRights, useWorld } from '../../rights.tsx';
@@ -30,8 +31,24 @@ export function GatePanel({ application, counts, onChanged }: GatePanelProps) {
   const toast = useToast();
   const { id, signinGate } = application;
   const [chosen, setChosen] = useState(signinGate);
-  const [isAsked, setIsAsked] = useState(false);
   const title = GATES[chosen].title.toLowerCase();
+  const { open, dialog } = useDialog(() => (
+    <FormDialog
+      id="gate-dialog"
+      title={`${TITLES[chosen]} ${application.name}?`}
+      lead={consequenceOf(chosen, counts)}
+      submitText={chosen === 'public' && (counts?.toldAtLaunch ?? 0) > 0 ? 'Open and notify them' : `Set to ${title}`}
+      isDanger={chosen === 'closed'}
+      send={() =>
+        ask(api.POST('/api/applications/{id}/signin-gate', { params: { path: { id } }, body: { gate: chosen } }))
+      }
+      onDone={async () => {
+        toast(`The gate is ${title} now.`);
+        await reloadApplications();
+        await onChanged();
+      }}
+    />
+  ));
   return (
     <Panel id="gate" title="Gate">
       <ChooseOne
@@ -46,29 +63,11 @@ export function GatePanel({ application, counts, onChanged }: GatePanelProps) {
         id="change-gate"
         look={chosen === signinGate ? 'small' : 'primary'}
         isDisabled={chosen === signinGate}
-        onClick={() => setIsAsked(true)}
+        onClick={open}
       >
         Change the gate
       </Action>
-      {isAsked && (
-        <FormDialog
-          id="gate-dialog"
-          title={`${TITLES[chosen]} ${application.name}?`}
-          lead={consequenceOf(chosen, counts)}
-          submitText={chosen === 'public' && (counts?.toldAtLaunch ?? 0) > 0 ? 'Open and tell them' : `Set to ${title}`}
-          isDanger={chosen === 'closed'}
-          send={() =>
-            ask(api.POST('/api/applications/{id}/signin-gate', { params: { path: { id } }, body: { gate: chosen } }))
-          }
-          onDone={async () => {
-            setIsAsked(false);
-            toast(`The gate is ${title} now.`);
-            await reloadApplications();
-            await onChanged();
-          }}
-          onClose={() => setIsAsked(false)}
-        />
-      )}
+      {dialog}
     </Panel>
   );
 }

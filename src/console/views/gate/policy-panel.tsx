@@ -1,12 +1,13 @@
 /** Policy for access requests, and the pending ones. */
 import { useState } from 'preact/hooks';
-import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { type Choice, ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { count, counted } from '../../components/words.ts';
 import { useRights, useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
@@ -35,9 +36,39 @@ export function PolicyPanel({ application, pending, onChanged }: PolicyPanelProp
   const toast = useToast();
   const { id, betaRequestPolicy, signinGate } = application;
   const [chosen, setChosen] = useState(betaRequestPolicy);
-  const [isNotified, setIsNotified] = useState(true);
-  const [isAsked, setIsAsked] = useState(false);
+  const form = useForm({ isNotified: true });
   const waiting = pending ?? 0;
+  const { open, dialog } = useDialog(() => (
+    <FormDialog
+      id="policy-dialog"
+      title={TITLES[chosen]}
+      lead={consequenceOf(chosen, waiting)}
+      submitText={SUBMITS[chosen]}
+      form={form}
+      fields={[
+        chosen === 'auto_accept' &&
+          waiting > 0 && {
+            kind: 'checkbox',
+            id: 'policy-notify',
+            name: 'isNotified',
+            label: `Mail the ${counted(waiting, 'person', 'people')} who come in now`,
+          },
+      ]}
+      send={() =>
+        ask(
+          api.POST('/api/applications/{id}/beta-policy', {
+            params: { path: { id } },
+            body: { policy: chosen, ...(chosen === 'auto_accept' && { notify: form.values.isNotified }) },
+          }),
+        )
+      }
+      onDone={async ({ decided }) => {
+        toast(decided > 0 ? `${counted(decided, 'request')} decided.` : 'New requests are decided so from now on.');
+        await reloadApplications();
+        await onChanged();
+      }}
+    />
+  ));
   return (
     <Panel
       id="policy"
@@ -56,45 +87,11 @@ export function PolicyPanel({ application, pending, onChanged }: PolicyPanelProp
         id="change-policy"
         look={chosen === betaRequestPolicy ? 'small' : 'primary'}
         isDisabled={chosen === betaRequestPolicy}
-        onClick={() => setIsAsked(true)}
+        onClick={open}
       >
         Change how requests are decided
       </Action>
-      {isAsked && (
-        <FormDialog
-          id="policy-dialog"
-          title={TITLES[chosen]}
-          lead={consequenceOf(chosen, waiting)}
-          submitText={SUBMITS[chosen]}
-          send={() =>
-            ask(
-              api.POST('/api/applications/{id}/beta-policy', {
-                params: { path: { id } },
-                body: { policy: chosen, ...(chosen === 'auto_accept' && { notify: isNotified }) },
-              }),
-            )
-          }
-          onDone={async ({ decided }) => {
-            setIsAsked(false);
-            toast(decided > 0 ? `${counted(decided, 'request')} decided.` : 'New requests are decided so from now on.');
-            await reloadApplications();
-            await onChanged();
-          }}
-          onClose={() => setIsAsked(false)}
-        >
-          {() =>
-            chosen === 'auto_accept' &&
-            waiting > 0 && (
-              <Checkbox
-                id="policy-notify"
-                label={`Mail the ${counted(waiting, 'person', 'people')} who come in now`}
-                isChecked={isNotified}
-                onChange={setIsNotified}
-              />
-            )
-          }
-        </FormDialog>
-      )}
+      {dialog}
     </Panel>
   );
 }

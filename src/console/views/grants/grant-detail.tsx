@@ -1,14 +1,14 @@
 /** Detail of a role, scope or group: name, holders and deletion. */
-import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { Facts } from '../../components/facts.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Detail } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
 
 interface GrantDetailProps {
@@ -24,7 +24,21 @@ export function GrantDetail({ application, kind, grant, closeTo, onChanged }: Gr
   const calls = grantCalls(kind, application.id);
   const report = useReport();
   const [, navigate] = useLocation();
-  const [isRemovalAsked, setIsRemovalAsked] = useState(false);
+  const removal = useDialog(() => (
+    <FormDialog
+      id="delete-grant-dialog"
+      title={`Delete the ${words.one} ${grant.slug}?`}
+      lead="Everybody who has it loses it at once, and every verification shows it. This cannot be undone."
+      submitText={`Delete ${words.one}`}
+      isDanger
+      nameToType={grant.slug}
+      send={() => calls.remove(grant.id, true)}
+      onDone={() => {
+        navigate(closeTo);
+        void onChanged();
+      }}
+    />
+  ));
 
   async function toggleDefault(): Promise<void> {
     const outcome = await calls.update(grant.id, { isDefault: !grant.isDefault }, false);
@@ -42,7 +56,7 @@ export function GrantDetail({ application, kind, grant, closeTo, onChanged }: Gr
           <Action onClick={toggleDefault}>
             {grant.isDefault ? 'Stop giving it to everybody new' : 'Give it to everybody new'}
           </Action>
-          <Action look="danger" id="delete-grant" onClick={() => setIsRemovalAsked(true)}>
+          <Action look="danger" id="delete-grant" onClick={removal.open}>
             Delete
           </Action>
         </>
@@ -64,22 +78,7 @@ export function GrantDetail({ application, kind, grant, closeTo, onChanged }: Gr
           ['Changed', <Time at={grant.updatedAt} />],
         ]}
       />
-      {isRemovalAsked && (
-        <DangerDialog
-          id="delete-grant-dialog"
-          title={`Delete the ${words.one} ${grant.slug}?`}
-          lead="Whoever has it loses it at once, and every verification shows it. This cannot be undone."
-          confirmText={`Delete ${words.one}`}
-          nameToType={grant.slug}
-          send={() => calls.remove(grant.id, true)}
-          onDone={() => {
-            setIsRemovalAsked(false);
-            navigate(closeTo);
-            void onChanged();
-          }}
-          onClose={() => setIsRemovalAsked(false)}
-        />
-      )}
+      {removal.dialog}
     </Detail>
   );
 }

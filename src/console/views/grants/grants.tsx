@@ -1,17 +1,14 @@
 /** Lists of roles, scopes and groups. */
-import { Plus } from 'lucide';
 import { useSearch } from 'wouter-preact';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { addresses, useOpen, withSearch } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { UnlistedDetail } from '../../components/absent-detail.tsx';
-import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
-import { useCreation } from '../../creation.ts';
+import { useCreateDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { GrantDetail } from './grant-detail.tsx';
@@ -37,16 +34,13 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
   const calls = grantCalls(kind, application.id);
   const search = useSearch();
   const [open] = useOpen();
-  const creation = useCreation();
+  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-grant', text: words.add }, () => (
+    <GrantForm kind={kind} send={calls.create} onDone={list.reload} />
+  ));
   const list = useListed<Grant>((cursor) => calls.list(cursor), [application.id, kind]);
   const listAddress = withSearch(addresses.application(application.id, kind), search);
   const opened = list.items?.find(({ id }) => id === open);
 
-  const add = (
-    <Action id="add-grant" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
-      {words.add}
-    </Action>
-  );
   return (
     <>
       <PageHead title={words.title} lead={words.lead} actions={add} />
@@ -85,17 +79,7 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
           )
         }
       />
-      {creation.isOpen && (
-        <GrantForm
-          kind={kind}
-          send={calls.create}
-          onDone={() => {
-            creation.close();
-            void list.reload();
-          }}
-          onClose={creation.close}
-        />
-      )}
+      {creation}
     </>
   );
 }

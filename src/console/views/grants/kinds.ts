@@ -6,6 +6,7 @@ export type GrantKind = 'roles' | 'scopes' | 'groups';
 export const GRANT_WORDS = {
   roles: {
     title: 'Roles',
+    collection: 'roles',
     one: 'role',
     lead: 'What people are in this application. A backend reads their slugs in every verification.',
     add: 'Create role',
@@ -16,6 +17,7 @@ export const GRANT_WORDS = {
   },
   scopes: {
     title: 'Scopes',
+    collection: 'scopes',
     one: 'scope',
     lead: 'What people and keys may do, as finely as your backend asks.',
     add: 'Create scope',
@@ -26,6 +28,7 @@ export const GRANT_WORDS = {
   },
   groups: {
     title: 'Groups',
+    collection: 'memberships',
     one: 'group',
     lead: 'Whom people belong to: teams, plans, cohorts.',
     add: 'Create group',
@@ -48,64 +51,16 @@ const LIMIT = 100;
 
 /** The three kinds have separate paths with the same shapes. */
 export function grantCalls(kind: GrantKind, application: string): GrantCalls {
+  const { collection } = GRANT_WORDS[kind];
+  const all = `/api/applications/{id}/${collection}` as const;
+  // Each kind names its id in its own way; one name serves for all, because it is filled in here.
+  const one = `/api/applications/{id}/${collection}/{roleId}` as '/api/applications/{id}/roles/{roleId}';
   const path = { id: application };
-  switch (kind) {
-    case 'roles':
-      return {
-        list: (cursor) =>
-          ask(api.GET('/api/applications/{id}/roles', { params: { path, query: { cursor, limit: LIMIT } } })),
-        create: (body) => ask(api.POST('/api/applications/{id}/roles', { params: { path }, body })),
-        update: (roleId, body, force) =>
-          ask(
-            api.PATCH('/api/applications/{id}/roles/{roleId}', {
-              params: { path: { ...path, roleId }, query: { force } },
-              body,
-            }),
-          ),
-        remove: (roleId, force) =>
-          ask(
-            api.DELETE('/api/applications/{id}/roles/{roleId}', {
-              params: { path: { ...path, roleId }, query: { force } },
-            }),
-          ),
-      };
-    case 'scopes':
-      return {
-        list: (cursor) =>
-          ask(api.GET('/api/applications/{id}/scopes', { params: { path, query: { cursor, limit: LIMIT } } })),
-        create: (body) => ask(api.POST('/api/applications/{id}/scopes', { params: { path }, body })),
-        update: (scopeId, body, force) =>
-          ask(
-            api.PATCH('/api/applications/{id}/scopes/{scopeId}', {
-              params: { path: { ...path, scopeId }, query: { force } },
-              body,
-            }),
-          ),
-        remove: (scopeId, force) =>
-          ask(
-            api.DELETE('/api/applications/{id}/scopes/{scopeId}', {
-              params: { path: { ...path, scopeId }, query: { force } },
-            }),
-          ),
-      };
-    case 'groups':
-      return {
-        list: (cursor) =>
-          ask(api.GET('/api/applications/{id}/memberships', { params: { path, query: { cursor, limit: LIMIT } } })),
-        create: (body) => ask(api.POST('/api/applications/{id}/memberships', { params: { path }, body })),
-        update: (membershipId, body, force) =>
-          ask(
-            api.PATCH('/api/applications/{id}/memberships/{membershipId}', {
-              params: { path: { ...path, membershipId }, query: { force } },
-              body,
-            }),
-          ),
-        remove: (membershipId, force) =>
-          ask(
-            api.DELETE('/api/applications/{id}/memberships/{membershipId}', {
-              params: { path: { ...path, membershipId }, query: { force } },
-            }),
-          ),
-      };
-  }
+  const of = (roleId: string, force: boolean) => ({ params: { path: { ...path, roleId }, query: { force } } });
+  return {
+    list: (cursor) => ask(api.GET(all, { params: { path, query: { cursor, limit: LIMIT } } })),
+    create: (body) => ask(api.POST(all, { params: { path }, body })),
+    update: (id, body, force) => ask(api.PATCH(one, { ...of(id, force), body })),
+    remove: (id, force) => ask(api.DELETE(one, of(id, force))),
+  };
 }

@@ -2,11 +2,22 @@
 import { useFilters } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { Empty } from '../../components/empty.tsx';
-import { Filter, SearchField } from '../../components/filters.tsx';
+import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status } from '../../components/status.tsx';
 
 type Setting = Schemas['InstanceSetting'];
+
+const KIND = {
+  name: 'kind',
+  id: 'settings-kind',
+  label: 'Which settings',
+  any: 'Set and default',
+  choices: [
+    { value: 'set', label: 'Set' },
+    { value: 'default', label: 'Default' },
+  ],
+} as const;
 
 export function SettingsTable({ settings }: { readonly settings: readonly Setting[] }) {
   const [filters, setFilters] = useFilters(['q', 'kind']);
@@ -29,17 +40,7 @@ export function SettingsTable({ settings }: { readonly settings: readonly Settin
           value={filters.q ?? ''}
           onSearch={(q) => setFilters({ q }, true)}
         />
-        <Filter
-          id="settings-kind"
-          label="Which settings"
-          any="Set and default"
-          value={filters.kind}
-          choices={[
-            { value: 'set', label: 'Set' },
-            { value: 'default', label: 'Default' },
-          ]}
-          onChoose={(kind) => setFilters({ kind })}
-        />
+        <FilterFields of={[KIND]} filters={filters} onChange={setFilters} />
       </div>
       {shown.length === 0 ? (
         <Empty title="No such setting">None has these words in its name or meaning.</Empty>

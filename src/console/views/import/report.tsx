@@ -6,7 +6,7 @@ import { addresses, useFilters } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { Filter } from '../../components/filters.tsx';
+import { FilterFields } from '../../components/filters.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { count } from '../../components/words.ts';
 import { saveCsv } from '../../save-file.ts';
@@ -48,17 +48,22 @@ export function Report({ applicationId, run }: ReportProps) {
   return (
     <>
       <div class="toolbar">
-        <Filter
-          id="report-outcome"
-          label="Outcome"
-          any={`All ${count(report.length)} rows`}
-          value={filters.outcome}
-          choices={known.map(([value, { title }]) => ({
-            value,
-            label: `${title} (${count(counts[value as ReportOutcome])})`,
-          }))}
-          onChoose={(outcome) => {
-            setFilters({ outcome });
+        <FilterFields
+          of={[
+            {
+              name: 'outcome',
+              id: 'report-outcome',
+              label: 'Outcome',
+              any: `All ${count(report.length)} rows`,
+              choices: known.map(([value, { title }]) => ({
+                value,
+                label: `${title} (${count(counts[value as ReportOutcome])})`,
+              })),
+            },
+          ]}
+          filters={filters}
+          onChange={(change) => {
+            setFilters(change);
             setShown(PAGE);
           }}
         />

@@ -2,20 +2,18 @@
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
+import type { CustomProps } from '../../components/form-fields.tsx';
 import { HELD_KINDS, type HeldKind, useAccess } from '../grants/access.ts';
 
 export type Envelope = Readonly<Record<HeldKind, string[]>>;
 
 export const NO_ENVELOPE: Envelope = { roles: [], scopes: [], memberships: [] };
 
-interface EnvelopeFieldsProps {
+interface EnvelopeFieldsProps extends CustomProps<Envelope> {
   readonly applicationId: string;
-  readonly envelope: Envelope;
-  readonly errorOf: (path: string) => string | null;
-  readonly onChange: (envelope: Envelope) => void;
 }
 
-export function EnvelopeFields({ applicationId, envelope, errorOf, onChange }: EnvelopeFieldsProps) {
+export function EnvelopeFields({ applicationId, value: envelope, errorOf, set }: EnvelopeFieldsProps) {
   const there = useAccess(applicationId);
   if (there.failure && !there.data) return <FailureNote failure={there.failure} onRetry={there.reload} />;
   if (!there.data) return <div class="skeleton" aria-busy="true" />;
@@ -40,7 +38,7 @@ export function EnvelopeFields({ applicationId, envelope, errorOf, onChange }: E
               detail: name === slug ? undefined : name,
             }))}
             chosen={envelope[kind]}
-            onChange={(chosen) => onChange({ ...envelope, [kind]: chosen })}
+            onChange={(chosen) => set({ ...envelope, [kind]: chosen })}
           />
           <FieldError id={`key-${kind}`} error={errorOf(kind)} />
         </div>

@@ -1,6 +1,7 @@
 /** Expiry of a key: never, after some days, or on a chosen date. */
 import { Select } from '../../../pages/components/select-field.tsx';
 import { describedBy, FieldFrame } from '../../../pages/components/field.tsx';
+import type { CustomProps } from '../../components/form-fields.tsx';
 import { exactTime } from '../../components/words.ts';
 
 export interface Expiry {
@@ -27,15 +28,13 @@ export function expiryTime({ choice, date }: Expiry, now = Date.now()): string |
   return Number.isNaN(end.getTime()) ? '' : end.toISOString();
 }
 
-interface ExpiryFieldProps {
-  readonly expiry: Expiry;
+interface ExpiryFieldProps extends CustomProps<Expiry> {
   /** Current expiry; absent for a new key. */
   readonly present?: string | null;
-  readonly error: string | null;
-  readonly onChange: (expiry: Expiry) => void;
 }
 
-export function ExpiryField({ expiry, present, error, onChange }: ExpiryFieldProps) {
+export function ExpiryField({ value: expiry, present, errorOf, set }: ExpiryFieldProps) {
+  const error = errorOf('expiresAt');
   const time = expiryTime(expiry);
   const hint = time ? `Refused from ${exactTime(time)} on.` : undefined;
   const isDate = expiry.choice === 'date';
@@ -57,7 +56,7 @@ export function ExpiryField({ expiry, present, error, onChange }: ExpiryFieldPro
             ...DAYS.map((days) => ({ value: days, label: `In ${days} days` })),
             { value: 'date', label: 'At the end of a day' },
           ]}
-          onChoose={(choice) => onChange({ ...expiry, choice })}
+          onChoose={(choice) => set({ ...expiry, choice })}
         />
         {isDate && (
           <input
@@ -66,7 +65,7 @@ export function ExpiryField({ expiry, present, error, onChange }: ExpiryFieldPro
             aria-label="Last day"
             value={expiry.date}
             aria-invalid={error ? 'true' : undefined}
-            onInput={({ currentTarget }) => onChange({ ...expiry, date: currentTarget.value })}
+            onInput={({ currentTarget }) => set({ ...expiry, date: currentTarget.value })}
           />
         )}
       </div>

@@ -1,22 +1,19 @@
 /** Form for a key's name, expiry and limits. */
-import { useState } from 'preact/hooks';
-import { Field } from '../../../pages/components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { AS_IT_IS, type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx';
+import { useForm } from '../../components/use-form.ts';
+import { AS_IT_IS, ExpiryField, expiryTime } from './expiry-field.tsx';
 import type { Key, KeyCalls } from './key-calls.ts';
 import { givenLimits, LimitFields, typedLimits } from './limit-fields.tsx';
 
 interface KeyChangeProps {
   readonly of: Key;
   readonly calls: KeyCalls;
-  readonly onDone: (key: Key) => void;
-  readonly onClose: () => void;
+  readonly onDone: (key: Key) => unknown;
 }
 
-export function KeyChange({ of: key, calls, onDone, onClose }: KeyChangeProps) {
-  const [name, setName] = useState(key.name);
-  const [expiry, setExpiry] = useState<Expiry>(AS_IT_IS);
-  const [limits, setLimits] = useState(typedLimits(key.rateLimits));
+export function KeyChange({ of: key, calls, onDone }: KeyChangeProps) {
+  const form = useForm({ name: key.name, expiry: AS_IT_IS, limits: typedLimits(key.rateLimits) });
+  const { name, expiry, limits } = form.values;
   const expiresAt = expiryTime(expiry);
   return (
     <FormDialog
@@ -24,6 +21,16 @@ export function KeyChange({ of: key, calls, onDone, onClose }: KeyChangeProps) {
       title="Change key"
       lead="Its token stays the same. New limits count from the next call on."
       submitText="Save changes"
+      form={form}
+      fields={[
+        { kind: 'text', id: 'key-name', name: 'name', label: 'Name' },
+        {
+          kind: 'custom',
+          name: 'expiry',
+          render: (props) => <ExpiryField {...props} present={key.expiresAt} />,
+        },
+        { kind: 'custom', name: 'limits', render: (props) => <LimitFields {...props} /> },
+      ]}
       send={() =>
         calls.update(key.id, {
           name: name.trim(),
@@ -32,23 +39,6 @@ export function KeyChange({ of: key, calls, onDone, onClose }: KeyChangeProps) {
         })
       }
       onDone={onDone}
-      onClose={onClose}
-    >
-      {(errorOf) => (
-        <>
-          <Field
-            id="key-name"
-            label="Name"
-            autoFocus
-            autocomplete="off"
-            value={name}
-            error={errorOf('name')}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-          <ExpiryField expiry={expiry} present={key.expiresAt} error={errorOf('expiresAt')} onChange={setExpiry} />
-          <LimitFields limits={limits} errorOf={errorOf} onChange={setLimits} />
-        </>
-      )}
-    </FormDialog>
+    />
   );
 }

@@ -27,7 +27,7 @@ interface KeyDetailProps {
   /** Keys in the list, possibly with this key's predecessor. */
   readonly known: readonly Key[];
   /** Changes after each action, to reload the key. */
-  readonly turn: number;
+  readonly revision: number;
   readonly hrefOf: (id: string) => string;
   readonly closeTo: string;
   readonly onAct: (act: KeyAct, key: Key) => void;
@@ -35,15 +35,15 @@ interface KeyDetailProps {
 
 const REFRESH_MS = 10_000;
 
-export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: KeyDetailProps) {
+export function KeyDetail({ id, calls, known, revision, hrefOf, closeTo, onAct }: KeyDetailProps) {
   const loaded = useLoaded(() => calls.get(id), [id]);
   const [, render] = useState(0);
   const key = loaded.data ?? known.find((one) => one.id === id);
   const state = key && stateOf(key);
   useEvery(state && isLive(state) ? REFRESH_MS : null, loaded.reload);
   useEffect(() => {
-    if (turn > 0) void loaded.reload();
-  }, [turn]);
+    if (revision > 0) void loaded.reload();
+  }, [revision]);
 
   if (!key || !state)
     return (

@@ -1,85 +1,79 @@
 /** Dialogs for rotating a key, at once or with a grace period, and for revoking it. */
-import { useState } from 'preact/hooks';
-import { ChooseOne } from '../../components/choices.tsx';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
+import type { Choice } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { relativeTime } from '../../components/words.ts';
 import type { Key, KeyCalls, NewKey } from './key-calls.ts';
 
 interface EndingProps<Done> {
   readonly of: Key;
   readonly calls: KeyCalls;
-  readonly onDone: (key: Done) => void;
-  readonly onClose: () => void;
+  readonly onDone: (key: Done) => unknown;
 }
 
 const usedWords = ({ lastUsedAt }: Key) =>
   lastUsedAt === null ? 'It has never been used.' : `It was last used ${relativeTime(lastUsedAt)}.`;
 
-export function KeyRotation({ of: key, calls, onDone, onClose }: EndingProps<NewKey>) {
-  const [way, setWay] = useState<'grace' | 'at-once'>('grace');
-  const hasGrace = way === 'grace';
+type Timing = 'grace' | 'at-once';
+
+const TIMINGS: readonly Choice<Timing>[] = [
+  {
+    value: 'grace',
+    label: 'Works for another 24 hours',
+    detail:
+      'The new token is a key of its own next to this one. Change over without a gap; both share the limits meanwhile.',
+  },
+  {
+    value: 'at-once',
+    label: 'Stops working at once',
+    detail: 'For a token that has leaked. Anything that still sends it is refused until it has the new one.',
+  },
+];
+
+export function KeyRotation({ of: key, calls, onDone }: EndingProps<NewKey>) {
+  const form = useForm({ timing: 'grace' as Timing });
+  const hasGrace = form.values.timing === 'grace';
   const isOfEnvironment = key.source === 'environment';
   return (
     <FormDialog
       id="key-rotation"
       title={`Rotate ${key.name}`}
-      lead={`A new token takes the place of the present one, with the same rights and limits. ${usedWords(key)}`}
+      lead={`A new token replaces the current one, with the same rights and limits. ${usedWords(key)}`}
       submitText={hasGrace ? 'Rotate with grace' : 'Rotate at once'}
       isDanger={!hasGrace}
+      form={form}
+      fields={[
+        {
+          kind: 'choice',
+          id: 'key-rotation-timing',
+          name: 'timing',
+          label: 'The current token',
+          choices: isOfEnvironment ? TIMINGS.slice(0, 1) : TIMINGS,
+        },
+        isOfEnvironment && (
+          <p class="hint">
+            At once it can only be replaced where it comes from: set another key in GATEHOUSE_WORKSPACE_KEY, restart the
+            server, then revoke this one.
+          </p>
+        ),
+      ]}
       send={() => calls.rotate(key.id, hasGrace)}
       onDone={onDone}
-      onClose={onClose}
-    >
-      {() => (
-        <>
-          <ChooseOne
-            id="key-rotation-way"
-            label="The present token"
-            chosen={way}
-            choices={[
-              {
-                value: 'grace',
-                label: 'Works for 24 hours more',
-                detail:
-                  'The new token is a key of its own beside this one. Change over without a gap; the limits are shared meanwhile.',
-              },
-              ...(isOfEnvironment
-                ? []
-                : [
-                    {
-                      value: 'at-once' as const,
-                      label: 'Stops working at once',
-                      detail:
-                        'For a token that has leaked. Whatever still sends it is refused until it has the new one.',
-                    },
-                  ]),
-            ]}
-            onChange={setWay}
-          />
-          {isOfEnvironment && (
-            <p class="hint">
-              At once it can only be replaced where it comes from: set another key in GATEHOUSE_WORKSPACE_KEY, start the
-              server again, then revoke this one.
-            </p>
-          )}
-        </>
-      )}
-    </FormDialog>
+    />
   );
 }
 
-export function KeyRevocation({ of: key, calls, onDone, onClose }: EndingProps<Key>) {
+export function KeyRevocation({ of: key, calls, onDone }: EndingProps<Key>) {
   return (
-    <DangerDialog
+    <FormDialog
       id="key-revocation"
       title={`Revoke ${key.name}?`}
       lead={`${revocationWords(key)} ${usedWords(key)} This cannot be undone.`}
-      confirmText="Revoke key"
+      submitText="Revoke key"
+      isDanger
       nameToType={key.name}
       send={() => calls.revoke(key.id)}
       onDone={onDone}
-      onClose={onClose}
     />
   );
 }

@@ -1,22 +1,19 @@
 /** List of keys with a detail panel and all actions. */
-import { Plus } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { useFilters, useOpen, withSearch } from '../../address.ts';
-import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { Filter } from '../../components/filters.tsx';
+import { FilterFields } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useCreation } from '../../creation.ts';
+import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
 import { type Key, keyCalls, type KeyOwner, type NewKey } from './key-calls.ts';
@@ -51,6 +48,14 @@ const COLUMNS: readonly Column<Key>[] = [
   { key: 'used', title: 'Last used', render: ({ lastUsedAt }) => <Time at={lastUsedAt} />, isExtra: true },
 ];
 
+const SOURCE = {
+  name: 'source',
+  id: 'key-source',
+  label: 'Whose keys',
+  any: 'Servers and tools',
+  choices: [{ value: 'device', label: 'Devices of people' }],
+} as const;
+
 function KeyStatus({ of: key }: { readonly of: Key }) {
   const [, render] = useState(0);
   const state = stateOf(key);
@@ -61,7 +66,7 @@ function KeyStatus({ of: key }: { readonly of: Key }) {
       {state === 'grace' && key.gracePeriodEndsAt && (
         <span class="muted grace-left">
           {' for '}
-          <Countdown to={key.gracePeriodEndsAt} onEnd={() => render((turn) => turn + 1)} />
+          <Countdown to={key.gracePeriodEndsAt} onEnd={() => render((count) => count + 1)} />
         </span>
       )}
     </>
@@ -89,44 +94,49 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   const search = useSearch();
   const [, navigate] = useLocation();
   const [open] = useOpen();
-  const creation = useCreation();
-  const [asked, setAsked] = useState<{ readonly act: KeyAct; readonly of: Key } | null>(null);
-  const [fresh, setFresh] = useState<{ readonly key: NewKey; readonly isRotated: boolean } | null>(null);
-  const [turn, setTurn] = useState(0);
+  const secret = useDialog<{ readonly key: NewKey; readonly isRotated: boolean }>(({ key, isRotated }) => (
+    <SecretDialog
+      id="key-token"
+      title={isRotated ? 'The new token' : `${key.name} is created`}
+      lead="Put it where your servers keep their secrets, such as an environment variable. Only a hash of it is kept here."
+      what="token"
+      value={key.token}
+      onStored={() => {
+        changed();
+        navigate(addressOf(key.id));
+      }}
+    />
+  ));
+  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-key', text: addText }, () => (
+    <KeyForm owner={owner} calls={calls} onDone={(key) => secret.open({ key, isRotated: false })} />
+  ));
+  const change = useDialog<{ readonly act: KeyAct; readonly of: Key }>(({ act, of }) => {
+    switch (act) {
+      case 'change':
+        return <KeyChange of={of} calls={calls} onDone={() => changed('Saved.')} />;
+      case 'rotate':
+        return <KeyRotation of={of} calls={calls} onDone={(key) => secret.open({ key, isRotated: true })} />;
+      case 'revoke':
+        return <KeyRevocation of={of} calls={calls} onDone={({ name }) => changed(`${name} is revoked.`)} />;
+    }
+  });
+  const [revision, setRevision] = useState(0);
   const [filters, setFilters] = useFilters(['source']);
   const source = filters.source === 'device' ? 'device' : 'api';
   const list = useListed<Key>((cursor) => calls.list(source, cursor), [owner, source]);
 
   /** Reloads everything, because a change may affect a predecessor too. */
-  function changed(said?: string): void {
-    setAsked(null);
-    setTurn((before) => before + 1);
+  function changed(message?: string): void {
+    setRevision((before) => before + 1);
     void list.reload();
-    if (said) toast(said);
+    if (message) toast(message);
   }
 
-  function show(key: NewKey, isRotated: boolean): void {
-    setAsked(null);
-    setFresh({ key, isRotated });
-  }
-
-  const add = (
-    <Action id="add-key" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
-      {addText}
-    </Action>
-  );
   return (
     <>
       <PageHead title={title} lead={lead} actions={add} />
       <div class="toolbar">
-        <Filter
-          id="key-source"
-          label="Whose keys"
-          any="Servers and tools"
-          value={filters.source}
-          choices={[{ value: 'device', label: 'Devices of people' }]}
-          onChoose={(chosen) => setFilters({ source: chosen })}
-        />
+        <FilterFields of={[SOURCE]} filters={filters} onChange={setFilters} />
       </div>
       <ListDetail
         list={
@@ -138,7 +148,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
             keyOf={({ id }) => id}
             hrefOf={({ id }) => withSearch(addressOf(id), search)}
             open={open}
-            menuOf={(key) => <KeyMenu of={key} onAct={(act) => setAsked({ act, of: key })} />}
+            menuOf={(key) => <KeyMenu of={key} onAct={(act) => change.open({ act, of: key })} />}
             empty={
               source === 'device' ? (
                 <Empty title="No connected devices">
@@ -160,53 +170,17 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
               id={open}
               calls={calls}
               known={list.items ?? []}
-              turn={turn}
+              revision={revision}
               hrefOf={(id) => withSearch(addressOf(id), search)}
               closeTo={withSearch(addressOf(), search)}
-              onAct={(act, of) => setAsked({ act, of })}
+              onAct={(act, of) => change.open({ act, of })}
             />
           )
         }
       />
-      {creation.isOpen && (
-        <KeyForm
-          owner={owner}
-          calls={calls}
-          onDone={(key) => {
-            creation.close();
-            show(key, false);
-          }}
-          onClose={creation.close}
-        />
-      )}
-      {asked?.act === 'change' && (
-        <KeyChange {...asked} calls={calls} onDone={() => changed('Saved.')} onClose={() => setAsked(null)} />
-      )}
-      {asked?.act === 'rotate' && (
-        <KeyRotation {...asked} calls={calls} onDone={(key) => show(key, true)} onClose={() => setAsked(null)} />
-      )}
-      {asked?.act === 'revoke' && (
-        <KeyRevocation
-          {...asked}
-          calls={calls}
-          onDone={({ name }) => changed(`${name} is revoked.`)}
-          onClose={() => setAsked(null)}
-        />
-      )}
-      {fresh && (
-        <SecretDialog
-          id="key-token"
-          title={fresh.isRotated ? 'The new token' : `${fresh.key.name} is created`}
-          lead="Put it where your servers keep their secrets, such as an environment variable. Only a hash of it is kept here."
-          what="token"
-          value={fresh.key.token}
-          onStored={() => {
-            setFresh(null);
-            changed();
-            navigate(addressOf(fresh.key.id));
-          }}
-        />
-      )}
+      {creation}
+      {change.dialog}
+      {secret.dialog}
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** Rate limits of a key, per minute and per day. */
 import { Field } from '../../../pages/components/field.tsx';
+import type { CustomProps } from '../../components/form-fields.tsx';
 import { count } from '../../components/words.ts';
 import type { Key } from './key-calls.ts';
 
@@ -27,13 +28,7 @@ function numberOf(text: string): number {
   return digits === '' ? Number.NaN : Number(digits);
 }
 
-interface LimitFieldsProps {
-  readonly limits: Limits;
-  readonly errorOf: (path: string) => string | null;
-  readonly onChange: (limits: Limits) => void;
-}
-
-export function LimitFields({ limits, errorOf, onChange }: LimitFieldsProps) {
+export function LimitFields({ value: limits, errorOf, set }: CustomProps<Limits>) {
   return (
     <div class="pair">
       <Field
@@ -44,7 +39,7 @@ export function LimitFields({ limits, errorOf, onChange }: LimitFieldsProps) {
         value={limits.perMinute}
         hint={`Usually ${count(DEFAULT_LIMITS.perMinute)}.`}
         error={errorOf('rateLimits.perMinute')}
-        onInput={({ currentTarget }) => onChange({ ...limits, perMinute: currentTarget.value })}
+        onInput={({ currentTarget }) => set({ ...limits, perMinute: currentTarget.value })}
       />
       <Field
         id="key-per-day"
@@ -54,7 +49,7 @@ export function LimitFields({ limits, errorOf, onChange }: LimitFieldsProps) {
         value={limits.perDay}
         hint={`Usually ${count(DEFAULT_LIMITS.perDay)}. A day is one of UTC.`}
         error={errorOf('rateLimits.perDay')}
-        onInput={({ currentTarget }) => onChange({ ...limits, perDay: currentTarget.value })}
+        onInput={({ currentTarget }) => set({ ...limits, perDay: currentTarget.value })}
       />
     </div>
   );

@@ -1,16 +1,11 @@
 /** Applications of the workspace that a key can access. */
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
+import type { CustomProps } from '../../components/form-fields.tsx';
 import { useWorld } from '../../rights.tsx';
 
-interface ReachFieldProps {
-  /** Null for all, including future ones. */
-  readonly reach: string[] | null;
-  readonly error: string | null;
-  readonly onChange: (reach: string[] | null) => void;
-}
-
-export function ReachField({ reach, error, onChange }: ReachFieldProps) {
+/** Null stands for all applications, including future ones. */
+export function ReachField({ value: reach, errorOf, set }: CustomProps<string[] | null>) {
   const { applications, workspace } = useWorld();
   const own = applications.filter(({ workspaceId }) => workspaceId === workspace.id);
   return (
@@ -27,7 +22,7 @@ export function ReachField({ reach, error, onChange }: ReachFieldProps) {
             detail: 'Those chosen here, and nothing of the workspace itself.',
           },
         ]}
-        onChange={(chosen) => onChange(chosen === 'all' ? null : [])}
+        onChange={(chosen) => set(chosen === 'all' ? null : [])}
       />
       {reach !== null && (
         <div class="choices-long">
@@ -41,11 +36,11 @@ export function ReachField({ reach, error, onChange }: ReachFieldProps) {
             }))}
             chosen={reach}
             none="This workspace has no application yet."
-            onChange={onChange}
+            onChange={set}
           />
         </div>
       )}
-      <FieldError id="key-reach" error={error} />
+      <FieldError id="key-reach" error={errorOf('applicationIds')} />
     </>
   );
 }

@@ -1,5 +1,4 @@
 /** Detail of a workspace member: role and removal. */
-import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { addresses } from '../../address.ts';
@@ -9,6 +8,7 @@ import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Detail } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useRights, useWorld } from '../../rights.tsx';
 import { RemovalDialog } from './removal-dialog.tsx';
 import { RoleForm } from './role-form.tsx';
@@ -26,14 +26,18 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
   const { canWrite } = useRights();
   const toast = useToast();
   const [, navigate] = useLocation();
-  const [asked, setAsked] = useState<'role' | 'removal' | null>(null);
   const isMe = member.userId === me.userId;
   const needs = member.role === 'owner' ? 'owner' : 'write';
   const closeTo = addresses.workspace(workspace.id, 'members');
-  const close = () => setAsked(null);
+  const roleChange = useDialog(() => (
+    <RoleForm
+      member={member}
+      onDone={({ email, role }) => changed(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now.`)}
+    />
+  ));
+  const removal = useDialog(() => <RemovalDialog member={member} isMe={isMe} onDone={removed} />);
 
   async function changed(text: string): Promise<void> {
-    close();
     toast(text);
     await onChanged();
     if (isMe) await reloadWorkspaces();
@@ -53,16 +57,10 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
       closeTo={closeTo}
       actions={
         <>
-          <Action id="change-role" needs={needs} isDisabled={isLastOwner} onClick={() => setAsked('role')}>
+          <Action id="change-role" needs={needs} isDisabled={isLastOwner} onClick={roleChange.open}>
             Change role
           </Action>
-          <Action
-            id="remove-member"
-            look="danger"
-            needs={needs}
-            isDisabled={isLastOwner}
-            onClick={() => setAsked('removal')}
-          >
+          <Action id="remove-member" look="danger" needs={needs} isDisabled={isLastOwner} onClick={removal.open}>
             {isMe ? 'Leave the workspace' : 'Remove'}
           </Action>
         </>
@@ -83,14 +81,8 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
           ['User', <Copyable value={member.userId} label="user id" />],
         ]}
       />
-      {asked === 'role' && (
-        <RoleForm
-          member={member}
-          onDone={({ email, role }) => void changed(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now.`)}
-          onClose={close}
-        />
-      )}
-      {asked === 'removal' && <RemovalDialog member={member} isMe={isMe} onDone={removed} onClose={close} />}
+      {roleChange.dialog}
+      {removal.dialog}
     </Detail>
   );
 }

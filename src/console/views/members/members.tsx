@@ -1,17 +1,15 @@
 /** Members of the workspace. */
 import { UserPlus } from 'lucide';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { addresses, useOpen } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
 import { UnlistedDetail } from '../../components/absent-detail.tsx';
-import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
-import { useCreation } from '../../creation.ts';
+import { useCreateDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
 import { InviteForm } from './invite-form.tsx';
@@ -26,7 +24,17 @@ export function Members() {
   const { workspace, me } = useWorld();
   const toast = useToast();
   const [open] = useOpen();
-  const creation = useCreation();
+  const { button: invite, dialog: creation } = useCreateDialog(
+    { id: 'invite-member', text: 'Invite member', icon: UserPlus },
+    () => (
+      <InviteForm
+        onDone={({ email, role }) => {
+          toast(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now, and was mailed.`);
+          void list.reload();
+        }}
+      />
+    ),
+  );
   const list = useListed<Member>(
     (cursor) =>
       ask(
@@ -60,11 +68,6 @@ export function Members() {
       isExtra: true,
     },
   ];
-  const invite = (
-    <Action id="invite-member" look="primary" icon={<Icon of={UserPlus} size={16} />} onClick={creation.open}>
-      Invite member
-    </Action>
-  );
   return (
     <>
       <PageHead
@@ -105,16 +108,7 @@ export function Members() {
           )
         }
       />
-      {creation.isOpen && (
-        <InviteForm
-          onDone={({ email, role }) => {
-            creation.close();
-            toast(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now, and was mailed.`);
-            void list.reload();
-          }}
-          onClose={creation.close}
-        />
-      )}
+      {creation}
     </>
   );
 }

@@ -1,26 +1,24 @@
 /** Confirms removing a member and decides on their keys. */
-import { useState } from 'preact/hooks';
-import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Time } from '../../components/time.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { useLoaded } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
 
 interface RemovalDialogProps {
   readonly member: Schemas['Member'];
   readonly isMe: boolean;
-  readonly onDone: () => void;
-  readonly onClose: () => void;
+  readonly onDone: () => unknown;
 }
 
 /** Maximum page size. */
 const LIMIT = 200;
 
-export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogProps) {
+export function RemovalDialog({ member, isMe, onDone }: RemovalDialogProps) {
   const { workspace } = useWorld();
-  const [isRevoking, setIsRevoking] = useState(false);
+  const form = useForm({ isRevoking: false });
   const path = { memberId: member.id };
   const query = { workspaceId: workspace.id };
   const made = useLoaded(
@@ -32,7 +30,7 @@ export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogPr
 
   /** Revokes keys first: members who leave cannot do it afterwards. A retry resumes where it stopped. */
   async function remove(): Promise<Outcome<unknown>> {
-    for (const key of isRevoking ? keys : []) {
+    for (const key of form.values.isRevoking ? keys : []) {
       const outcome = await revoke(key, workspace.id);
       if (!outcome.ok) return outcome;
     }
@@ -40,7 +38,7 @@ export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogPr
   }
 
   return (
-    <DangerDialog
+    <FormDialog
       id="remove-dialog"
       title={isMe ? `Leave ${workspace.name}?` : `Remove ${member.email}?`}
       lead={
@@ -50,32 +48,43 @@ export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogPr
           console, too. An invitation brings {isMe ? 'you' : 'them'} back.
         </>
       }
-      confirmText={isMe ? 'Leave' : 'Remove member'}
+      submitText={isMe ? 'Leave' : 'Remove member'}
+      isDanger
+      form={form}
+      fields={[
+        made.failure !== null && <FailureNote failure={made.failure} onRetry={made.reload} />,
+        keys.length > 0 && <KnownKeys keys={keys} isMe={isMe} />,
+        keys.length > 0 && {
+          kind: 'checkbox',
+          id: 'revoke-member-keys',
+          name: 'isRevoking',
+          label: 'Revoke these keys as well. Anything that uses them is refused at once.',
+        },
+      ]}
       send={remove}
       onDone={onDone}
-      onClose={onClose}
-    >
-      {made.failure && <FailureNote failure={made.failure} onRetry={made.reload} />}
-      {keys.length > 0 && (
-        <div id="member-keys">
-          <p>{isMe ? 'You' : 'They'} know these keys, which go on working:</p>
-          <ul>
-            {keys.map((key) => (
-              <li key={key.id}>
-                <span dir="auto">{key.name}</span>, {key.access === 'full' ? 'Full' : 'Read'},{' '}
-                <Reach applicationId={key.applicationId} />, last used <Time at={key.lastUsedAt} none="never" />
-              </li>
-            ))}
-          </ul>
-          <Checkbox
-            id="revoke-member-keys"
-            label="Revoke these keys as well. What uses them is refused at once."
-            isChecked={isRevoking}
-            onChange={setIsRevoking}
-          />
-        </div>
-      )}
-    </DangerDialog>
+    />
+  );
+}
+
+interface KnownKeysProps {
+  readonly keys: readonly Schemas['MemberKey'][];
+  readonly isMe: boolean;
+}
+
+function KnownKeys({ keys, isMe }: KnownKeysProps) {
+  return (
+    <div id="member-keys">
+      <p>{isMe ? 'You' : 'They'} know these keys, which keep working:</p>
+      <ul>
+        {keys.map((key) => (
+          <li key={key.id}>
+            <span dir="auto">{key.name}</span>, {key.access === 'full' ? 'Full' : 'Read'},{' '}
+            <Reach applicationId={key.applicationId} />, last used <Time at={key.lastUsedAt} none="never" />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

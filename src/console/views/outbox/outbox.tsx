@@ -5,7 +5,7 @@ import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { Filter, SearchField } from '../../components/filters.tsx';
+import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Status } from '../../components/status.tsx';
@@ -24,6 +24,13 @@ const PAGE_SIZE = 50;
 const EVERY_MS = 4000;
 
 const STATES = Object.keys(STATE_WORDS) as Mail['status'][];
+const STATUS = {
+  name: 'status',
+  id: 'outbox-status',
+  label: 'Status',
+  any: 'Any status',
+  choices: STATES.map((value) => ({ value, label: STATE_WORDS[value].title })),
+} as const;
 
 const COLUMNS: readonly Column<Mail>[] = [
   { key: 'to', title: 'To', render: ({ to }) => to },
@@ -92,14 +99,7 @@ function Mails() {
           value={filters.q ?? ''}
           onSearch={(q) => setFilters({ q }, true)}
         />
-        <Filter
-          id="outbox-status"
-          label="Status"
-          any="Any status"
-          value={status}
-          choices={STATES.map((value) => ({ value, label: STATE_WORDS[value].title }))}
-          onChoose={(chosen) => setFilters({ status: chosen })}
-        />
+        <FilterFields of={[STATUS]} filters={filters} onChange={setFilters} />
       </div>
       <ListDetail
         list={

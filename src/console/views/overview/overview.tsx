@@ -81,36 +81,20 @@ function Numbers({ application, stats, days }: NumbersProps) {
   const before = `the ${days} days before`;
   const dates = stats.days.map(({ date }) => date);
   const of = (key: 'signIns' | 'newUsers' | 'activeUsers' | 'refusals') => stats.days.map((day) => day[key]);
+  const tiles = [
+    { label: 'Sign-ins', of: totals.signIns, before },
+    { label: 'New users', of: totals.newUsers, before },
+    { label: 'Refused', of: totals.refusals, before, isTrouble: true },
+    { label: 'Active today', of: activeUsers.day, before: 'the day before' },
+    { label: 'Active this week', of: activeUsers.week, before: 'the week before' },
+    { label: 'Active this month', of: activeUsers.month, before: 'the month before' },
+  ];
   return (
     <>
       <dl class="stats" id="numbers">
-        <Tile label="Sign-ins" value={totals.signIns.count} previous={totals.signIns.previous} before={before} />
-        <Tile label="New users" value={totals.newUsers.count} previous={totals.newUsers.previous} before={before} />
-        <Tile
-          label="Refused"
-          value={totals.refusals.count}
-          previous={totals.refusals.previous}
-          before={before}
-          isTrouble
-        />
-        <Tile
-          label="Active today"
-          value={activeUsers.day.count}
-          previous={activeUsers.day.previous}
-          before="the day before"
-        />
-        <Tile
-          label="Active this week"
-          value={activeUsers.week.count}
-          previous={activeUsers.week.previous}
-          before="the week before"
-        />
-        <Tile
-          label="Active this month"
-          value={activeUsers.month.count}
-          previous={activeUsers.month.previous}
-          before="the month before"
-        />
+        {tiles.map((tile) => (
+          <Tile key={tile.label} {...tile} />
+        ))}
       </dl>
       <div class="panels">
         <Panel title="Sign-ins and refusals a day">

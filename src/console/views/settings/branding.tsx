@@ -1,6 +1,5 @@
 /** Logo and colour of an application, with a preview of its sign-in page. */
 import { useEffect, useState } from 'preact/hooks';
-import { Field } from '../../../pages/components/field.tsx';
 import { api, ask } from '../../api.ts';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
@@ -37,28 +36,30 @@ export function Branding({ application }: ApplicationViewProps) {
   return (
     <div class="branding">
       <Panel title="Branding" lead="On the sign-in page, the account page and in mails.">
-        <SettingsForm id="branding" draft={draft}>
-          <Field
-            id="logo-url"
-            label="Logo"
-            placeholder="https://"
-            autocomplete="off"
-            autoCapitalize="none"
-            spellcheck={false}
-            value={draft.values.logoUrl}
-            hint={
-              problem ?? 'The https address of a picture, wide or square. Without one, the first letter of the name.'
-            }
-            error={draft.errorOf('branding.logoUrl')}
-            onInput={({ currentTarget }) => draft.set({ logoUrl: currentTarget.value })}
-          />
-          <AccentField
-            id="accent-color"
-            value={draft.values.accentColor}
-            error={draft.errorOf('branding.accentColor')}
-            onChange={(accentColor) => draft.set({ accentColor })}
-          />
-        </SettingsForm>
+        <SettingsForm
+          id="branding"
+          draft={draft}
+          fields={[
+            {
+              kind: 'url',
+              id: 'logo-url',
+              name: 'logoUrl',
+              path: 'branding.logoUrl',
+              label: 'Logo',
+              placeholder: 'https://',
+              hint:
+                problem ??
+                'The https address of a picture, wide or square. Without one, the first letter of the name is shown.',
+            },
+            {
+              kind: 'custom',
+              name: 'accentColor',
+              render: ({ value, set, errorOf }) => (
+                <AccentField id="accent-color" value={value} error={errorOf('branding.accentColor')} onChange={set} />
+              ),
+            },
+          ]}
+        />
       </Panel>
       <Panel title="Sign-in page" lead="As people see it, in light and in dark.">
         <SignInPreview

@@ -3,19 +3,36 @@ import { useState } from 'preact/hooks';
 import { api, ask } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { CopyBox } from '../../components/copy.tsx';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 
 export function ClientSecret({ application }: ApplicationViewProps) {
   const { reloadApplications } = useWorld();
   const report = useReport();
-  const [isAsked, setIsAsked] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const { clientSecretPrefix: prefix } = application;
   const rotate = () =>
     ask(api.POST('/api/applications/{id}/rotate-secret', { params: { path: { id: application.id } } }));
+
+  const { open, dialog } = useDialog(() => (
+    <FormDialog
+      id="rotate-secret-dialog"
+      title="Rotate the client secret?"
+      lead={
+        <>
+          The one that begins with <code>{prefix}</code> stops working at once. Anything that uses it is refused until
+          it has the new one.
+        </>
+      }
+      submitText="Rotate secret"
+      isDanger
+      send={rotate}
+      onDone={({ clientSecret }) => show(clientSecret)}
+    />
+  ));
 
   async function create(): Promise<void> {
     const outcome = await rotate();
@@ -23,7 +40,6 @@ export function ClientSecret({ application }: ApplicationViewProps) {
   }
 
   async function show(secret: string): Promise<void> {
-    setIsAsked(false);
     setSecret(secret);
     await reloadApplications();
   }
@@ -38,7 +54,7 @@ export function ClientSecret({ application }: ApplicationViewProps) {
             Create secret
           </Action>
         ) : (
-          <Action id="rotate-secret" onClick={() => setIsAsked(true)}>
+          <Action id="rotate-secret" onClick={open}>
             Rotate secret
           </Action>
         )
@@ -60,22 +76,7 @@ export function ClientSecret({ application }: ApplicationViewProps) {
           )}
         </p>
       )}
-      {isAsked && (
-        <DangerDialog
-          id="rotate-secret-dialog"
-          title="Rotate the client secret?"
-          lead={
-            <>
-              The one that begins with <code>{prefix}</code> stops working at once. Whatever uses it is refused until it
-              has the new one.
-            </>
-          }
-          confirmText="Rotate secret"
-          send={rotate}
-          onDone={({ clientSecret }) => void show(clientSecret)}
-          onClose={() => setIsAsked(false)}
-        />
-      )}
+      {dialog}
     </Panel>
   );
 }

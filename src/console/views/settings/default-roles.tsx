@@ -1,9 +1,7 @@
 /** Default roles of new users. */
-import { FieldError } from '../../../pages/components/field.tsx';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask } from '../../api.ts';
-import { ChooseMany } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
@@ -35,21 +33,25 @@ export function DefaultRoles({ application }: ApplicationViewProps) {
       {roles.failure && <FailureNote failure={roles.failure} onRetry={roles.reload} />}
       {!roles.data && !roles.failure && <div class="skeleton" aria-busy="true" />}
       {roles.data && (
-        <SettingsForm id="default-roles" draft={draft}>
-          <ChooseMany
-            id="default-roles-list"
-            label="Given to everybody new"
-            choices={roles.data.items.map(({ slug, name }) => ({
-              value: slug,
-              label: <span dir="auto">{name}</span>,
-              detail: <code>{slug}</code>,
-            }))}
-            chosen={draft.values.defaultRoles}
-            none="There are no roles yet."
-            onChange={(chosen) => draft.set({ defaultRoles: chosen.toSorted() })}
-          />
-          <FieldError id="default-roles-list" error={draft.errorOf('defaultRoles')} />
-        </SettingsForm>
+        <SettingsForm
+          id="default-roles"
+          draft={draft}
+          fields={[
+            {
+              kind: 'choices',
+              id: 'default-roles-list',
+              name: 'defaultRoles',
+              label: 'Given to everybody new',
+              choices: roles.data.items.map(({ slug, name }) => ({
+                value: slug,
+                label: <span dir="auto">{name}</span>,
+                detail: <code>{slug}</code>,
+              })),
+              none: 'There are no roles yet.',
+              clean: (chosen) => chosen.toSorted(),
+            },
+          ]}
+        />
       )}
     </Panel>
   );

@@ -1,5 +1,4 @@
 /** Name, ids, client secret and default roles of an application. */
-import { Field } from '../../../pages/components/field.tsx';
 import type { Outcome } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
@@ -29,35 +28,33 @@ function Names({ application }: ApplicationViewProps) {
   const draft = useDraft({ name, slug }, async (changed) => underSlug(await patch(changed)));
   return (
     <Panel title="Name">
-      <SettingsForm id="names" draft={draft}>
-        <Field
-          id="application-name"
-          label="Name"
-          autocomplete="off"
-          maxLength={100}
-          value={draft.values.name}
-          hint="People read it on the sign-in page and in every mail."
-          error={draft.errorOf('name')}
-          onInput={({ currentTarget }) => draft.set({ name: currentTarget.value })}
-        />
-        <Field
-          id="application-slug"
-          label="Slug"
-          autocomplete="off"
-          autoCapitalize="none"
-          spellcheck={false}
-          value={draft.values.slug}
-          hint={
-            <>
-              Part of the address of every picture: <code>/{draft.values.slug || '…'}/users/</code>. Addresses with the
-              slug before go on working, and it stays reserved for this application; what you have built on it yourself
-              does not follow.
-            </>
-          }
-          error={draft.errorOf('slug')}
-          onInput={({ currentTarget }) => draft.set({ slug: currentTarget.value })}
-        />
-      </SettingsForm>
+      <SettingsForm
+        id="names"
+        draft={draft}
+        fields={[
+          {
+            kind: 'text',
+            id: 'application-name',
+            name: 'name',
+            label: 'Name',
+            maxLength: 100,
+            hint: 'People see it on the sign-in page and in every mail.',
+          },
+          {
+            kind: 'identifier',
+            id: 'application-slug',
+            name: 'slug',
+            label: 'Slug',
+            hint: (
+              <>
+                Part of the address of every picture: <code>/{draft.values.slug || '…'}/users/</code>. Addresses with
+                the previous slug keep working, and it stays reserved for this application. Anything you have built on
+                it yourself does not follow.
+              </>
+            ),
+          },
+        ]}
+      />
     </Panel>
   );
 }

@@ -1,8 +1,8 @@
 /** Links to an application's legal pages, and whether they are reachable. */
-import { Field } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
+import type { FormField } from '../../components/form-fields.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
@@ -53,28 +53,21 @@ export function LegalUrls({ application }: ApplicationViewProps) {
         )
       }
     >
-      <SettingsForm id="legal-urls" draft={draft}>
-        {KINDS.map(({ kind, label }) => (
-          <Field
-            key={kind}
-            id={`${kind}-url`}
-            label={label}
-            placeholder="https://"
-            autocomplete="off"
-            autoCapitalize="none"
-            spellcheck={false}
-            value={draft.values[kind]}
-            hint={
-              kept[kind] !== '' &&
-              draft.values[kind] === kept[kind] && (
-                <Probe check={checks.data?.urls.find((check) => check.kind === kind)} isLoading={checks.isLoading} />
-              )
-            }
-            error={draft.errorOf(`legalUrls.${kind}`)}
-            onInput={({ currentTarget }) => draft.set({ [kind]: currentTarget.value })}
-          />
-        ))}
-      </SettingsForm>
+      <SettingsForm
+        id="legal-urls"
+        draft={draft}
+        fields={KINDS.map(({ kind, label }): FormField<typeof kept> => ({
+          kind: 'url',
+          id: `${kind}-url`,
+          name: kind,
+          path: `legalUrls.${kind}`,
+          label,
+          placeholder: 'https://',
+          hint: kept[kind] !== '' && draft.values[kind] === kept[kind] && (
+            <Probe check={checks.data?.urls.find((check) => check.kind === kind)} isLoading={checks.isLoading} />
+          ),
+        }))}
+      />
       {checks.failure && <FailureNote failure={checks.failure} onRetry={checks.reload} />}
     </Panel>
   );

@@ -1,5 +1,4 @@
 /** Archiving, deleting, hiding and restoring an application, with countdown and background task. */
-import { useState } from 'preact/hooks';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
@@ -7,11 +6,12 @@ import { Panel } from '../../components/panel.tsx';
 import { PendingWork } from '../../components/pending-work.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { dayOf } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
-import { LifecycleDialog } from './lifecycle-dialog.tsx';
+import { CodeDialog, LifecycleDialog } from './lifecycle-dialog.tsx';
 import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 
 type Application = Schemas['Application'];
@@ -20,7 +20,12 @@ export function Lifecycle({ application }: ApplicationViewProps) {
   const { reloadApplications } = useWorld();
   const report = useReport();
   const toast = useToast();
-  const [asked, setAsked] = useState<LifecycleStep | null>(null);
+  const code = useDialog<{ readonly step: LifecycleStep; readonly challengeId: string }>((sent) => (
+    <CodeDialog application={application} {...sent} onDone={() => toast(LIFECYCLE_WORDS[sent.step].done)} />
+  ));
+  const first = useDialog<LifecycleStep>((step) => (
+    <LifecycleDialog application={application} step={step} onSent={(challengeId) => code.open({ step, challengeId })} />
+  ));
   const { id, archivedAt, deletedAt } = application;
 
   async function bringBack(outcome: Outcome<Application>, done: string): Promise<void> {
@@ -66,25 +71,15 @@ export function Lifecycle({ application }: ApplicationViewProps) {
                 <h3>{LIFECYCLE_WORDS[step].title}</h3>
                 <p class="fine">{LIFECYCLE_WORDS[step].effect}</p>
               </div>
-              <Action id={step} look="danger" onClick={() => setAsked(step)}>
+              <Action id={step} look="danger" onClick={() => first.open(step)}>
                 {LIFECYCLE_WORDS[step].verb}…
               </Action>
             </li>
           ))}
         </ul>
       </Panel>
-      {asked && (
-        <LifecycleDialog
-          application={application}
-          step={asked}
-          onDone={async () => {
-            await reloadApplications();
-            setAsked(null);
-            toast(LIFECYCLE_WORDS[asked].done);
-          }}
-          onClose={() => setAsked(null)}
-        />
-      )}
+      {first.dialog}
+      {code.dialog}
     </div>
   );
 }

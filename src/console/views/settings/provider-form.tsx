@@ -1,124 +1,91 @@
 /** Form for an application's own OpenID Connect client. */
-import { useState } from 'preact/hooks';
-import { describedBy, Field, FieldFrame } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
-import { ChooseOne } from '../../components/choices.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 
 type IdentityProvider = Schemas['IdentityProvider'];
 
 interface ProviderFormProps extends ApplicationViewProps {
   readonly provider: IdentityProvider;
-  readonly onDone: (provider: IdentityProvider) => void;
-  readonly onClose: () => void;
+  readonly onDone: (provider: IdentityProvider) => unknown;
 }
 
 const GOOGLE = 'https://accounts.google.com';
 
-export function ProviderForm({ application, provider, onDone, onClose }: ProviderFormProps) {
+export function ProviderForm({ application, provider, onDone }: ProviderFormProps) {
   const own = provider.source === 'application' ? provider : null;
-  const [isGoogle, setIsGoogle] = useState(own === null || own.issuer === GOOGLE);
-  const [issuer, setIssuer] = useState(own && own.issuer !== GOOGLE ? (own.issuer ?? '') : '');
-  const [name, setName] = useState(own?.name ?? '');
-  const [clientId, setClientId] = useState(own?.clientId ?? '');
-  const [clientSecret, setClientSecret] = useState('');
-  const send = () =>
-    ask(
-      api.PUT('/api/applications/{id}/identity-provider', {
-        params: { path: { id: application.id } },
-        body: {
-          issuer: isGoogle ? GOOGLE : issuer.trim(),
-          name: isGoogle ? null : name.trim() || null,
-          clientId: clientId.trim(),
-          clientSecret: clientSecret.trim(),
-        },
-      }),
-    );
+  const form = useForm({
+    kind: own === null || own.issuer === GOOGLE ? ('google' as const) : ('other' as 'google' | 'other'),
+    issuer: own && own.issuer !== GOOGLE ? (own.issuer ?? '') : '',
+    name: own?.name ?? '',
+    clientId: own?.clientId ?? '',
+    clientSecret: '',
+  });
+  const { kind, issuer, name, clientId, clientSecret } = form.values;
+  const isGoogle = kind === 'google';
+  const body = {
+    issuer: isGoogle ? GOOGLE : issuer.trim(),
+    name: isGoogle ? null : name.trim() || null,
+    clientId: clientId.trim(),
+    clientSecret: clientSecret.trim(),
+  };
+  const params = { path: { id: application.id } };
   return (
     <FormDialog
       id="provider-form"
       title="Identity provider"
-      lead="Make a client there with this redirect address, then give what it hands out."
+      lead="Create a client there with this redirect address, then enter what it gives you."
       submitText="Save provider"
-      send={send}
+      form={form}
+      fields={[
+        <p class="form-fact">
+          <Copyable value={provider.redirectUri} label="redirect address" />
+        </p>,
+        {
+          kind: 'choice',
+          id: 'provider-kind',
+          name: 'kind',
+          label: 'Provider',
+          choices: [
+            { value: 'google', label: 'Google' },
+            {
+              value: 'other',
+              label: 'Another OpenID Connect provider',
+              detail: 'Entra ID, Okta, Keycloak, your own',
+            },
+          ],
+        },
+        !isGoogle && {
+          kind: 'url',
+          id: 'provider-issuer',
+          name: 'issuer',
+          label: 'Issuer',
+          placeholder: 'https://login.example.com',
+          hint: 'As in its discovery document, which is read when somebody first signs in through it.',
+        },
+        !isGoogle && {
+          kind: 'text',
+          id: 'provider-name',
+          name: 'name',
+          label: 'Name on the button',
+          maxLength: 100,
+          hint: '“Continue with …”. The host of the issuer if left empty.',
+        },
+        { kind: 'identifier', id: 'provider-client-id', name: 'clientId', label: 'Client ID' },
+        {
+          kind: 'password',
+          id: 'provider-client-secret',
+          name: 'clientSecret',
+          label: 'Client secret',
+          hint: own
+            ? 'Enter it again: the one that is set is never shown.'
+            : 'Stored encrypted, and never shown again.',
+        },
+      ]}
+      send={() => ask(api.PUT('/api/applications/{id}/identity-provider', { params, body }))}
       onDone={onDone}
-      onClose={onClose}
-    >
-      {(errorOf) => (
-        <>
-          <p class="form-fact">
-            <Copyable value={provider.redirectUri} label="redirect address" />
-          </p>
-          <ChooseOne
-            id="provider-kind"
-            label="Provider"
-            choices={[
-              { value: 'google', label: 'Google' },
-              {
-                value: 'other',
-                label: 'Another OpenID Connect provider',
-                detail: 'Entra ID, Okta, Keycloak, your own',
-              },
-            ]}
-            chosen={isGoogle ? 'google' : 'other'}
-            onChange={(kind) => setIsGoogle(kind === 'google')}
-          />
-          {!isGoogle && (
-            <>
-              <Field
-                id="provider-issuer"
-                label="Issuer"
-                placeholder="https://login.example.com"
-                autocomplete="off"
-                autoCapitalize="none"
-                spellcheck={false}
-                value={issuer}
-                hint="As its discovery document names itself. It is read when somebody first goes there."
-                error={errorOf('issuer')}
-                onInput={({ currentTarget }) => setIssuer(currentTarget.value)}
-              />
-              <Field
-                id="provider-name"
-                label="Name on the button"
-                autocomplete="off"
-                maxLength={100}
-                value={name}
-                hint="“Continue with …”. The host of the issuer where it is left empty."
-                error={errorOf('name')}
-                onInput={({ currentTarget }) => setName(currentTarget.value)}
-              />
-            </>
-          )}
-          <Field
-            id="provider-client-id"
-            label="Client ID"
-            autocomplete="off"
-            autoCapitalize="none"
-            spellcheck={false}
-            value={clientId}
-            error={errorOf('clientId')}
-            onInput={({ currentTarget }) => setClientId(currentTarget.value)}
-          />
-          <FieldFrame
-            id="provider-client-secret"
-            label="Client secret"
-            hint={own ? 'To be given anew: the one that is set is never shown.' : 'Kept sealed, and never shown again.'}
-            error={errorOf('clientSecret')}
-          >
-            <input
-              id="provider-client-secret"
-              type="password"
-              autocomplete="new-password"
-              value={clientSecret}
-              aria-describedby={describedBy('provider-client-secret', 'hint')}
-              aria-invalid={errorOf('clientSecret') ? 'true' : undefined}
-              onInput={({ currentTarget }) => setClientSecret(currentTarget.value)}
-            />
-          </FieldFrame>
-        </>
-      )}
-    </FormDialog>
+    />
   );
 }

@@ -1,11 +1,11 @@
 /** Identity provider of an application: its own client, or the one it inherits. */
-import { useState } from 'preact/hooks';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { Facts } from '../../components/facts.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { ProviderForm } from './provider-form.tsx';
 
@@ -24,14 +24,25 @@ const LEADS = {
 };
 
 export function Provider({ application, provider, onChanged }: ProviderProps) {
-  const [asked, setAsked] = useState<'form' | 'removal' | null>(null);
+  const setup = useDialog(
+    () => provider && <ProviderForm application={application} provider={provider} onDone={onChanged} />,
+  );
+  const removal = useDialog(() => (
+    <FormDialog
+      id="remove-provider-dialog"
+      title="Remove this provider?"
+      lead={`Nobody signs in to ${application.name} through it any more. If this server has a provider of its own, that one takes its place.`}
+      submitText="Remove provider"
+      isDanger
+      send={() =>
+        ask(api.DELETE('/api/applications/{id}/identity-provider', { params: { path: { id: application.id } } }))
+      }
+      onDone={onChanged}
+    />
+  ));
   if (!provider) return <div class="panel skeleton-panel" aria-busy="true" />;
   const { source, name, issuer, clientId, speaksFor, redirectUri } = provider;
   const isOwn = source === 'application';
-  function done(changed: IdentityProvider): void {
-    setAsked(null);
-    onChanged(changed);
-  }
   return (
     <Panel
       id="provider-panel"
@@ -40,11 +51,11 @@ export function Provider({ application, provider, onChanged }: ProviderProps) {
       action={
         <div class="page-actions">
           {isOwn && (
-            <Action id="remove-provider" look="danger" onClick={() => setAsked('removal')}>
+            <Action id="remove-provider" look="danger" onClick={removal.open}>
               Remove
             </Action>
           )}
-          <Action id="set-provider" onClick={() => setAsked('form')}>
+          <Action id="set-provider" onClick={setup.open}>
             {isOwn ? 'Change' : 'Set up its own'}
           </Action>
         </div>
@@ -65,22 +76,8 @@ export function Provider({ application, provider, onChanged }: ProviderProps) {
           ['Redirect address', <Copyable value={redirectUri} label="redirect address" />],
         ]}
       />
-      {asked === 'form' && (
-        <ProviderForm application={application} provider={provider} onDone={done} onClose={() => setAsked(null)} />
-      )}
-      {asked === 'removal' && (
-        <DangerDialog
-          id="remove-provider-dialog"
-          title="Remove this provider?"
-          lead={`Nobody signs in to ${application.name} through it any more. Where this server has a provider of its own, that one takes its place.`}
-          confirmText="Remove provider"
-          send={() =>
-            ask(api.DELETE('/api/applications/{id}/identity-provider', { params: { path: { id: application.id } } }))
-          }
-          onDone={done}
-          onClose={() => setAsked(null)}
-        />
-      )}
+      {setup.dialog}
+      {removal.dialog}
     </Panel>
   );
 }

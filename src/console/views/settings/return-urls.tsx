@@ -2,7 +2,6 @@
 import { parseReturnUrl } from '../../../core/return-url.ts';
 import type { Failure, Outcome } from '../../api.ts';
 import { Panel } from '../../components/panel.tsx';
-import { TextArea } from '../../components/text-area.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';
@@ -23,24 +22,28 @@ export function ReturnUrls({ application }: ApplicationViewProps) {
       title="Return URLs"
       lead="Where the sign-in page may send people back to, with their session token. An address counts for itself and for what lies below it, at the same host and port."
     >
-      <SettingsForm id="return-urls" draft={draft}>
-        <TextArea
-          id="return-urls-lines"
-          label="One address a line"
-          rows={Math.max(MIN_ROWS, lines.split('\n').length + 1)}
-          placeholder="https://shop.example.com/signed-in"
-          value={lines}
-          hint={
-            <>
-              <code>https://shop.example.com/app</code> allows <code>…/app</code> and <code>…/app/done?from=mail</code>,
-              not <code>…/apple</code> and no other host. https; http for localhost alone, where the server runs with{' '}
-              <code>serve --dev</code>.
-            </>
-          }
-          error={draft.errorOf('returnUrls')}
-          onInput={(lines) => draft.set({ lines })}
-        />
-      </SettingsForm>
+      <SettingsForm
+        id="return-urls"
+        draft={draft}
+        fields={[
+          {
+            kind: 'textarea',
+            id: 'return-urls-lines',
+            name: 'lines',
+            path: 'returnUrls',
+            label: 'One address per line',
+            rows: Math.max(MIN_ROWS, lines.split('\n').length + 1),
+            placeholder: 'https://shop.example.com/signed-in',
+            hint: (
+              <>
+                <code>https://shop.example.com/app</code> allows <code>…/app</code> and{' '}
+                <code>…/app/done?from=mail</code>, not <code>…/apple</code> and no other host. Use https; http is
+                allowed for localhost only, when the server runs with <code>serve --dev</code>.
+              </>
+            ),
+          },
+        ]}
+      />
     </Panel>
   );
 }

@@ -32,15 +32,14 @@ const UNITS = [
 export function SessionLifetime({ application }: ApplicationViewProps) {
   const patch = useApplicationPatch(application);
   const draft = useDraft({ sessionTtlSeconds: application.sessionTtlSeconds }, patch);
-  const seconds = draft.values.sessionTtlSeconds;
-  const isUsual = (one: number) => LIFETIMES.some(({ value }) => value === String(one));
-  const [isCustom, setIsCustom] = useState(!isUsual(seconds));
+  const seconds = application.sessionTtlSeconds;
+  const isUsual = LIFETIMES.some(({ value }) => value === String(seconds));
+  const [isCustom, setIsCustom] = useState(!isUsual);
   const [unit, setUnit] = useState(() => unitOf(seconds));
-  const error = draft.errorOf('sessionTtlSeconds');
   return (
     <Panel
       title="Session lifetime"
-      lead="After that people sign in again. Sessions that are open keep the end they were made with."
+      lead="After that, people sign in again. Open sessions keep the expiry they were created with."
     >
       <SettingsForm
         id="lifetime"
@@ -48,49 +47,56 @@ export function SessionLifetime({ application }: ApplicationViewProps) {
           ...draft,
           discard() {
             draft.discard();
-            setIsCustom(!isUsual(application.sessionTtlSeconds));
-            setUnit(unitOf(application.sessionTtlSeconds));
+            setIsCustom(!isUsual);
+            setUnit(unitOf(seconds));
           },
         }}
-      >
-        <SelectField
-          id="lifetime-choice"
-          label="People stay signed in for"
-          value={isCustom ? CUSTOM : String(seconds)}
-          choices={[...LIFETIMES, { value: CUSTOM, label: 'Another time' }]}
-          error={isCustom ? null : error}
-          onChoose={(value) => {
-            setIsCustom(value === CUSTOM);
-            if (value !== CUSTOM) draft.set({ sessionTtlSeconds: Number(value) });
-          }}
-        />
-        {isCustom && (
-          <div class="lifetime">
-            <Field
-              id="lifetime-amount"
-              label="How long"
-              inputMode="numeric"
-              autocomplete="off"
-              value={seconds > 0 ? String(seconds / unit) : ''}
-              hint="From 5 minutes to 365 days."
-              error={error}
-              onInput={({ currentTarget }) =>
-                draft.set({ sessionTtlSeconds: Math.round((Number(currentTarget.value) || 0) * unit) })
-              }
-            />
-            <Select
-              id="lifetime-unit"
-              label="Unit"
-              value={String(unit)}
-              choices={UNITS}
-              onChoose={(value) => {
-                setUnit(Number(value));
-                draft.set({ sessionTtlSeconds: Math.round((seconds / unit) * Number(value)) });
-              }}
-            />
-          </div>
-        )}
-      </SettingsForm>
+        fields={[
+          {
+            kind: 'custom',
+            name: 'sessionTtlSeconds',
+            render: ({ value: seconds, set, errorOf }) => (
+              <>
+                <SelectField
+                  id="lifetime-choice"
+                  label="People stay signed in for"
+                  value={isCustom ? CUSTOM : String(seconds)}
+                  choices={[...LIFETIMES, { value: CUSTOM, label: 'Another time' }]}
+                  error={isCustom ? null : errorOf('sessionTtlSeconds')}
+                  onChoose={(value) => {
+                    setIsCustom(value === CUSTOM);
+                    if (value !== CUSTOM) set(Number(value));
+                  }}
+                />
+                {isCustom && (
+                  <div class="lifetime">
+                    <Field
+                      id="lifetime-amount"
+                      label="How long"
+                      inputMode="numeric"
+                      autocomplete="off"
+                      value={seconds > 0 ? String(seconds / unit) : ''}
+                      hint="From 5 minutes to 365 days."
+                      error={errorOf('sessionTtlSeconds')}
+                      onInput={({ currentTarget }) => set(Math.round((Number(currentTarget.value) || 0) * unit))}
+                    />
+                    <Select
+                      id="lifetime-unit"
+                      label="Unit"
+                      value={String(unit)}
+                      choices={UNITS}
+                      onChoose={(value) => {
+                        setUnit(Number(value));
+                        set(Math.round((seconds / unit) * Number(value)));
+                      }}
+                    />
+                  </div>
+                )}
+              </>
+            ),
+          },
+        ]}
+      />
     </Panel>
   );
 }

@@ -1,17 +1,18 @@
 /** Settings form: disabled without the right to write; shows its buttons when there are changes. */
-import type { ComponentChildren } from 'preact';
 import { Button } from '../../../pages/components/button.tsx';
+import { type FormField, formFields } from '../../components/form-fields.tsx';
 import { useRights } from '../../rights.tsx';
 import type { Draft } from './use-draft.ts';
 
-interface SettingsFormProps {
+interface SettingsFormProps<Values extends object> {
   readonly id: string;
-  readonly draft: Pick<Draft<object>, 'isChanged' | 'isSaving' | 'save' | 'discard' | 'elsewhere'>;
-  readonly children: ComponentChildren;
+  readonly draft: Draft<Values>;
+  readonly fields: readonly FormField<Values>[];
 }
 
-export function SettingsForm({ id, draft, children }: SettingsFormProps) {
+export function SettingsForm<Values extends object>({ id, draft, fields }: SettingsFormProps<Values>) {
   const { canWrite, whyNot } = useRights();
+  const shownFields = formFields(draft, fields, draft.errorOf);
   return (
     <form
       id={id}
@@ -23,10 +24,10 @@ export function SettingsForm({ id, draft, children }: SettingsFormProps) {
       }}
     >
       <fieldset disabled={!canWrite} title={whyNot}>
-        {children}
+        {shownFields}
       </fieldset>
       <p class="field-error" role="alert" id={`${id}-failure`}>
-        {draft.elsewhere()}
+        {draft.formError()}
       </p>
       {draft.isChanged && (
         <div class="save-bar">

@@ -1,9 +1,8 @@
 /** Sign-in settings: methods, provider and session lifetime. */
 import { Link } from 'wouter-preact';
-import { FieldError } from '../../../pages/components/field.tsx';
 import { addresses } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
-import { type Choice, ChooseMany } from '../../components/choices.tsx';
+import type { Choice } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
@@ -56,16 +55,20 @@ function Methods({ application, provider }: MethodsProps) {
       title="Methods"
       lead="What the sign-in page offers. At least one; whoever has no other way in is shut out by what is taken away."
     >
-      <SettingsForm id="methods" draft={draft}>
-        <ChooseMany
-          id="methods-list"
-          label="People sign in with"
-          choices={choices}
-          chosen={draft.values.signinMethods}
-          onChange={(chosen) => draft.set({ signinMethods: inOrder(chosen) })}
-        />
-        <FieldError id="methods-list" error={draft.errorOf('signinMethods')} />
-      </SettingsForm>
+      <SettingsForm
+        id="methods"
+        draft={draft}
+        fields={[
+          {
+            kind: 'choices',
+            id: 'methods-list',
+            name: 'signinMethods',
+            label: 'People sign in with',
+            choices,
+            clean: inOrder,
+          },
+        ]}
+      />
     </Panel>
   );
 }

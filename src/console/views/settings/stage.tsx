@@ -7,6 +7,7 @@ import { Action } from '../../components/action.tsx';
 import { CopyBox } from '../../components/copy.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
@@ -35,7 +36,6 @@ const STEPS = {
 export function Stage({ application }: ApplicationViewProps) {
   const { reloadApplications } = useWorld();
   const toast = useToast();
-  const [isAsked, setIsAsked] = useState(false);
   const [answered, setAnswered] = useState<readonly Warning[] | null>(null);
   const { stage } = application;
   const at = ORDER.indexOf(stage);
@@ -46,6 +46,23 @@ export function Stage({ application }: ApplicationViewProps) {
     stage === 'draft'
       ? ask(api.POST('/api/applications/{id}/publish', { params: { path } }))
       : ask(api.POST('/api/applications/{id}/go-live', { params: { path } }));
+  const { open, dialog } = useDialog(
+    () =>
+      step && (
+        <FormDialog
+          id="stage-dialog"
+          title={step.title}
+          lead={step.lead}
+          submitText={step.verb}
+          send={move}
+          onDone={({ warnings }) => {
+            setAnswered(warnings);
+            toast(step.done);
+            void reloadApplications();
+          }}
+        />
+      ),
+  );
   return (
     <div class="settings-parts">
       <Panel
@@ -53,7 +70,7 @@ export function Stage({ application }: ApplicationViewProps) {
         lead={isClosed ? 'It is out of service, and has to come back before its stage can change.' : undefined}
         action={
           step && (
-            <Action id="next-stage" look="primary" isDisabled={isClosed} onClick={() => setIsAsked(true)}>
+            <Action id="next-stage" look="primary" isDisabled={isClosed} onClick={open}>
               {step.verb}
             </Action>
           )
@@ -82,22 +99,7 @@ export function Stage({ application }: ApplicationViewProps) {
         )}
       </Panel>
       <SignInLink application={application} />
-      {isAsked && step && (
-        <FormDialog
-          id="stage-dialog"
-          title={step.title}
-          lead={step.lead}
-          submitText={step.verb}
-          send={move}
-          onDone={({ warnings }) => {
-            setIsAsked(false);
-            setAnswered(warnings);
-            toast(step.done);
-            void reloadApplications();
-          }}
-          onClose={() => setIsAsked(false)}
-        />
-      )}
+      {dialog}
     </div>
   );
 }

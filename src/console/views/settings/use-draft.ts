@@ -2,20 +2,15 @@
 import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import type { Failure, Outcome } from '../../api.ts';
-import { refusals } from '../../components/refusals.ts';
+import { type FieldErrors, fieldErrors } from '../../components/field-errors.ts';
+import type { Form } from '../../components/use-form.ts';
 import { useUnsaved } from './unsaved.ts';
 
-export interface Draft<Values extends object> {
-  readonly values: Values;
+export interface Draft<Values extends object> extends Form<Values>, FieldErrors {
   readonly isChanged: boolean;
   readonly isSaving: boolean;
-  set(changes: Partial<Values>): void;
   discard(): void;
   save(): Promise<void>;
-  /** Returns the error of a field, by its path in the body. */
-  errorOf(path: string): string | null;
-  /** Returns an error that belongs to no field; call after all `errorOf` calls. */
-  elsewhere(): string | null;
 }
 
 /**
@@ -55,7 +50,7 @@ export function useDraft<Values extends object>(
       setChanges({});
       toast('Saved.');
     },
-    ...refusals(failure),
+    ...fieldErrors(failure),
   };
 }
 

@@ -1,9 +1,7 @@
 /** Confirms banning, pausing, deleting or restoring users, with the consequences and a reason. */
-import { useState } from 'preact/hooks';
-import { Field } from '../../../pages/components/field.tsx';
 import type { Failure, Outcome } from '../../api.ts';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { counted } from '../../components/words.ts';
 import { changeStatuses, type UserResult } from './changes.ts';
 import { ACTIONS, STATUSES, type User, type UserAction } from './statuses.ts';
@@ -14,54 +12,44 @@ interface ActionDialogProps {
   readonly applicationId: string;
   readonly action: UserAction;
   readonly users: readonly Concerned[];
-  readonly onDone: (results: readonly UserResult[]) => void;
-  readonly onClose: () => void;
+  readonly onDone: (results: readonly UserResult[]) => unknown;
 }
 
-export function ActionDialog({ applicationId, action, users, onDone, onClose }: ActionDialogProps) {
-  const [reason, setReason] = useState('');
+export function ActionDialog({ applicationId, action, users, onDone }: ActionDialogProps) {
+  const form = useForm({ reason: '' });
   const { verb, isDanger } = ACTIONS[action];
   const [only] = users.length === 1 ? users : [];
   const whom = only ? only.email : counted(users.length, 'person', 'people');
 
   async function send(): Promise<Outcome<UserResult[]>> {
     const ids = users.map(({ userId }) => userId);
-    const outcome = await changeStatuses(applicationId, ids, action, reason);
+    const outcome = await changeStatuses(applicationId, ids, action, form.values.reason);
     const [first] = outcome.ok ? outcome.data : [];
     // For a single user the dialog shows the refusal itself.
     return only && first?.outcome === 'refused' ? refusal(first.message ?? 'It was refused.') : outcome;
   }
 
-  const shared = {
-    id: 'user-action',
-    title: `${verb} ${whom}?`,
-    lead: <Effect action={action} users={users} />,
-    send,
-    onDone,
-    onClose,
-  };
-  const reasonField = (error: string | null) => (
-    <Field
-      id="user-action-reason"
-      label="Reason"
-      autocomplete="off"
-      maxLength={500}
-      value={reason}
-      hint="Kept with the person, in the activity and in the events that webhooks get."
-      error={error}
-      onInput={({ currentTarget }) => setReason(currentTarget.value)}
-    />
-  );
-  if (isDanger)
-    return (
-      <DangerDialog {...shared} confirmText={`${verb} ${only ? 'user' : whom}`}>
-        {reasonField(null)}
-      </DangerDialog>
-    );
   return (
-    <FormDialog {...shared} submitText={`${verb} ${only ? 'user' : whom}`}>
-      {(errorOf) => reasonField(errorOf('reason'))}
-    </FormDialog>
+    <FormDialog
+      id="user-action"
+      title={`${verb} ${whom}?`}
+      lead={<Effect action={action} users={users} />}
+      submitText={`${verb} ${only ? 'user' : whom}`}
+      isDanger={isDanger}
+      form={form}
+      fields={[
+        {
+          kind: 'text',
+          id: 'user-action-reason',
+          name: 'reason',
+          label: 'Reason',
+          maxLength: 500,
+          hint: 'Kept with the person, in the activity and in the events sent to webhooks.',
+        },
+      ]}
+      send={send}
+      onDone={onDone}
+    />
   );
 }
 

@@ -1,12 +1,11 @@
 /** Confirms forgetting an imported user who never signed in. */
 import { api, ask, type Schemas } from '../../api.ts';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 
 interface ForgetDialogProps {
   readonly applicationId: string;
   readonly user: Schemas['UserDetail'];
-  readonly onDone: () => void;
-  readonly onClose: () => void;
+  readonly onDone: () => unknown;
 }
 
 const LIFTED: Partial<Record<Schemas['MembershipStatus'], string>> = {
@@ -15,20 +14,20 @@ const LIFTED: Partial<Record<Schemas['MembershipStatus'], string>> = {
   deleted: ' Their deletion ends with it; to keep the address out, leave them deleted.',
 };
 
-export function ForgetDialog({ applicationId, user, onDone, onClose }: ForgetDialogProps) {
+export function ForgetDialog({ applicationId, user, onDone }: ForgetDialogProps) {
   const { userId, email, status } = user;
   return (
-    <DangerDialog
+    <FormDialog
+      isDanger
       id="user-forgetting"
       title={`Forget the import of ${email}?`}
       lead={`They were imported and have never signed in. What was imported is removed for good: name, username, roles, scopes and groups. The address may then sign in like any other.${LIFTED[status] ?? ''}`}
-      confirmText="Forget import"
+      submitText="Forget import"
       nameToType={email}
       send={() =>
         ask(api.DELETE('/api/applications/{id}/users/{userId}', { params: { path: { id: applicationId, userId } } }))
       }
       onDone={onDone}
-      onClose={onClose}
     />
   );
 }

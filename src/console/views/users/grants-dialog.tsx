@@ -1,54 +1,52 @@
 /** Adds or removes roles, scopes and groups of several users. */
-import { useState } from 'preact/hooks';
-import { ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { counted } from '../../components/words.ts';
 import { type Access, HELD_KINDS } from '../grants/access.ts';
-import { AccessChoices, type Chosen } from '../grants/access-choices.tsx';
+import { accessFields, type Chosen } from '../grants/access-fields.tsx';
 import { changeGrants, type GrantsChange, type UserResult } from './changes.ts';
 
 interface GrantsDialogProps {
   readonly applicationId: string;
   readonly userIds: readonly string[];
   readonly access: Access;
-  readonly onDone: (results: readonly UserResult[], done: string) => void;
-  readonly onClose: () => void;
+  readonly onDone: (results: readonly UserResult[]) => unknown;
 }
 
-type Side = 'add' | 'remove';
-
-const SIDES = [
-  { value: 'add', label: 'Give', detail: 'Who has it already keeps it.' },
+const DIRECTIONS = [
+  { value: 'add', label: 'Give', detail: 'People who already have it keep it.' },
   { value: 'remove', label: 'Take away', detail: 'At once: the next verification shows it.' },
 ] as const;
 
-export function GrantsDialog({ applicationId, userIds, access, onDone, onClose }: GrantsDialogProps) {
-  const [side, setSide] = useState<Side>('add');
-  const [chosen, setChosen] = useState<Chosen>({ roles: [], scopes: [], memberships: [] });
-  const whom = counted(userIds.length, 'person', 'people');
-  const amount = chosen.roles.length + chosen.scopes.length + chosen.memberships.length;
+interface Values extends Chosen {
+  readonly direction: 'add' | 'remove';
+}
+
+export function GrantsDialog({ applicationId, userIds, access, onDone }: GrantsDialogProps) {
+  const form = useForm<Values>({ direction: 'add', roles: [], scopes: [], memberships: [] });
+  const { direction } = form.values;
+  const changed = HELD_KINDS.filter(({ kind }) => form.values[kind].length > 0);
+  const amount = changed.reduce((sum, { kind }) => sum + form.values[kind].length, 0);
   const change: GrantsChange = Object.fromEntries(
-    HELD_KINDS.filter(({ kind }) => chosen[kind].length > 0).map(({ kind }) => [kind, { [side]: [...chosen[kind]] }]),
+    changed.map(({ kind }) => [kind, { [direction]: form.values[kind] }]),
   );
-  const verb = side === 'add' ? 'Give' : 'Take';
-  const ending = side === 'add' ? `to ${whom}` : `from ${whom}`;
+  const whom = counted(userIds.length, 'person', 'people');
+  const verb = direction === 'add' ? 'Give' : 'Take';
+  const ending = direction === 'add' ? `to ${whom}` : `from ${whom}`;
   return (
-    <FormDialog<UserResult[]>
+    <FormDialog
       id="user-grants"
       title={`Change the access of ${whom}`}
       submitText={amount === 0 ? `${verb} ${ending}` : `${verb} ${amount} ${ending}`}
-      isDanger={side === 'remove'}
+      isDanger={direction === 'remove'}
       isIncomplete={amount === 0}
+      form={form}
+      fields={[
+        { kind: 'choice', id: 'grants-side', name: 'direction', label: 'What to do', choices: DIRECTIONS },
+        ...accessFields('grants', access),
+      ]}
       send={() => changeGrants(applicationId, userIds, change)}
-      onDone={(results) => onDone(results, 'changed')}
-      onClose={onClose}
-    >
-      {() => (
-        <>
-          <ChooseOne id="grants-side" label="What to do" choices={SIDES} chosen={side} onChange={setSide} />
-          <AccessChoices id="grants" access={access} chosen={chosen} onChange={setChosen} />
-        </>
-      )}
-    </FormDialog>
+      onDone={onDone}
+    />
   );
 }

@@ -1,6 +1,6 @@
 /** Filters for users: status and grants. */
 import type { Filters } from '../../address.ts';
-import { Filter } from '../../components/filters.tsx';
+import { FilterFields } from '../../components/filters.tsx';
 import { type Access, grantChoices } from '../grants/access.ts';
 import { STATUS_CHOICES } from './statuses.ts';
 
@@ -15,32 +15,28 @@ interface MemberFiltersProps {
 }
 
 export function MemberFilters({ idPrefix = '', filters, access, onChange }: MemberFiltersProps) {
+  const { role, membership } = filters;
   return (
-    <>
-      <Filter
-        id={`${idPrefix}status`}
-        label="Status"
-        any="Any status"
-        value={filters.status}
-        choices={STATUS_CHOICES}
-        onChoose={(status) => onChange({ status })}
-      />
-      <Filter
-        id={`${idPrefix}role`}
-        label="Role"
-        any="Any role"
-        value={filters.role}
-        choices={grantChoices(access?.roles, filters.role)}
-        onChoose={(role) => onChange({ role })}
-      />
-      <Filter
-        id={`${idPrefix}membership`}
-        label="Group"
-        any="Any group"
-        value={filters.membership}
-        choices={grantChoices(access?.memberships, filters.membership)}
-        onChoose={(membership) => onChange({ membership })}
-      />
-    </>
+    <FilterFields
+      of={[
+        { name: 'status', id: `${idPrefix}status`, label: 'Status', any: 'Any status', choices: STATUS_CHOICES },
+        {
+          name: 'role',
+          id: `${idPrefix}role`,
+          label: 'Role',
+          any: 'Any role',
+          choices: grantChoices(access?.roles, role),
+        },
+        {
+          name: 'membership',
+          id: `${idPrefix}membership`,
+          label: 'Group',
+          any: 'Any group',
+          choices: grantChoices(access?.memberships, membership),
+        },
+      ]}
+      filters={filters}
+      onChange={onChange}
+    />
   );
 }

@@ -1,18 +1,19 @@
 /** Result of a bulk change with refusals: how many, who and why. */
 import { Button } from '../../../pages/components/button.tsx';
 import { Dialog } from '../../../pages/components/dialog.tsx';
+import { useCloseDialog } from '../../components/use-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 
 interface OutcomeDialogProps {
   readonly results: readonly UserResult[];
   readonly done: string;
   readonly emailOf: (userId: string) => string;
-  readonly onClose: () => void;
 }
 
-export function OutcomeDialog({ results, done, emailOf, onClose }: OutcomeDialogProps) {
+export function OutcomeDialog({ results, done, emailOf }: OutcomeDialogProps) {
+  const close = useCloseDialog();
   return (
-    <Dialog id="outcome" title="Not everybody was changed" onClose={onClose}>
+    <Dialog id="outcome" title="Not everybody was changed" onClose={close}>
       <p class="lead">{summaryOf(results, done)}</p>
       <ul class="outcomes" tabIndex={0} aria-label="Who was left out">
         {leftOut(results).map(({ userId, outcome, message }) => (
@@ -23,7 +24,7 @@ export function OutcomeDialog({ results, done, emailOf, onClose }: OutcomeDialog
         ))}
       </ul>
       <div class="dialog-actions">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={close}>Close</Button>
       </div>
     </Dialog>
   );

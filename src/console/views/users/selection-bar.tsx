@@ -1,7 +1,7 @@
 /** Actions for the selected users and their result; hidden without a selection. */
-import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { Action } from '../../components/action.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { counted } from '../../components/words.ts';
 import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
@@ -26,16 +26,35 @@ interface Outcome {
 
 export function SelectionBar({ applicationId, users, access, onClear, onChanged }: SelectionBarProps) {
   const toast = useToast();
-  const [asked, setAsked] = useState<UserAction | 'grants' | null>(null);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const outcome = useDialog<Outcome>(({ results, done, emails }) => (
+    <OutcomeDialog results={results} done={done} emailOf={(userId) => emails.get(userId) ?? userId} />
+  ));
+  const grants = useDialog(
+    () =>
+      access !== null && (
+        <GrantsDialog
+          applicationId={applicationId}
+          userIds={users.map(({ userId }) => userId)}
+          access={access}
+          onDone={(results) => finish(results, 'changed')}
+        />
+      ),
+  );
+  const change = useDialog<UserAction>((action) => (
+    <ActionDialog
+      applicationId={applicationId}
+      action={action}
+      users={users}
+      onDone={(results) => finish(results, ACTIONS[action].done)}
+    />
+  ));
 
   async function finish(results: readonly UserResult[], done: string): Promise<void> {
-    setAsked(null);
     if (leftOut(results).length === 0) {
       toast(summaryOf(results, done));
       onClear();
     } else {
-      setOutcome({ results, done, emails: new Map(users.map(({ userId, email }) => [userId, email])) });
+      outcome.open({ results, done, emails: new Map(users.map(({ userId, email }) => [userId, email])) });
     }
     await onChanged();
   }
@@ -46,11 +65,11 @@ export function SelectionBar({ applicationId, users, access, onClear, onChanged 
         <div class="selection" id="selection" role="toolbar" aria-label="What to do with the users that are chosen">
           <span role="status">{counted(users.length, 'person', 'people')} chosen</span>
           {actionsFor(users).map((action) => (
-            <Action key={action} id={`${action}-users`} onClick={() => setAsked(action)}>
+            <Action key={action} id={`${action}-users`} onClick={() => change.open(action)}>
               {ACTIONS[action].verb}
             </Action>
           ))}
-          <Action id="grants-users" isDisabled={access === null} onClick={() => setAsked('grants')}>
+          <Action id="grants-users" isDisabled={access === null} onClick={grants.open}>
             Change access
           </Action>
           <button class="link" type="button" onClick={onClear}>
@@ -58,32 +77,9 @@ export function SelectionBar({ applicationId, users, access, onClear, onChanged 
           </button>
         </div>
       )}
-      {asked === 'grants' && access !== null && (
-        <GrantsDialog
-          applicationId={applicationId}
-          userIds={users.map(({ userId }) => userId)}
-          access={access}
-          onDone={(results, done) => void finish(results, done)}
-          onClose={() => setAsked(null)}
-        />
-      )}
-      {asked !== null && asked !== 'grants' && (
-        <ActionDialog
-          applicationId={applicationId}
-          action={asked}
-          users={users}
-          onDone={(results) => void finish(results, ACTIONS[asked].done)}
-          onClose={() => setAsked(null)}
-        />
-      )}
-      {outcome && (
-        <OutcomeDialog
-          results={outcome.results}
-          done={outcome.done}
-          emailOf={(userId) => outcome.emails.get(userId) ?? userId}
-          onClose={() => setOutcome(null)}
-        />
-      )}
+      {grants.dialog}
+      {change.dialog}
+      {outcome.dialog}
     </>
   );
 }

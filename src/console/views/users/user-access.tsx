@@ -1,5 +1,4 @@
 /** Roles, scopes and groups of a user, and the form that changes them. */
-import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
@@ -7,8 +6,10 @@ import { Facts } from '../../components/facts.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DetailPart } from '../../components/list-detail.tsx';
 import { Slugs } from '../../components/slugs.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
 import { type Access, HELD_KINDS, type HeldKind } from '../grants/access.ts';
-import { AccessChoices, type Chosen } from '../grants/access-choices.tsx';
+import { accessFields, type Chosen } from '../grants/access-fields.tsx';
 
 type Detail = Schemas['UserDetail'];
 
@@ -22,30 +23,31 @@ interface UserAccessProps {
 
 export function UserAccess({ applicationId, user, access, onChanged }: UserAccessProps) {
   const toast = useToast();
-  const [isAsked, setIsAsked] = useState(false);
-  return (
-    <DetailPart
-      title="Access"
-      action={
-        <Action id="edit-access" isDisabled={access === null} onClick={() => setIsAsked(true)}>
-          Change
-        </Action>
-      }
-    >
-      <Facts of={HELD_KINDS.map(({ kind, title }) => [title, <Slugs of={user[kind]} />])} />
-      {isAsked && access !== null && (
+  const { open, dialog } = useDialog(
+    () =>
+      access !== null && (
         <AccessForm
           applicationId={applicationId}
           user={user}
           access={access}
           onDone={() => {
-            setIsAsked(false);
             toast('The access is changed.');
             void onChanged();
           }}
-          onClose={() => setIsAsked(false)}
         />
-      )}
+      ),
+  );
+  return (
+    <DetailPart
+      title="Access"
+      action={
+        <Action id="edit-access" isDisabled={access === null} onClick={open}>
+          Change
+        </Action>
+      }
+    >
+      <Facts of={HELD_KINDS.map(({ kind, title }) => [title, <Slugs of={user[kind]} />])} />
+      {dialog}
     </DetailPart>
   );
 }
@@ -54,12 +56,12 @@ interface AccessFormProps {
   readonly applicationId: string;
   readonly user: Detail;
   readonly access: Access;
-  readonly onDone: () => void;
-  readonly onClose: () => void;
+  readonly onDone: () => unknown;
 }
 
-function AccessForm({ applicationId, user, access, onDone, onClose }: AccessFormProps) {
-  const [chosen, setChosen] = useState<Chosen>(user);
+function AccessForm({ applicationId, user, access, onDone }: AccessFormProps) {
+  const form = useForm<Chosen>({ roles: user.roles, scopes: user.scopes, memberships: user.memberships });
+  const chosen = form.values;
 
   async function send(): Promise<Outcome<null>> {
     for (const { kind } of HELD_KINDS) {
@@ -77,12 +79,11 @@ function AccessForm({ applicationId, user, access, onDone, onClose }: AccessForm
       lead="A backend reads it at the next verification."
       submitText="Save access"
       isIncomplete={HELD_KINDS.every(({ kind }) => isSame(chosen[kind], user[kind]))}
+      form={form}
+      fields={accessFields('access', access)}
       send={send}
       onDone={onDone}
-      onClose={onClose}
-    >
-      {() => <AccessChoices id="access" access={access} chosen={chosen} onChange={setChosen} />}
-    </FormDialog>
+    />
   );
 }
 
@@ -94,13 +95,5 @@ function setHeld(
   path: { readonly id: string; readonly userId: string },
   slugs: string[],
 ): Promise<Outcome<unknown>> {
-  const given = { params: { path }, body: { slugs } };
-  switch (kind) {
-    case 'roles':
-      return ask(api.PUT('/api/applications/{id}/users/{userId}/roles', given));
-    case 'scopes':
-      return ask(api.PUT('/api/applications/{id}/users/{userId}/scopes', given));
-    case 'memberships':
-      return ask(api.PUT('/api/applications/{id}/users/{userId}/memberships', given));
-  }
+  return ask(api.PUT(`/api/applications/{id}/users/{userId}/${kind}`, { params: { path }, body: { slugs } }));
 }

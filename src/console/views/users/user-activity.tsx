@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask, type Outcome, type Page } from '../../api.ts';
-import { FailureNote } from '../../components/failure-note.tsx';
+import { Entries } from '../../components/entries.tsx';
 import { DetailPart } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useListed } from '../../data.ts';
@@ -17,7 +17,7 @@ interface UserActivityProps {
 const SHOWN = 8;
 
 export function UserActivity({ applicationId, userId }: UserActivityProps) {
-  const { items, failure, reload } = useListed<AuthEvent>(
+  const list = useListed<AuthEvent>(
     (): Promise<Outcome<Page<AuthEvent>>> =>
       ask(
         api.GET('/api/applications/{id}/activity/list', {
@@ -29,22 +29,20 @@ export function UserActivity({ applicationId, userId }: UserActivityProps) {
   const all = `${addresses.application(applicationId, 'activity')}?userId=${encodeURIComponent(userId)}`;
   return (
     <DetailPart title="Latest activity" action={<Link href={all}>Show all</Link>}>
-      {failure && <FailureNote failure={failure} onRetry={reload} />}
-      {items === null && !failure && <div class="skeleton" aria-busy="true" />}
-      {items?.length === 0 && <p class="muted">Nothing is on record.</p>}
-      {items !== null && items.length > 0 && (
-        <ul class="entries">
-          {items.map((event) => (
-            <li key={event.id}>
-              <Link href={addresses.application(applicationId, 'activity', event.id)}>{kindInWords(event.kind)}</Link>
-              {!event.ok && <Result of={event} />}
-              <span class="fine">
-                <Time at={event.createdAt} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Entries
+        list={list}
+        none="Nothing is on record."
+        keyOf={({ id }) => id}
+        render={(event) => (
+          <>
+            <Link href={addresses.application(applicationId, 'activity', event.id)}>{kindInWords(event.kind)}</Link>
+            {!event.ok && <Result of={event} />}
+            <span class="fine">
+              <Time at={event.createdAt} />
+            </span>
+          </>
+        )}
+      />
     </DetailPart>
   );
 }

@@ -1,5 +1,4 @@
 /** Detail of a user: profile, access, sessions and recent activity. */
-import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
@@ -7,6 +6,7 @@ import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
@@ -32,13 +32,27 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
   const { id } = application;
   const toast = useToast();
   const [, navigate] = useLocation();
-  const [action, setAction] = useState<UserAction | null>(null);
-  const [isForgetting, setForgetting] = useState(false);
   const { data, failure, reload } = useLoaded<Schemas['UserDetail']>(
     () => ask(api.GET('/api/applications/{id}/users/{userId}', { params: { path: { id, userId } } })),
     [id, userId],
   );
-  if (!data)
+  // Dialogs and messages use the title as the address.
+  const user = data && { ...data, email: titleOf(data) };
+  const change = useDialog<UserAction>(
+    (action) =>
+      user && (
+        <ActionDialog
+          applicationId={id}
+          action={action}
+          users={[user]}
+          onDone={(results) => onChange(user.email, ACTIONS[action].done, results)}
+        />
+      ),
+  );
+  const forgetting = useDialog(
+    () => user && <ForgetDialog applicationId={id} user={user} onDone={() => onForgotten(user.email)} />,
+  );
+  if (!user)
     return (
       <AbsentDetail
         title="User"
@@ -48,15 +62,11 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         missing={`There is no such user in ${application.name}; an import may have been forgotten.`}
       />
     );
-  const isPerson = data.kind === 'person';
-  // Dialogs and messages use the title as the address.
-  const user = { ...data, email: titleOf(data) };
+  const isPerson = user.kind === 'person';
 
-  async function onDone(results: readonly UserResult[]): Promise<void> {
-    const done = action ? ACTIONS[action].done : 'changed';
-    setAction(null);
+  async function onChange(email: string, done: string, results: readonly UserResult[]): Promise<void> {
     const [result] = results;
-    const message = result?.outcome === 'changed' ? `${user.email} is ${done}.` : summaryOf(results, done);
+    const message = result?.outcome === 'changed' ? `${email} is ${done}.` : summaryOf(results, done);
     const [refused] = leftOut(results);
     if (refused) toast(refused.message ?? message, 'bad');
     else toast(message);
@@ -64,9 +74,8 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
     await onChanged();
   }
 
-  async function onForgotten(): Promise<void> {
-    setForgetting(false);
-    toast(`The import of ${user.email} is forgotten.`);
+  async function onForgotten(email: string): Promise<void> {
+    toast(`The import of ${email} is forgotten.`);
     navigate(closeTo);
     await onChanged();
   }
@@ -83,13 +92,13 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
               key={possible}
               id={`${possible}-user`}
               look={possible === 'delete' ? 'danger' : 'small'}
-              onClick={() => setAction(possible)}
+              onClick={() => change.open(possible)}
             >
               {ACTIONS[possible].verb}
             </Action>
           ))}
           {isPerson && isForgettable(user) && (
-            <Action id="forget-user" look="danger" onClick={() => setForgetting(true)}>
+            <Action id="forget-user" look="danger" onClick={forgetting.open}>
               Forget import
             </Action>
           )}
@@ -100,7 +109,7 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         <>
           <UserProfile user={user} />
           <DetailPart title="Why was this person refused?">
-            <WhyRefused application={application} email={user.email} user={user} onAct={setAction} />
+            <WhyRefused application={application} email={user.email} user={user} onAct={change.open} />
           </DetailPart>
         </>
       ) : (
@@ -117,23 +126,8 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
       />
       {isPerson && <UserSessions key={user.status} applicationId={id} user={user} />}
       <UserActivity key={`${user.status} activity`} applicationId={id} userId={userId} />
-      {action !== null && (
-        <ActionDialog
-          applicationId={id}
-          action={action}
-          users={[user]}
-          onDone={(results) => void onDone(results)}
-          onClose={() => setAction(null)}
-        />
-      )}
-      {isForgetting && (
-        <ForgetDialog
-          applicationId={id}
-          user={user}
-          onDone={() => void onForgotten()}
-          onClose={() => setForgetting(false)}
-        />
-      )}
+      {change.dialog}
+      {forgetting.dialog}
     </Detail>
   );
 }

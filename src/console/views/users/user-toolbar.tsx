@@ -1,6 +1,6 @@
 /** Filters and order of the user list. */
 import type { Filters } from '../../address.ts';
-import { Filter, SearchField } from '../../components/filters.tsx';
+import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { useRights } from '../../rights.tsx';
 import type { Access } from '../grants/access.ts';
 import { MemberFilters } from './member-filters.tsx';
@@ -15,7 +15,12 @@ interface UserToolbarProps {
   readonly onChange: (change: Shown, isTyping?: boolean) => void;
 }
 
-const SORTS = [{ value: 'joined', label: 'By joining' }];
+const ORDER = {
+  name: 'sort',
+  label: 'Order',
+  any: 'By last seen',
+  choices: [{ value: 'joined', label: 'By joining' }],
+} as const;
 
 export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
   const { canWrite } = useRights();
@@ -28,14 +33,7 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
         onSearch={(q) => onChange({ q, why: undefined }, true)}
       />
       <MemberFilters filters={filters} access={access} onChange={onChange} />
-      <Filter
-        id="sort"
-        label="Order"
-        any="By last seen"
-        value={filters.sort}
-        choices={SORTS}
-        onChoose={(sort) => onChange({ sort })}
-      />
+      <FilterFields of={[ORDER]} filters={filters} onChange={onChange} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { Filter } from '../../components/filters.tsx';
+import { FilterFields } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
@@ -24,7 +24,7 @@ interface DeliveriesProps {
   readonly calls: WebhookCalls;
   readonly open: string | null;
   /** Changes after deliveries were created here, to reload the list. */
-  readonly turn: number;
+  readonly revision: number;
   readonly here: string;
   readonly addressOf: (deliveryId: string) => string;
   readonly onTest: () => unknown;
@@ -54,11 +54,15 @@ const COLUMNS: readonly Column<Delivery>[] = [
 ];
 
 const TYPES = [...EVENT_TYPES, TEST_EVENT].map((type) => ({ value: type, label: type }));
+const FILTERS = [
+  { name: 'status', id: 'delivery-status', label: 'Status', any: 'Any status', choices: DELIVERY_STATUSES },
+  { name: 'type', id: 'delivery-type', label: 'Event type', any: 'Any event', choices: TYPES },
+] as const;
 /** Delay until a new event's delivery appears. */
 const SETTLING_MS = 800;
 
 export function Deliveries(props: DeliveriesProps) {
-  const { webhook, calls, open, turn, here, addressOf, onTest, onRefreshed } = props;
+  const { webhook, calls, open, revision, here, addressOf, onTest, onRefreshed } = props;
   const search = useSearch();
   const [filters, setFilters] = useFilters(['status', 'type']);
   const query = { status: filters.status as DeliveryStatus | undefined, type: filters.type };
@@ -75,29 +79,14 @@ export function Deliveries(props: DeliveriesProps) {
 
   useEvery(pollingOf(list.items ?? []), refresh);
   useEffect(() => {
-    if (turn > 0) void refresh();
-  }, [turn, webhook.status]);
+    if (revision > 0) void refresh();
+  }, [revision, webhook.status]);
   useLiveEvents(SETTLING_MS, refresh);
 
   return (
     <>
       <div class="toolbar">
-        <Filter
-          id="delivery-status"
-          label="Status"
-          any="Any status"
-          value={filters.status}
-          choices={DELIVERY_STATUSES}
-          onChoose={(status) => setFilters({ status })}
-        />
-        <Filter
-          id="delivery-type"
-          label="Event type"
-          any="Any event"
-          value={filters.type}
-          choices={TYPES}
-          onChoose={(type) => setFilters({ type })}
-        />
+        <FilterFields of={FILTERS} filters={filters} onChange={setFilters} />
       </div>
       <ListDetail
         list={

@@ -1,5 +1,4 @@
 /** Dialogs for editing, disabling or deleting an endpoint and rotating its secret. */
-import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import type { NewWebhook, Webhook, WebhookCalls } from './webhook-calls.ts';
@@ -10,14 +9,13 @@ interface EndpointDialogProps {
   readonly act: EndpointAct;
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
-  readonly onChanged: (webhook: Webhook, said: string) => void;
-  readonly onRotated: (webhook: NewWebhook) => void;
-  readonly onDeleted: () => void;
-  readonly onClose: () => void;
+  readonly onChanged: (webhook: Webhook, message: string) => unknown;
+  readonly onRotated: (webhook: NewWebhook) => unknown;
+  readonly onDeleted: () => unknown;
 }
 
 export function EndpointDialog(props: EndpointDialogProps) {
-  const { act, webhook, calls, onChanged, onRotated, onDeleted, onClose } = props;
+  const { act, webhook, calls, onChanged, onRotated, onDeleted } = props;
   const { id, url } = webhook;
   switch (act) {
     case 'change':
@@ -26,7 +24,6 @@ export function EndpointDialog(props: EndpointDialogProps) {
           of={webhook}
           send={(input) => calls.update(id, input)}
           onDone={(changed) => onChanged(changed, 'Saved.')}
-          onClose={onClose}
         />
       );
     case 'rotate':
@@ -42,32 +39,31 @@ export function EndpointDialog(props: EndpointDialogProps) {
           submitText="Rotate secret"
           send={() => calls.rotateSecret(id)}
           onDone={onRotated}
-          onClose={onClose}
         />
       );
     case 'disable':
       return (
-        <DangerDialog
+        <FormDialog
+          isDanger
           id="webhook-disabling"
           title="Disable this webhook?"
           lead="What happens while it is disabled is never sent to it. What waits already goes out when it is enabled again."
-          confirmText="Disable webhook"
+          submitText="Disable webhook"
           send={() => calls.update(id, { status: 'disabled' })}
           onDone={(changed) => onChanged(changed, 'Nothing is sent until it is enabled again.')}
-          onClose={onClose}
         />
       );
     case 'delete':
       return (
-        <DangerDialog
+        <FormDialog
+          isDanger
           id="webhook-deletion"
           title="Delete this webhook?"
           lead={`${url} is told nothing more. Its deliveries are removed, also those that still wait. This cannot be undone.`}
-          confirmText="Delete webhook"
+          submitText="Delete webhook"
           nameToType={new URL(url).host}
           send={() => calls.remove(id)}
           onDone={onDeleted}
-          onClose={onClose}
         />
       );
   }

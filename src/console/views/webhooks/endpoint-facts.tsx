@@ -13,15 +13,15 @@ interface EndpointFactsProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
   /** Changes after something was sent here, to reload the summary. */
-  readonly turn: number;
+  readonly revision: number;
 }
 
-export function EndpointFacts({ webhook, calls, turn }: EndpointFactsProps) {
+export function EndpointFacts({ webhook, calls, revision }: EndpointFactsProps) {
   const stats = useLoaded(calls.stats, [webhook.id]);
   const latest = useLoaded(() => calls.deliveries(webhook.id, { limit: 1 }), [webhook.id]);
   useEffect(() => {
-    if (turn > 0) void latest.reload();
-  }, [turn]);
+    if (revision > 0) void latest.reload();
+  }, [revision]);
   const endpoint = stats.data?.webhooks.endpoints.find(({ webhookId }) => webhookId === webhook.id);
   const share = endpoint && successWords(endpoint);
   const { word, tone } = ENDPOINT_WORDS[webhook.status];

@@ -11,6 +11,7 @@ import { FailureNote } from '../../components/failure-note.tsx';
 import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { Deliveries } from './deliveries.tsx';
@@ -30,19 +31,46 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const webhook = useLoaded(() => calls.get(id), [id]);
   const [, navigate] = useLocation();
   const [filters] = useFilters(['show']);
-  const [asked, setAsked] = useState<EndpointAct | null>(null);
-  const [fresh, setFresh] = useState<NewWebhook | null>(null);
   const [releasing, setReleasing] = useState<number | null>(null);
   /** Changes after deliveries were created here, to reload the views. */
-  const [turn, setTurn] = useState(0);
+  const [revision, setRevision] = useState(0);
   const report = useReport();
   const toast = useToast();
   const all = addresses.application(application.id, 'webhooks');
   const here = addresses.application(application.id, 'webhooks', id);
   const addressOf = (delivery: string) => addresses.application(application.id, 'webhooks', id, delivery);
   const found = webhook.data;
+  const secret = useDialog<NewWebhook>(({ signingSecret }) => (
+    <SecretDialog
+      id="signing-secret"
+      title="The new signing secret"
+      lead="For 24 hours every delivery is signed with this secret and with the previous one. Give your endpoint this one in that time."
+      what="signing secret"
+      value={signingSecret}
+      onStored={webhook.reload}
+    />
+  ));
+  const { open: ask, dialog } = useDialog<EndpointAct>(
+    (act) =>
+      found && (
+        <EndpointDialog
+          act={act}
+          webhook={found}
+          calls={calls}
+          onChanged={(changed, message) => {
+            webhook.set(changed);
+            toast(message);
+          }}
+          onRotated={secret.open}
+          onDeleted={() => {
+            toast('The webhook is deleted.');
+            navigate(all);
+          }}
+        />
+      ),
+  );
 
-  const sent = () => setTurn((before) => before + 1);
+  const sent = () => setRevision((before) => before + 1);
 
   const back = (
     <Link class="back" href={all}>
@@ -84,7 +112,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
         lead={found.description ?? undefined}
         actions={
           <>
-            <Action id="edit-webhook" onClick={() => setAsked('change')}>
+            <Action id="edit-webhook" onClick={() => ask('change')}>
               Change
             </Action>
             <Action id="test-webhook" isDisabled={found.status === 'disabled'} onClick={test}>
@@ -92,9 +120,9 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
             </Action>
             <Menu label="More actions">
               {found.status === 'disabled' && <MenuEntry onClick={enable}>Enable</MenuEntry>}
-              {found.status === 'active' && <MenuEntry onClick={() => setAsked('disable')}>Disable</MenuEntry>}
-              <MenuEntry onClick={() => setAsked('rotate')}>Rotate signing secret</MenuEntry>
-              <MenuEntry isDanger onClick={() => setAsked('delete')}>
+              {found.status === 'active' && <MenuEntry onClick={() => ask('disable')}>Disable</MenuEntry>}
+              <MenuEntry onClick={() => ask('rotate')}>Rotate signing secret</MenuEntry>
+              <MenuEntry isDanger onClick={() => ask('delete')}>
                 Delete
               </MenuEntry>
             </Menu>
@@ -118,15 +146,15 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           webhookId={id}
           calls={calls}
           total={releasing}
-          onEnd={(said) => {
+          onEnd={(message) => {
             setReleasing(null);
             sent();
-            toast(said);
+            toast(message);
             void webhook.reload();
           }}
         />
       )}
-      <EndpointFacts webhook={found} calls={calls} turn={turn} />
+      <EndpointFacts webhook={found} calls={calls} revision={revision} />
       <nav class="tabs" aria-label="Of this webhook">
         <Link href={here} aria-current={isSigning ? undefined : 'page'}>
           Deliveries
@@ -136,53 +164,21 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
         </Link>
       </nav>
       {isSigning ? (
-        <Signing webhook={found} onRotate={() => setAsked('rotate')} />
+        <Signing webhook={found} onRotate={() => ask('rotate')} />
       ) : (
         <Deliveries
           webhook={found}
           calls={calls}
           open={deliveryId}
-          turn={turn}
+          revision={revision}
           here={here}
           addressOf={addressOf}
           onTest={test}
           onRefreshed={webhook.reload}
         />
       )}
-      {asked && (
-        <EndpointDialog
-          act={asked}
-          webhook={found}
-          calls={calls}
-          onChanged={(changed, said) => {
-            setAsked(null);
-            webhook.set(changed);
-            toast(said);
-          }}
-          onRotated={(rotated) => {
-            setAsked(null);
-            setFresh(rotated);
-          }}
-          onDeleted={() => {
-            toast('The webhook is deleted.');
-            navigate(all);
-          }}
-          onClose={() => setAsked(null)}
-        />
-      )}
-      {fresh && (
-        <SecretDialog
-          id="signing-secret"
-          title="The new signing secret"
-          lead="For 24 hours every delivery is signed with this secret and with the one before. Give your endpoint this one in that time."
-          what="signing secret"
-          value={fresh.signingSecret}
-          onStored={() => {
-            setFresh(null);
-            void webhook.reload();
-          }}
-        />
-      )}
+      {dialog}
+      {secret.dialog}
     </>
   );
 }

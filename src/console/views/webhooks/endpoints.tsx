@@ -1,18 +1,15 @@
 /** Endpoints of an application with their success rates. */
-import { Plus } from 'lucide';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { addresses } from '../../address.ts';
-import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
+import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { count } from '../../components/words.ts';
-import { useCreation } from '../../creation.ts';
 import { useListed, useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';
@@ -23,8 +20,19 @@ import { type NewWebhook, STATS_DAYS, type Webhook, webhookCalls } from './webho
 export function Endpoints({ application: { id } }: ApplicationViewProps) {
   const calls = useMemo(() => webhookCalls(id), [id]);
   const [, navigate] = useLocation();
-  const creation = useCreation();
-  const [fresh, setFresh] = useState<NewWebhook | null>(null);
+  const secret = useDialog<NewWebhook>(({ id: webhookId, signingSecret }) => (
+    <SecretDialog
+      id="signing-secret"
+      title="The webhook is added"
+      lead="Your endpoint uses this secret to check that a delivery comes from here. Keep it with its other secrets."
+      what="signing secret"
+      value={signingSecret}
+      onStored={() => navigate(addresses.application(id, 'webhooks', webhookId))}
+    />
+  ));
+  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-webhook', text: 'Add webhook' }, () => (
+    <EndpointForm send={calls.create} onDone={secret.open} />
+  ));
   const list = useListed<Webhook>(calls.list, [calls]);
   const stats = useLoaded(calls.stats, [calls]);
 
@@ -55,11 +63,6 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
     { key: 'created', title: 'Added', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
   ];
 
-  const add = (
-    <Action id="add-webhook" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
-      Add webhook
-    </Action>
-  );
   return (
     <>
       <PageHead
@@ -81,29 +84,8 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
           </Empty>
         }
       />
-      {creation.isOpen && (
-        <EndpointForm
-          send={calls.create}
-          onDone={(webhook) => {
-            creation.close();
-            setFresh(webhook);
-          }}
-          onClose={creation.close}
-        />
-      )}
-      {fresh && (
-        <SecretDialog
-          id="signing-secret"
-          title="The webhook is added"
-          lead="Your endpoint proves with this secret that a delivery comes from here. Keep it with its other secrets."
-          what="signing secret"
-          value={fresh.signingSecret}
-          onStored={() => {
-            setFresh(null);
-            navigate(addresses.application(id, 'webhooks', fresh.id));
-          }}
-        />
-      )}
+      {creation}
+      {secret.dialog}
     </>
   );
 }

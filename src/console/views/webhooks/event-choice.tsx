@@ -2,23 +2,18 @@
 import { useState } from 'preact/hooks';
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
+import type { CustomProps } from '../../components/form-fields.tsx';
 import { EVENT_GROUPS, EVENT_TYPES, meaningOf } from './event-words.ts';
 
-interface EventChoiceProps {
-  /** `['*']` for all. */
-  readonly chosen: readonly string[];
-  readonly error: string | null;
-  readonly onChange: (chosen: string[]) => void;
-}
-
-export function EventChoice({ chosen, error, onChange }: EventChoiceProps) {
+/** `['*']` stands for all. */
+export function EventChoice({ value: chosen, errorOf, set }: CustomProps<string[]>) {
   const isAll = chosen.includes('*');
   // Keeps the single choices while "all" is selected.
   const [some, setSome] = useState<readonly string[]>(isAll ? [] : chosen);
 
   function choose(types: string[]): void {
     setSome(types);
-    onChange(types);
+    set(types);
   }
 
   return (
@@ -31,7 +26,7 @@ export function EventChoice({ chosen, error, onChange }: EventChoiceProps) {
           { value: 'all', label: 'All events', detail: 'New kinds too, when there are some.' },
           { value: 'some', label: 'Only some' },
         ]}
-        onChange={(way) => onChange(way === 'all' ? ['*'] : [...some])}
+        onChange={(which) => set(which === 'all' ? ['*'] : [...some])}
       />
       {!isAll && (
         <div class="event-groups">
@@ -47,7 +42,7 @@ export function EventChoice({ chosen, error, onChange }: EventChoiceProps) {
           ))}
         </div>
       )}
-      <FieldError id="webhook-events" error={error} />
+      <FieldError id="webhook-events" error={errorOf('events')} />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { Time } from '../../components/time.tsx';
 import { count, counted } from '../../components/words.ts';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
 import { COUNTED, type DeliveryStatus, type Webhook, type WebhookCalls } from './webhook-calls.ts';
@@ -26,8 +27,21 @@ async function countWaiting(calls: WebhookCalls, webhookId: string, status: Deli
 
 export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
   const held = useLoaded(() => countWaiting(calls, webhook.id, 'held'), [webhook.id]);
-  const [isAsked, setIsAsked] = useState(false);
   const heldWords = held.data && `${held.data.isMore ? 'More than ' : ''}${counted(held.data.number, 'event')}`;
+  const { open, dialog } = useDialog(() => (
+    <FormDialog
+      id="release-dialog"
+      title="Release from quarantine"
+      lead={
+        held.data?.number === 0
+          ? 'Nothing is held. New events are sent as they happen.'
+          : `${heldWords ?? 'All held events'} will be sent one by one, oldest first; new events wait behind them. If one of them fails all its attempts again, the endpoint goes back to quarantine.`
+      }
+      submitText="Release webhook"
+      send={() => calls.release(webhook.id)}
+      onDone={onReleased}
+    />
+  ));
   return (
     <section class="quarantine" id="quarantine" aria-label="Quarantine">
       <div>
@@ -39,24 +53,10 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
           events are kept for 30 days.
         </p>
       </div>
-      <Action id="release-webhook" onClick={() => held.reload().then(() => setIsAsked(true))}>
+      <Action id="release-webhook" onClick={() => held.reload().then(open)}>
         Release
       </Action>
-      {isAsked && (
-        <FormDialog
-          id="release-dialog"
-          title="Release from quarantine"
-          lead={
-            held.data?.number === 0
-              ? 'Nothing is held. New events are sent as they happen.'
-              : `${heldWords ?? 'What is held'} will be sent, one by one from the oldest on; what is new waits behind. If one of them fails all its attempts again, the endpoint goes back to quarantine.`
-          }
-          submitText="Release webhook"
-          send={() => calls.release(webhook.id)}
-          onDone={onReleased}
-          onClose={() => setIsAsked(false)}
-        />
-      )}
+      {dialog}
     </section>
   );
 }
@@ -65,7 +65,7 @@ interface ReleaseProgressProps {
   readonly webhookId: string;
   readonly calls: WebhookCalls;
   readonly total: number;
-  readonly onEnd: (said: string) => void;
+  readonly onEnd: (message: string) => void;
 }
 
 const POLL_MS = 1500;

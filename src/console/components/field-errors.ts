@@ -1,14 +1,16 @@
 /** Assigns the server's validation errors to form fields. */
 import type { Failure } from '../api.ts';
 
-export interface Refusals {
-  /** Returns the error of a field, by its path in the body. */
-  errorOf(path: string): string | null;
+/** Returns the error of a field, by its path in the body. */
+export type ErrorOf = (path: string) => string | null;
+
+export interface FieldErrors {
+  readonly errorOf: ErrorOf;
   /** Returns an error that belongs to no field; call after all `errorOf` calls. */
-  elsewhere(): string | null;
+  formError(): string | null;
 }
 
-export function refusals(failure: Failure | null): Refusals {
+export function fieldErrors(failure: Failure | null): FieldErrors {
   const shown: string[] = [];
   const isOf = (name: string, path: string) => path === name || path.startsWith(`${name}.`);
   return {
@@ -16,7 +18,7 @@ export function refusals(failure: Failure | null): Refusals {
       shown.push(name);
       return failure?.fields.find(({ path }) => isOf(name, path))?.message ?? null;
     },
-    elsewhere() {
+    formError() {
       const isShown = failure?.fields.some(({ path }) => shown.some((name) => isOf(name, path)));
       return failure && !isShown ? failure.message : null;
     },
