@@ -56,28 +56,28 @@ export async function ask<Body>(call: Promise<Called<Body>>): Promise<Outcome<Da
   }
   const { data, error, response } = answer;
   if (response.ok && data !== undefined) return { ok: true, data: (data as { data: DataOf<Body> }).data };
-  if (response.status === 401) beginAgain();
+  if (response.status === 401) reloadToSignIn();
   return failureOf(response, error);
 }
 
-let isOver = false;
+let isReloading = false;
 
 /** Reloads only once: a page with unsaved changes would ask at every failing call. */
-function beginAgain(): void {
-  if (isOver) return;
-  isOver = true;
+function reloadToSignIn(): void {
+  if (isReloading) return;
+  isReloading = true;
   location.reload();
 }
 
 function failureOf({ status, headers }: Response, error: unknown): Failure {
   const retryAfterSeconds = Number(headers.get('retry-after'));
-  const told = (typeof error === 'object' && error !== null ? error : {}) as Partial<Record<string, unknown>>;
-  const fields = Array.isArray(told['fields']) ? (told['fields'] as Failure['fields']) : [];
+  const body = (typeof error === 'object' && error !== null ? error : {}) as Partial<Record<string, unknown>>;
+  const fields = Array.isArray(body['fields']) ? (body['fields'] as Failure['fields']) : [];
   return {
     ok: false,
     status,
-    code: typeof told['error'] === 'string' ? told['error'] : 'internal',
-    message: typeof told['message'] === 'string' ? told['message'] : `The server answered with status ${status}.`,
+    code: typeof body['error'] === 'string' ? body['error'] : 'internal',
+    message: typeof body['message'] === 'string' ? body['message'] : `The server answered with status ${status}.`,
     fields,
     ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
   };

@@ -17,16 +17,16 @@ export function useLoaded<T>(load: () => Promise<Outcome<T>>, inputs: readonly u
   const [data, setData] = useState<T | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isLoading, setIsLoading] = useState(true);
-  const turn = useRef(0);
+  const request = useRef(0);
   // A reload uses the latest `load`, even though no input has changed.
   const latest = useRef(load);
   latest.current = load;
 
   const run = useCallback(async () => {
-    const mine = ++turn.current;
+    const current = ++request.current;
     setIsLoading(true);
     const outcome = await latest.current();
-    if (mine !== turn.current) return;
+    if (current !== request.current) return;
     setIsLoading(false);
     setFailure(outcome.ok ? null : outcome);
     if (outcome.ok) setData(outcome.data);
@@ -35,7 +35,7 @@ export function useLoaded<T>(load: () => Promise<Outcome<T>>, inputs: readonly u
   useEffect(() => {
     setData(null);
     void run();
-    return () => void (turn.current += 1);
+    return () => void (request.current += 1);
   }, [run]);
 
   return { data, failure, isLoading, reload: run, set: setData };
@@ -66,13 +66,13 @@ export function useListed<Item>(
   const [page, setPage] = useState<Page<Item> | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isLoading, setIsLoading] = useState(true);
-  const turn = useRef(0);
+  const request = useRef(0);
 
   const fetchPage = useCallback(async (cursor?: string) => {
-    const mine = ++turn.current;
+    const current = ++request.current;
     setIsLoading(true);
     const outcome = await load(cursor);
-    if (mine !== turn.current) return;
+    if (current !== request.current) return;
     setIsLoading(false);
     setFailure(outcome.ok ? null : outcome);
     if (!outcome.ok) return;
@@ -85,7 +85,7 @@ export function useListed<Item>(
   useEffect(() => {
     setPage(null);
     void fetchPage();
-    return () => void (turn.current += 1);
+    return () => void (request.current += 1);
   }, [fetchPage]);
 
   return {

@@ -1,5 +1,5 @@
 /** Entry script of the console's sign-in page. */
-import { takeUp } from '../pages/browser/take-up.tsx';
+import { hydratePage } from '../pages/browser/hydrate.tsx';
 import { ConsoleSignInPage } from './sign-in-page.tsx';
 
-takeUp(ConsoleSignInPage);
+hydratePage(ConsoleSignInPage);

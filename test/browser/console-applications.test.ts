@@ -131,8 +131,8 @@ test('a workspace is renamed, and another one stands beside it with nothing in i
   await page.enter('#workspace-name', 'Side project');
   await page.press('#workspace-form-submit');
   await page.untilText('#main .page-head', /in Side project\./);
-  await page.untilText('.empty-place', /Create your first application/);
-  await page.press('.empty-place #create-application');
+  await page.untilText('.empty-state', /Create your first application/);
+  await page.press('.empty-state #create-application');
   await page.enter('#application-name', 'Garden');
   await page.press('#application-form-submit');
   await page.untilText('#open-switcher', /Garden\s+Side project/);

@@ -139,7 +139,7 @@ test('a read-only member is told who sees keys, and none is asked for', async ()
   await addMember(server, 'reader@example.test', 'member');
   const page = await openConsole(server, { member: 'reader@example.test' });
   await page.go(keys);
-  await page.untilText('.empty-place', /admins and owners/);
+  await page.untilText('.empty-state', /admins and owners/);
   expect(page.requested.filter((address) => address.includes('api-keys'))).toEqual([]);
   page.close();
 });

@@ -124,7 +124,7 @@ test('an endpoint in quarantine says why and how much it holds, and sends that w
   for (let n = 0; n < 3; n += 1) await call('POST', `/${id}/test`, {});
   receiver.answerWith(() => ({ status: 200 }));
   await page.press('#release-webhook');
-  await page.untilText('#release-dialog', /3 events will be sent, one by one/);
+  await page.untilText('#release-dialog', /3 events will be sent one by one/);
   await page.press('#release-dialog-submit');
   await page.untilSaid(/3 held events went out/);
   expect(receiver.received).toHaveLength(4);

@@ -255,13 +255,13 @@ test('an application that takes passkeys alone asks for nothing else, and says s
   });
   await page.open(signInUrl(json.data.clientId));
   expect(await page.isVisible('#passkey')).toBe(true);
-  expect(await page.isVisible('#no-ways')).toBe(false);
+  expect(await page.isVisible('#no-methods')).toBe(false);
   expect(await page.evaluate<number>('document.querySelectorAll("#email, #code").length')).toBe(0);
   await expectSoundPage();
 
   await page.open(signInUrl(json.data.clientId).replace('localhost', '127.0.0.1'));
   expect(await page.isVisible('#passkey')).toBe(false);
-  expect(await page.text('#no-ways')).toContain('no way to sign in to Passkeys only from here');
+  expect(await page.text('#no-methods')).toContain('no way to sign in to Passkeys only from here');
 });
 
 /** A fresh session beside the browser's. */

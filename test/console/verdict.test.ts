@@ -1,8 +1,8 @@
 /** Why somebody cannot sign in, as the console concludes it from what is on record. */
 import { describe, expect, test } from 'bun:test';
-import { type Standing, verdictOf } from '@/console/views/users/verdict.ts';
+import { type Evidence, verdictOf } from '@/console/views/users/verdict.ts';
 
-const OPEN: Standing = {
+const OPEN: Evidence = {
   application: {
     stage: 'live',
     signinGate: 'public',
@@ -12,13 +12,13 @@ const OPEN: Standing = {
   },
   user: { status: 'active', statusReason: null, lastSeenAt: null },
   listed: null,
-  isInsider: false,
+  isMember: false,
   failures: [],
 };
 
 const WHEN = '2026-11-22T10:00:00.000Z';
 
-function failure(kind: string, detail: Record<string, unknown>): Standing['failures'][number] {
+function failure(kind: string, detail: Record<string, unknown>): Evidence['failures'][number] {
   return {
     id: 'aud_1',
     applicationId: 'app_1',
@@ -38,8 +38,8 @@ function failure(kind: string, detail: Record<string, unknown>): Standing['failu
   };
 }
 
-interface Given extends Partial<Omit<Standing, 'application'>> {
-  readonly application?: Partial<Standing['application']>;
+interface Given extends Partial<Omit<Evidence, 'application'>> {
+  readonly application?: Partial<Evidence['application']>;
 }
 
 const judge = ({ application, ...rest }: Given) =>
@@ -92,7 +92,7 @@ describe('what keeps somebody out', () => {
   });
 
   test('is not the gate for who has a seat, for users behind a closed gate, or for who is approved', () => {
-    expect(judge({ application: { stage: 'draft' }, isInsider: true }).isKeptOut).toBe(false);
+    expect(judge({ application: { stage: 'draft' }, isMember: true }).isKeptOut).toBe(false);
     expect(judge({ application: { signinGate: 'closed' } }).isKeptOut).toBe(false);
     expect(judge({ application: { signinGate: 'private_beta' }, listed: 'approved' }).isKeptOut).toBe(false);
   });

@@ -40,7 +40,7 @@ test.each(LOCALES)('a page and a mail asked for in %s name the language that the
       homeUrl: null,
       links: { terms: null, privacy: null, imprint: null },
     },
-    ways: { isCodeAllowed: true, passkeyHost: null, provider: null },
+    methods: { isCodeAllowed: true, passkeyHost: null, provider: null },
     wrongTriesPerCode: 5,
     isMailOff: false,
     isDev: false,

@@ -63,7 +63,7 @@ test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to i
     locale: 'de',
     userCode: 'BCDF-GHJK',
     application: { id: application.id, clientId: application.clientId, name: 'Acme' },
-    ways: { isCodeAllowed: true, passkeyHost: 'auth.example.com' },
+    methods: { isCodeAllowed: true, passkeyHost: 'auth.example.com' },
   });
 });
 

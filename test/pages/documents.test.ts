@@ -39,26 +39,26 @@ const hostileApplication = {
   links: { terms: `https://x.test/${HOSTILE}`, privacy: null, imprint: null },
 };
 const startUrl = 'https://auth.test/api/auth/google/start?clientId=acme';
-const everyWay = { isCodeAllowed: true, passkeyHost: 'auth.test', provider: { name: 'Google', startUrl } };
-const noWay = { isCodeAllowed: false, passkeyHost: null, provider: null };
-const hostileWays = { ...everyWay, provider: { name: HOSTILE, startUrl: `${startUrl}&x=${HOSTILE}` } };
+const everyMethod = { isCodeAllowed: true, passkeyHost: 'auth.test', provider: { name: 'Google', startUrl } };
+const noMethod = { isCodeAllowed: false, passkeyHost: null, provider: null };
+const hostileMethods = { ...everyMethod, provider: { name: HOSTILE, startUrl: `${startUrl}&x=${HOSTILE}` } };
 
 const plainData: SignInData = {
   locale: 'en',
   application,
-  ways: everyWay,
+  methods: everyMethod,
   wrongTriesPerCode: 5,
   isMailOff: false,
   isDev: false,
 };
-const hostileData: SignInData = { ...plainData, application: hostileApplication, ways: hostileWays };
+const hostileData: SignInData = { ...plainData, application: hostileApplication, methods: hostileMethods };
 const signInPage = (data: Partial<SignInData> = {}) =>
   renderSignInPage({ ...plainData, returnTo: null, isTrial: false, email: null, ...data });
 
 const documents = {
   'sign-in': renderSignInPage({ ...plainData, returnTo: 'https://acme.test/back', isTrial: false, email: null }),
-  'sign-in without e-mail': signInPage({ ways: { ...everyWay, isCodeAllowed: false } }),
-  'sign-in without any way': signInPage({ ways: noWay }),
+  'sign-in without e-mail': signInPage({ methods: { ...everyMethod, isCodeAllowed: false } }),
+  'sign-in without any way': signInPage({ methods: noMethod }),
   'sign-in with hostile values': renderSignInPage({ ...hostileData, returnTo: HOSTILE, isTrial: true, email: HOSTILE }),
   'a device’s code': renderDeviceCodePage({ locale: 'en', wrongCode: null }),
   'a device’s code that is wrong': renderDeviceCodePage({ locale: 'en', wrongCode: HOSTILE }),
@@ -155,12 +155,12 @@ test('the sign-in page has the ids that browser tests rely on, and a label for e
 });
 
 test('the sign-in page holds what the application allows, and nothing else', async () => {
-  const idsOf = async (ways: typeof everyWay | typeof noWay) => (await parse(signInPage({ ways }))).ids;
-  const ways = ['email-form', 'divider', 'passkey', 'provider'];
-  expect((await idsOf(everyWay)).filter((id) => ways.includes(id)).sort()).toEqual([...ways].sort());
-  expect((await idsOf(noWay)).filter((id) => ways.includes(id))).toEqual([]);
-  const withoutCode = await idsOf({ ...everyWay, isCodeAllowed: false });
-  expect(withoutCode.filter((id) => ways.includes(id)).sort()).toEqual(['passkey', 'provider']);
+  const idsOf = async (methods: typeof everyMethod | typeof noMethod) => (await parse(signInPage({ methods }))).ids;
+  const ids = ['email-form', 'divider', 'passkey', 'provider'];
+  expect((await idsOf(everyMethod)).filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
+  expect((await idsOf(noMethod)).filter((id) => ids.includes(id))).toEqual([]);
+  const withoutCode = await idsOf({ ...everyMethod, isCodeAllowed: false });
+  expect(withoutCode.filter((id) => ids.includes(id)).sort()).toEqual(['passkey', 'provider']);
 });
 
 test('the foot leads to the application’s own rules, as far as it has any, and never lends them this page', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Application } from '@/store/applications.ts';
-import { ownAddress, waysInto } from '@/pages/sign-in/sign-in-data.ts';
+import { ownAddress, signInOffer } from '@/pages/sign-in/sign-in-data.ts';
 
 const application = (signinMethods: Application['signinMethods']) =>
   ({ clientId: 'cli_acme', signinMethods }) as Application;
@@ -14,12 +14,12 @@ const own = '/sign-in?clientId=cli_acme';
 
 test('only what the application allows is offered, and a provider only where there is one', async () => {
   const auth = dependencies('https://auth.example.com');
-  expect(await waysInto(application([]), { own, locale: 'en' }, auth)).toEqual({
+  expect(await signInOffer(application([]), { own, locale: 'en' }, auth)).toEqual({
     isCodeAllowed: false,
     passkeyHost: null,
     provider: null,
   });
-  expect(await waysInto(application(['otp', 'passkey', 'provider']), { own, locale: 'en' }, auth)).toEqual({
+  expect(await signInOffer(application(['otp', 'passkey', 'provider']), { own, locale: 'en' }, auth)).toEqual({
     isCodeAllowed: true,
     passkeyHost: 'auth.example.com',
     provider: {
@@ -28,7 +28,7 @@ test('only what the application allows is offered, and a provider only where the
     },
   });
   const without = dependencies('https://auth.example.com', null);
-  expect((await waysInto(application(['provider']), { own, locale: 'en' }, without)).provider).toBeNull();
+  expect((await signInOffer(application(['provider']), { own, locale: 'en' }, without)).provider).toBeNull();
 });
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   ['http://203.0.113.5', null],
   ['http://[2001:db8::1]', null],
 ])('at %s passkeys belong to %p', async (baseUrl, host) => {
-  expect((await waysInto(application(['passkey']), { own, locale: 'en' }, dependencies(baseUrl))).passkeyHost).toBe(
+  expect((await signInOffer(application(['passkey']), { own, locale: 'en' }, dependencies(baseUrl))).passkeyHost).toBe(
     host,
   );
 });
@@ -48,10 +48,10 @@ test('an address to return to that is too long for both goes straight back', asy
   const returnTo = `https://acme.test/${'a'.repeat(1_950)}`;
   const page = ownAddress('/sign-in', { clientId: 'cli_acme', returnTo, locale: null });
   expect(page).not.toContain('locale');
-  const ways = await waysInto(
+  const offer = await signInOffer(
     application(['provider']),
     { own: page, returnTo, locale: 'en' },
     dependencies('https://auth.example.com'),
   );
-  expect(new URL(ways.provider!.startUrl).searchParams.get('returnTo')).toBe(returnTo);
+  expect(new URL(offer.provider!.startUrl).searchParams.get('returnTo')).toBe(returnTo);
 });

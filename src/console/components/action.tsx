@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
 import { useToast } from '../../pages/components/toast.tsx';
 import type { Outcome } from '../api.ts';
-import { type Needs, useWhyNot } from '../rights.tsx';
+import { type Needs, useWhyNot } from '../console-context.tsx';
 
 interface ActionProps {
   readonly id?: string;

@@ -1,7 +1,7 @@
 /** Daily counts as a chart, with a table for people who cannot see it. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { count, dayOf } from './words.ts';
+import { count, dayOf } from './format.ts';
 
 interface Series {
   readonly name: string;
@@ -49,7 +49,7 @@ export function Chart({ id, label, days, series }: ChartProps) {
 }
 
 function Drawing({ label, days, series }: Omit<ChartProps, 'id'>) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const data: uPlot.AlignedData = [
     days.map((day) => Date.parse(day) / 1000),
@@ -66,7 +66,7 @@ function Drawing({ label, days, series }: Omit<ChartProps, 'id'>) {
     );
     async function draw(): Promise<void> {
       const { default: UPlot } = await import('uplot');
-      const element = place.current;
+      const element = container.current;
       if (isOver || !element) return;
       plot.current?.destroy();
       plot.current = new UPlot(optionsFor(element, series), latest.current, element);
@@ -88,7 +88,7 @@ function Drawing({ label, days, series }: Omit<ChartProps, 'id'>) {
   const total = series.map(({ name, values }) => `${count(values.reduce((sum, value) => sum + value, 0))} ${name}`);
   const [first, last] = [days[0], days.at(-1)];
   const span = first && last ? `, from ${dayOf(first)} to ${dayOf(last)}` : '';
-  return <div class="drawing" ref={place} role="img" aria-label={`${label}: ${total.join(', ')}${span}`} />;
+  return <div class="drawing" ref={container} role="img" aria-label={`${label}: ${total.join(', ')}${span}`} />;
 }
 
 function optionsFor(element: HTMLElement, series: readonly Series[]): uPlot.Options {
@@ -128,7 +128,7 @@ function optionsFor(element: HTMLElement, series: readonly Series[]): uPlot.Opti
         ...(index === 0 && { fill: `color-mix(in srgb, ${colour('--ring')} 12%, transparent)` }),
       })),
     ],
-    hooks: { setCursor: [(plot) => tell(plot, element)] },
+    hooks: { setCursor: [(plot) => showTooltip(plot, element)] },
   };
 }
 
@@ -136,7 +136,7 @@ const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'sho
 const shortDay = (seconds: number) => SHORT_DAY.format(new Date(seconds * 1000));
 
 /** Shows the hovered day and its numbers in a native tooltip. */
-function tell({ cursor, data, series }: uPlot, element: HTMLElement): void {
+function showTooltip({ cursor, data, series }: uPlot, element: HTMLElement): void {
   const at = cursor.idx;
   const day = at === null || at === undefined ? undefined : data[0][at];
   if (day === undefined) return element.removeAttribute('title');

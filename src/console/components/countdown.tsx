@@ -1,7 +1,7 @@
 /** Live countdown of the remaining time. */
 import { useEffect } from 'preact/hooks';
 import { useNow } from '../refresh.ts';
-import { duration, exactTime } from './words.ts';
+import { duration, exactTime } from './format.ts';
 
 interface CountdownProps {
   /** ISO 8601 */

@@ -9,7 +9,7 @@ interface EmptyProps {
 
 export function Empty({ title, children, action }: EmptyProps) {
   return (
-    <div class="empty-place">
+    <div class="empty-state">
       <h2>{title}</h2>
       {children && <p>{children}</p>}
       {action}

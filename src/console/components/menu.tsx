@@ -3,7 +3,7 @@ import { Ellipsis } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import { Icon } from '../../pages/components/icon.tsx';
-import { type Needs, useWhyNot } from '../rights.tsx';
+import { type Needs, useWhyNot } from '../console-context.tsx';
 
 interface MenuProps {
   readonly label: string;
@@ -15,7 +15,7 @@ export function Menu({ label, children }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
 
-  function place(): void {
+  function position(): void {
     const at = button.current?.getBoundingClientRect();
     const menu = list.current;
     if (!at || !menu) return;
@@ -53,7 +53,7 @@ export function Menu({ label, children }: MenuProps) {
         ref={list}
         role="menu"
         popover="auto"
-        onToggle={({ newState }) => newState === 'open' && place()}
+        onToggle={({ newState }) => newState === 'open' && position()}
         onKeyDown={onKeyDown}
         onClick={() => list.current?.hidePopover()}
       >

@@ -1,5 +1,5 @@
 /** Progress bar of a long operation. */
-import { count } from './words.ts';
+import { count } from './format.ts';
 
 interface ProgressProps {
   readonly label: string;

@@ -1,6 +1,6 @@
 /** Top values as a table with bars. */
 import type { ComponentChildren } from 'preact';
-import { count } from './words.ts';
+import { count } from './format.ts';
 
 interface Ranked {
   readonly key: string;

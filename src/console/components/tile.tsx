@@ -1,5 +1,5 @@
 /** Number compared with a previous period. */
-import { count } from './words.ts';
+import { count } from './format.ts';
 
 interface TileProps {
   readonly label: string;

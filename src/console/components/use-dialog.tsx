@@ -4,7 +4,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import { Icon } from '../../pages/components/icon.tsx';
 import { useFilters } from '../address.ts';
-import { useRights } from '../rights.tsx';
+import { useRights } from '../console-context.tsx';
 import { Action } from './action.tsx';
 
 const CloseContext = createContext<() => void>(() => {});

@@ -90,10 +90,10 @@ export function useLiveEvents(withinMs: number, onEvents: (events: readonly Auth
     const stop = listen((event) => {
       waiting.push(event);
       timer ??= setTimeout(() => {
-        const come = waiting;
+        const received = waiting;
         waiting = [];
         timer = undefined;
-        void latest.current(come);
+        void latest.current(received);
       }, withinMs);
     });
     return () => {

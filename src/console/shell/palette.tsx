@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { addresses } from '../address.ts';
 import { api, ask, type Schemas } from '../api.ts';
-import { useRights, useWorld } from '../rights.tsx';
+import { useRights, useConsole } from '../console-context.tsx';
 import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS } from './sections.ts';
 
 interface Entry {
@@ -114,7 +114,7 @@ function isMatch({ title, detail, also = '' }: Entry, query: string): boolean {
 }
 
 function useKnownEntries(application: Schemas['Application'] | null): Entry[] {
-  const { applications, workspace, workspaces } = useWorld();
+  const { applications, workspace, workspaces } = useConsole();
   const { canWrite } = useRights();
   const inApplication = application
     ? APPLICATION_SECTIONS.flatMap(({ sections }) => sections).map(({ name, title, also }) => ({

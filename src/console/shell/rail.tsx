@@ -6,8 +6,8 @@ import { ApplicationMark } from '../../pages/components/application-mark.tsx';
 import { GateMark, Icon } from '../../pages/components/icon.tsx';
 import { addresses } from '../address.ts';
 import type { Schemas } from '../api.ts';
-import { useWorld } from '../rights.tsx';
-import { count } from '../components/words.ts';
+import { useConsole } from '../console-context.tsx';
+import { count } from '../components/format.ts';
 import { useLive } from './live.tsx';
 import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS, type Section } from './sections.ts';
 import { signOut } from './sign-out.ts';
@@ -21,7 +21,7 @@ interface RailProps {
 
 /** Collapses to a bar on narrow screens. */
 export function Rail({ application, isOpen, onToggle, onSearch }: RailProps) {
-  const { workspace, workspaces, me } = useWorld();
+  const { workspace, workspaces, me } = useConsole();
   return (
     <header class="rail">
       <div class="rail-bar">
@@ -145,7 +145,7 @@ function Unseen() {
 }
 
 function Switcher({ application }: Pick<RailProps, 'application'>) {
-  const { applications, workspace, workspaces } = useWorld();
+  const { applications, workspace, workspaces } = useConsole();
   const close = () => document.getElementById('switcher')?.hidePopover();
   return (
     <>

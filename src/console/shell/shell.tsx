@@ -8,7 +8,7 @@ import { addresses } from '../address.ts';
 import { NothingHere } from '../components/nothing-here.tsx';
 import { api, ask, type Failure, type Outcome, type Schemas } from '../api.ts';
 import { allOf } from '../read-all.ts';
-import { type Workspace, type World, WorldProvider } from '../rights.tsx';
+import { type Workspace, type ConsoleContext, ConsoleProvider } from '../console-context.tsx';
 import { TrialsProvider } from '../trials.tsx';
 import { ApplicationRoutes, WorkspaceRoutes } from '../views.tsx';
 import { LiveProvider } from './live.tsx';
@@ -19,8 +19,8 @@ import { signOut } from './sign-out.ts';
 const LAST_WORKSPACE = 'gatehouse.console.workspace';
 const PAGE_SIZE = 200;
 
-interface Known {
-  readonly me: World['me'];
+interface ConsoleData {
+  readonly me: ConsoleContext['me'];
   readonly workspaces: readonly Workspace[];
   readonly applications: readonly Schemas['Application'][];
 }
@@ -30,15 +30,15 @@ export function Shell() {
     <ToastProvider>
       <Router base="/console">
         <TrialsProvider>
-          <Signed />
+          <SignedIn />
         </TrialsProvider>
       </Router>
     </ToastProvider>
   );
 }
 
-function Signed() {
-  const [known, setKnown] = useState<Known | null>(null);
+function SignedIn() {
+  const [known, setKnown] = useState<ConsoleData | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   useEffect(() => void load(), []);
 
@@ -75,7 +75,7 @@ function Signed() {
       </Message>
     );
   return (
-    <Opened
+    <OpenWorkspace
       known={known}
       reload={async (part) => {
         if (part === 'applications') {
@@ -97,12 +97,12 @@ function loadApplications(): Promise<Outcome<Schemas['Application'][]>> {
   );
 }
 
-interface OpenedProps {
-  readonly known: Known;
+interface OpenWorkspaceProps {
+  readonly known: ConsoleData;
   readonly reload: (part: 'applications' | 'workspaces') => Promise<void>;
 }
 
-function Opened({ known, reload }: OpenedProps) {
+function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
   const [location, navigate] = useLocation();
   const { me, workspaces, applications } = known;
   const [, kind, id = ''] = location.split('/');
@@ -129,7 +129,7 @@ function Opened({ known, reload }: OpenedProps) {
     return () => removeEventListener('keydown', onKey);
   }, []);
 
-  const world: World = {
+  const context: ConsoleContext = {
     me,
     workspace,
     workspaces,
@@ -138,7 +138,7 @@ function Opened({ known, reload }: OpenedProps) {
     reloadWorkspaces: () => reload('workspaces'),
   };
   return (
-    <WorldProvider value={world}>
+    <ConsoleProvider value={context}>
       <LiveProvider applicationId={application?.id ?? null}>
         <a class="skip" href="#main">
           Go to the content
@@ -172,7 +172,7 @@ function Opened({ known, reload }: OpenedProps) {
         </div>
         {isPaletteOpen && <Palette application={application} onClose={() => setIsPaletteOpen(false)} />}
       </LiveProvider>
-    </WorldProvider>
+    </ConsoleProvider>
   );
 }
 

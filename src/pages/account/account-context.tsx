@@ -11,7 +11,7 @@ export interface ProofWanted {
   readonly target?: string;
 }
 
-export interface AccountWorld {
+export interface AccountSession {
   readonly data: SignInData;
   readonly account: OwnAccount;
   readonly api: AccountApi;
@@ -35,10 +35,10 @@ export interface AccountWorld {
   takeFailedReturn(): string | null;
 }
 
-export const AccountContext = createContext<AccountWorld | null>(null);
+export const AccountContext = createContext<AccountSession | null>(null);
 
-export function useAccount(): AccountWorld {
-  const world = useContext(AccountContext);
-  if (!world) throw new Error('nobody is signed in here');
-  return world;
+export function useAccount(): AccountSession {
+  const session = useContext(AccountContext);
+  if (!session) throw new Error('nobody is signed in here');
+  return session;
 }

@@ -1,5 +1,5 @@
 /** Browser entry point of the account pages. */
-import { takeUp } from '../browser/take-up.tsx';
+import { hydratePage } from '../browser/hydrate.tsx';
 import { AccountPage } from './page.tsx';
 
-takeUp(AccountPage);
+hydratePage(AccountPage);

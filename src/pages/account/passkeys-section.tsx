@@ -31,7 +31,7 @@ export function PasskeysSection() {
     toast(text('account.passkey.added'));
   });
   const { items } = passkeys;
-  const host = data.ways.passkeyHost;
+  const host = data.methods.passkeyHost;
 
   function whyNot(): string | null {
     if (canUsePasskeys(host)) return null;

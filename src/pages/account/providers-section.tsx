@@ -48,7 +48,7 @@ export function ProvidersSection() {
   });
   const [isLeaving, setIsLeaving] = useState(false);
   const { items } = identities;
-  const { provider } = data.ways;
+  const { provider } = data.methods;
 
   useEffect(() => {
     if (location.hash !== LINKED) return;

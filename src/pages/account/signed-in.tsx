@@ -9,7 +9,7 @@ import { Icon } from '../components/icon.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useToast } from '../components/toast.tsx';
 import { type OwnAccount, accountApi } from './account-api.ts';
-import { AccountContext, type AccountWorld, type ProofWanted } from './account-context.tsx';
+import { AccountContext, type AccountSession, type ProofWanted } from './account-context.tsx';
 import { accountFailureText } from './failure-words.ts';
 import type { AccountPageProps } from './page-props.ts';
 import { ACCOUNT_PARTS, type AccountPart, isAccountPart } from './parts.ts';
@@ -70,7 +70,7 @@ export function SignedInAccount(props: SignedInProps) {
     else fail(outcome);
   }
 
-  const world: AccountWorld = {
+  const session: AccountSession = {
     data: props,
     account,
     api,
@@ -107,13 +107,13 @@ export function SignedInAccount(props: SignedInProps) {
 
   const View = PARTS[part];
   return (
-    <AccountContext.Provider value={world}>
+    <AccountContext.Provider value={session}>
       <header class="account-head">
         <ApplicationMark {...application} />
         <span class="account-app" dir="auto">
           {application.name}
         </span>
-        <button class="link" id="sign-out" type="button" onClick={() => void world.signOut()}>
+        <button class="link" id="sign-out" type="button" onClick={() => void session.signOut()}>
           <Icon of={LogOut} size={16} /> {text('account.signOut')}
         </button>
       </header>

@@ -1,5 +1,5 @@
 /** Browser entry point of the page that takes a device code. */
-import { takeUp } from '../browser/take-up.tsx';
+import { hydratePage } from '../browser/hydrate.tsx';
 import { DeviceCodePage } from './code-page.tsx';
 
-takeUp(DeviceCodePage);
+hydratePage(DeviceCodePage);

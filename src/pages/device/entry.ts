@@ -1,5 +1,5 @@
 /** Browser entry point of the device confirmation page. */
-import { takeUp } from '../browser/take-up.tsx';
+import { hydratePage } from '../browser/hydrate.tsx';
 import { ConnectPage } from './page.tsx';
 
-takeUp(ConnectPage);
+hydratePage(ConnectPage);

@@ -43,7 +43,7 @@ function DocsFrame({ guides, here, children }: FrameProps) {
           </span>
         </a>
         <SearchField />
-        <div class="ways">
+        <div class="bar-links">
           <a href="/docs/reference" aria-current={here === '/docs/reference' ? 'page' : undefined}>
             API reference
           </a>

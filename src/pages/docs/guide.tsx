@@ -20,9 +20,9 @@ export function renderGuide({ entry, content, guides, previous, next }: GuidePro
           <p class="eyebrow">{entry.group}</p>
           <h1>{entry.title}</h1>
           <div class="prose" dangerouslySetInnerHTML={{ __html: content.html }} />
-          <nav class="turn" aria-label="Guides before and after">
-            {previous && <Turn to={previous} word="Previous" rel="prev" />}
-            {next && <Turn to={next} word="Next" rel="next" />}
+          <nav class="pager" aria-label="Guides before and after">
+            {previous && <PagerLink to={previous} word="Previous" rel="prev" />}
+            {next && <PagerLink to={next} word="Next" rel="next" />}
           </nav>
           <p class="hint">
             <a href={`${guidePath(entry.slug)}.md`}>This guide as Markdown</a>
@@ -34,7 +34,15 @@ export function renderGuide({ entry, content, guides, previous, next }: GuidePro
   });
 }
 
-function Turn({ to, word, rel }: { readonly to: GuideEntry; readonly word: string; readonly rel: 'prev' | 'next' }) {
+function PagerLink({
+  to,
+  word,
+  rel,
+}: {
+  readonly to: GuideEntry;
+  readonly word: string;
+  readonly rel: 'prev' | 'next';
+}) {
   return (
     <a class={rel} href={guidePath(to.slug)} rel={rel}>
       <span>{word}</span>

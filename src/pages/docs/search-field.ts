@@ -1,6 +1,6 @@
 /** Search field of the documentation, usable by keyboard and pointer. */
 import type { SearchEntry } from './docs.ts';
-import { findPlaces } from './search.ts';
+import { findEntries } from './search.ts';
 
 export function startSearch(): void {
   const field = document.querySelector<HTMLInputElement>('#search');
@@ -40,11 +40,11 @@ function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement)
 
   async function show(): Promise<void> {
     const query = field.value;
-    const places = findPlaces(await fetchEntries(), query);
+    const found = findEntries(await fetchEntries(), query);
     if (field.value !== query) return;
-    list.replaceChildren(...places.map(optionFor));
-    list.hidden = places.length === 0;
-    none.hidden = places.length > 0 || query.trim() === '';
+    list.replaceChildren(...found.map(optionFor));
+    list.hidden = found.length === 0;
+    none.hidden = found.length > 0 || query.trim() === '';
     none.textContent = none.hidden ? '' : `Nothing found for “${query.trim()}”.`;
     field.setAttribute('aria-expanded', String(!list.hidden));
     choose(0);

@@ -4,7 +4,7 @@ import type { SearchEntry } from './docs.ts';
 const MOST = 12;
 
 /** Requires every word. Ranks matches in titles and at word starts first; ties keep the given order, guides first. */
-export function findPlaces(entries: readonly SearchEntry[], query: string): SearchEntry[] {
+export function findEntries(entries: readonly SearchEntry[], query: string): SearchEntry[] {
   const words = wordsOf(query);
   if (words.length === 0) return [];
   return entries

@@ -1,5 +1,5 @@
 /** Browser entry point of the setup page. */
-import { takeUp } from '../browser/take-up.tsx';
+import { hydratePage } from '../browser/hydrate.tsx';
 import { SetupPage } from './page.tsx';
 
-takeUp(SetupPage);
+hydratePage(SetupPage);

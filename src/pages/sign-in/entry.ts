@@ -1,5 +1,5 @@
 /** Browser entry point of the sign-in page. */
-import { takeUp } from '../browser/take-up.tsx';
+import { hydratePage } from '../browser/hydrate.tsx';
 import { SignInPage } from './page.tsx';
 
-takeUp(SignInPage);
+hydratePage(SignInPage);

@@ -24,7 +24,7 @@ export interface SignInData {
   /** The reader's language, for the code mail; the page may be in another. */
   readonly locale: Locale;
   readonly application: SignInApplication;
-  readonly ways: SignInOffer;
+  readonly methods: SignInOffer;
   /** Wrong attempts before a code is invalid. */
   readonly wrongTriesPerCode: number;
   /** No mail is sent, so the page must not claim it. */

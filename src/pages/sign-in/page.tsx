@@ -35,7 +35,7 @@ type State =
   | { readonly at: 'done'; readonly isReturning: boolean; readonly trialToken: string | null };
 
 export function SignInPage(props: SignInPageProps) {
-  const { application, ways, returnTo, isTrial, locale } = props;
+  const { application, methods, returnTo, isTrial, locale } = props;
   const text = useTexts();
   const app = application.name;
   const [state, setState] = useState<State>({ at: 'signing-in', failure: null });
@@ -61,7 +61,7 @@ export function SignInPage(props: SignInPageProps) {
   }
 
   async function onSignedIn(session: SignedIn, method: 'otp' | 'passkey'): Promise<void> {
-    const offer = method === 'otp' && !isTrial ? await preparePasskeyOffer(ways.passkeyHost, session.token) : null;
+    const offer = method === 'otp' && !isTrial ? await preparePasskeyOffer(methods.passkeyHost, session.token) : null;
     if (offer) setState({ at: 'offer', offer, session });
     else finish(session);
   }
@@ -95,7 +95,7 @@ export function SignInPage(props: SignInPageProps) {
           key={state.failure}
           data={props}
           title={text('signin.title', { app })}
-          lead={text(ways.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}
+          lead={text(methods.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}
           email={props.email}
           earlierFailure={() => (state.failure === null ? earlierFailure() : failureOfCode(state.failure))}
           backTo={(reason) => addressBack(returnTo, { error: reason })}

@@ -35,7 +35,7 @@ interface RefusedProps {
 /** Polls the application's state, so that the page updates when it opens or closes. */
 export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProps) {
   const text = useTexts();
-  const { application, ways } = data;
+  const { application, methods } = data;
   const state = usePublicState(application.id, reason !== 'application_archived');
   const surface = surfaceOf(reason, state, application.isDraft);
   const app = application.name;
@@ -49,7 +49,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
       )}
       {surface !== 'archived' && (
         <Button look={isAlone && !backTo ? 'plain' : 'quiet'} id="refused-change-email" onClick={onOtherWay}>
-          {text(ways.isCodeAllowed ? 'signin.changeEmail' : 'signin.otherWay')}
+          {text(methods.isCodeAllowed ? 'signin.changeEmail' : 'signin.otherWay')}
         </Button>
       )}
     </>

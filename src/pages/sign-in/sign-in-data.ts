@@ -35,7 +35,7 @@ export async function signInDataFor(
   return {
     locale,
     application: shownApplication(application),
-    ways: await waysInto(application, { own, returnTo, locale }, dependencies),
+    methods: await signInOffer(application, { own, returnTo, locale }, dependencies),
     wrongTriesPerCode,
     isMailOff,
     isDev,
@@ -56,7 +56,7 @@ export function shownApplication(application: Application): SignInApplication {
   };
 }
 
-export async function waysInto(
+export async function signInOffer(
   application: Application,
   { own, returnTo = null, locale }: { own: string; returnTo?: string | null; locale: Locale },
   { baseUrl, providerFor }: Pick<SignInDataDependencies, 'baseUrl' | 'providerFor'>,

@@ -13,7 +13,7 @@ import type { SignInData } from './offer.ts';
 import { isRefusal, type Refusal, Refused } from './refused.tsx';
 import { interruptedCode, useEmailCode } from './use-email-code.ts';
 import { usePasskey } from './use-passkey.ts';
-import { WaysStep } from './ways-step.tsx';
+import { MethodsStep } from './methods-step.tsx';
 
 interface SignInProps {
   readonly data: SignInData;
@@ -28,7 +28,7 @@ interface SignInProps {
 }
 
 type Step =
-  | { readonly at: 'ways'; readonly isAgain: boolean }
+  | { readonly at: 'methods'; readonly isAgain: boolean }
   | { readonly at: 'code'; readonly pending: Pending; readonly isEarlier: boolean }
   | { readonly at: 'refused'; readonly reason: Refusal };
 
@@ -38,13 +38,13 @@ const OF_ADDRESS = ['invalid_request', 'rate_limited'];
 export function SignIn({ data, title, lead, email: given, earlierFailure, backTo, onSignedIn }: SignInProps) {
   const text = useTexts();
   const trouble = useTrouble();
-  const [step, setStep] = useState<Step>({ at: 'ways', isAgain: false });
+  const [step, setStep] = useState<Step>({ at: 'methods', isAgain: false });
   const [email, setEmail] = useState(given ?? '');
   const [error, setError] = useState<string | null>(null);
   const [hint, setHint] = useState<string | null>(null);
   const [isSending, setIsSending] = useState(false);
   const code = useEmailCode(data);
-  const passkey = usePasskey(data, data.ways.isCodeAllowed, {
+  const passkey = usePasskey(data, data.methods.isCodeAllowed, {
     onBegin: clear,
     onUnused: () => setHint(text('signin.passkeyUnused')),
     onFailure: (failure) => fail(failure),
@@ -63,7 +63,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
       setEmail(interrupted.email);
       setStep({ at: 'code', pending: interrupted, isEarlier: false });
     }
-    const onBack = () => setStep((now) => (now.at === 'ways' ? now : { at: 'ways', isAgain: true }));
+    const onBack = () => setStep((now) => (now.at === 'methods' ? now : { at: 'methods', isAgain: true }));
     addEventListener('popstate', onBack);
     return () => removeEventListener('popstate', onBack);
   }, []);
@@ -108,7 +108,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
   function showWays(): void {
     clear();
     if ((history.state as { step?: string } | null)?.step === 'code') history.back();
-    setStep({ at: 'ways', isAgain: true });
+    setStep({ at: 'methods', isAgain: true });
   }
 
   if (step.at === 'refused')
@@ -133,7 +133,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
       <p class="lead" id="lead">
         {lead}
       </p>
-      <WaysStep
+      <MethodsStep
         data={data}
         email={email}
         error={error}

@@ -48,11 +48,11 @@ export interface PasskeyWay {
 export function usePasskey(data: SignInData, isSuggested: boolean, events: PasskeyEvents): PasskeyWay {
   const latest = useRef(events);
   latest.current = events;
-  const [isUsable, setIsUsable] = useState(data.ways.passkeyHost !== null);
+  const [isUsable, setIsUsable] = useState(data.methods.passkeyHost !== null);
   const [busy, setBusy] = useState<PasskeyWay['busy']>(null);
   const prompt = useMemo(() => createPrompt(data.application.clientId, () => latest.current, setBusy), []);
   useLayoutEffect(() => {
-    if (!canUsePasskeys(data.ways.passkeyHost)) return setIsUsable(false);
+    if (!canUsePasskeys(data.methods.passkeyHost)) return setIsUsable(false);
     if (isSuggested) void prompt.suggest();
     return prompt.cancel;
   }, []);

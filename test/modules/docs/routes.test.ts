@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { GUIDES } from '@/modules/docs/guides.ts';
-import { findPlaces } from '@/pages/docs/search.ts';
+import { findEntries } from '@/pages/docs/search.ts';
 import type { SearchEntry } from '@/pages/docs/docs.ts';
 import { createInstance } from '../../support/instance.ts';
 
@@ -109,7 +109,7 @@ describe('the renderer of the reference', async () => {
 
 describe('the search', async () => {
   const entries = (await (await get('/docs/search.json')).json()) as SearchEntry[];
-  const titles = (query: string) => findPlaces(entries, query).map(({ title }) => title);
+  const titles = (query: string) => findEntries(entries, query).map(({ title }) => title);
 
   test('knows every guide and every described operation, and is small', async () => {
     const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, object> };
@@ -125,7 +125,7 @@ describe('the search', async () => {
   test('finds by title, heading, path and word, the nearest first', () => {
     expect(titles('webhooks')[0]).toBe('Receive webhooks');
     expect(titles('rotate secret')[0]).toBe('Rotate the secret');
-    expect(findPlaces(entries, '/api/v1/introspect')[0]?.place).toBe('POST /api/v1/introspect');
+    expect(findEntries(entries, '/api/v1/introspect')[0]?.place).toBe('POST /api/v1/introspect');
     expect(titles('verify PYTHON')[0]).toBe('Python');
     expect(titles('nginx').length).toBeGreaterThan(0);
     expect(titles('')).toEqual([]);

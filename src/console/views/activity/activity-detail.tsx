@@ -6,9 +6,9 @@ import { Copyable, CopyBox } from '../../components/copy.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
-import { capitalised, exactTime } from '../../components/words.ts';
+import { capitalised, exactTime } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { Actor } from './actor.tsx';
 import { countryName } from './countries.ts';
 import { Person, Result } from './event-parts.tsx';
@@ -48,7 +48,7 @@ export function ActivityDetail({ id, source, known, closeTo }: ActivityDetailPro
 }
 
 function Record({ event }: { readonly event: AuthEvent }) {
-  const { applications } = useWorld();
+  const { applications } = useConsole();
   const { applicationId, userId, email, targetId, ip, ipCountry, requestId, createdAt, detail } = event;
   const application = applications.find((one) => one.id === applicationId);
   const reason = reasonOf(event);

@@ -11,7 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { ActivityDetail } from './activity-detail.tsx';
 import { ACTIVITY_FILTERS, queryOf } from './activity-filters.ts';
 import { ActivityToolbar } from './activity-toolbar.tsx';
@@ -24,7 +24,7 @@ import type { ActivitySource } from './source.ts';
 const PAGE = 50;
 
 export function ActivityView({ source }: { readonly source: ActivitySource }) {
-  const { applications } = useWorld();
+  const { applications } = useConsole();
   const search = useSearch();
   const [open] = useOpen();
   const [filters, setFilters] = useFilters([...ACTIVITY_FILTERS, 'live']);

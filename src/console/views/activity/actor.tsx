@@ -4,7 +4,7 @@ import { addresses } from '../../address.ts';
 import { api, ask, type Outcome } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
 import { useLoaded } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { ACTOR_TYPES, type AuthEvent } from './kinds.ts';
 
 interface Found {
@@ -15,7 +15,7 @@ interface Found {
 
 export function Actor({ of: event }: { readonly of: AuthEvent }) {
   const { actorType, actorUserId, actorApiKeyId, userId } = event;
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const isOneself = actorUserId !== null && actorUserId === userId;
   const { data } = useLoaded<Found | null>(() => find(event, workspace.id), [event.id]);
   const id = actorApiKeyId ?? actorUserId;

@@ -7,7 +7,7 @@ import { ChooseOne } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { useCloseDialog } from '../../components/use-dialog.tsx';
-import { count, counted } from '../../components/words.ts';
+import { count, counted } from '../../components/format.ts';
 import { type FileColumn, type FileFormat, listFile } from '../../list-file.ts';
 import { MAX_READ, readAll } from '../../read-all.ts';
 import type { ActivityQuery } from './activity-filters.ts';

@@ -1,7 +1,7 @@
 /** Texts of the audit record kinds, families, refusal reasons and actors. */
 import type { AuditKind } from '../../../core/audit.ts';
 import type { Schemas } from '../../api.ts';
-import { capitalised } from '../../components/words.ts';
+import { capitalised } from '../../components/format.ts';
 
 export type AuthEvent = Schemas['AuthEvent'];
 

@@ -17,22 +17,22 @@ export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn:
   /** Breaks of the stream that the list covers; null while it is paused. */
   const shown = useRef<number | null>(breaks);
 
-  useLiveEvents(EVERY_MS, (come) => isOn && setRecent((before) => [...come.toReversed(), ...before]));
+  useLiveEvents(EVERY_MS, (events) => isOn && setRecent((before) => [...events.toReversed(), ...before]));
   // Records shown here count as seen.
   useEffect(() => (unseen > 0 && isOn ? see() : undefined), [unseen, isOn]);
 
   /** Reloads; the records received before are then on the first page. */
-  async function readAnew(): Promise<void> {
+  async function reloadAll(): Promise<void> {
     const known = new Set(recent);
     await list.reload();
     setRecent((now) => now.filter((event) => !known.has(event)));
   }
   useEffect(() => {
-    if (recent.length > MAX_NEW) void readAnew();
+    if (recent.length > MAX_NEW) void reloadAll();
   }, [recent.length > MAX_NEW]);
   useEffect(() => {
     if (!isOn) return void (shown.current = null);
-    if (shown.current !== breaks) void readAnew();
+    if (shown.current !== breaks) void reloadAll();
     shown.current = breaks;
   }, [breaks, isOn]);
 

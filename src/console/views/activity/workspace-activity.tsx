@@ -1,9 +1,9 @@
 /** Activity of the workspace and all its applications. */
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { ActivityView } from './activity-view.tsx';
 import { activityOfWorkspace } from './source.ts';
 
 export function WorkspaceActivity() {
-  const { id, name } = useWorld().workspace;
+  const { id, name } = useConsole().workspace;
   return <ActivityView source={activityOfWorkspace(id, name)} />;
 }

@@ -13,7 +13,7 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { listOf } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { ApplicationForm } from './application-form.tsx';
 import { GATES, STAGES } from './words.ts';
 import { WorkspaceForm } from './workspace-form.tsx';
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Application>[] = [
 ];
 
 export function Applications() {
-  const { workspace, applications, reloadApplications, reloadWorkspaces } = useWorld();
+  const { workspace, applications, reloadApplications, reloadWorkspaces } = useConsole();
   const [, navigate] = useLocation();
   const [filters, setFilters] = useFilters(['hidden']);
   const params = { query: { workspaceId: workspace.id } };
@@ -129,7 +129,7 @@ export function Applications() {
 }
 
 function State({ application }: { readonly application: Application }) {
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const { stage, archivedAt, deletedAt, purgeAfter, isHidden } = application;
   if (deletedAt !== null)
     return (

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import type { Workspace } from '../../rights.tsx';
+import type { Workspace } from '../../console-context.tsx';
 
 interface WorkspaceFormProps {
   readonly title: string;

@@ -8,10 +8,10 @@ import { FailureNote } from '../../components/failure-note.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
-import { exactTime } from '../../components/words.ts';
+import { exactTime } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { RunsTable } from './runs-table.tsx';
 
 const EVERY_MS = 5000;
@@ -31,7 +31,7 @@ export function Backups() {
 }
 
 function OwnersBackups() {
-  const { id } = useWorld().workspace;
+  const { id } = useConsole().workspace;
   const report = useReport();
   const { data, failure, reload } = useLoaded(
     () => ask(api.GET('/api/workspace/backups', { params: { query: { workspaceId: id } } })),

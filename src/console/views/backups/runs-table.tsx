@@ -5,7 +5,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { bytes, count, duration } from '../../components/words.ts';
+import { bytes, count, duration } from '../../components/format.ts';
 
 type Run = Schemas['BackupRun'];
 

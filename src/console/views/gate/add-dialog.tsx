@@ -3,7 +3,7 @@ import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { count, counted } from '../../components/words.ts';
+import { count, counted } from '../../components/format.ts';
 
 const CALL_ADDRESSES = 500;
 

@@ -10,31 +10,31 @@ import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
-import { count, counted } from '../../components/words.ts';
+import { count, counted } from '../../components/format.ts';
 import { type Listed, useListed } from '../../data.ts';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { AddDialog } from './add-dialog.tsx';
 import { DecideDialog, type Done } from './decide-dialog.tsx';
-import { BETA_STATUSES, type Decision, type Interest, SOURCES } from './words.ts';
+import { BETA_STATUSES, type Decision, type WaitlistEntry, SOURCES } from './words.ts';
 
 export const PAGE = 100;
-const NOTHING = { ok: true as const, data: { items: [] as Interest[], nextCursor: null } };
+const NOTHING = { ok: true as const, data: { items: [] as WaitlistEntry[], nextCursor: null } };
 
 /** @param mayRead false for members without admin rights, who cannot read the list. */
-export function useAllowlist(applicationId: string, mayRead: boolean): Listed<Interest> {
+export function useAllowlist(applicationId: string, mayRead: boolean): Listed<WaitlistEntry> {
   const [{ status }] = useFilters(['status']);
-  return useListed<Interest>(
+  return useListed<WaitlistEntry>(
     async (cursor) => {
       if (!mayRead) return NOTHING;
-      const query = { cursor, limit: PAGE, status: status as Interest['status'] | undefined };
+      const query = { cursor, limit: PAGE, status: status as WaitlistEntry['status'] | undefined };
       return ask(api.GET('/api/applications/{id}/beta-interests', { params: { path: { id: applicationId }, query } }));
     },
     [applicationId, status, mayRead],
   );
 }
 
-const COLUMNS: readonly Column<Interest>[] = [
+const COLUMNS: readonly Column<WaitlistEntry>[] = [
   { key: 'email', title: 'E-mail', render: ({ email }) => <span dir="auto">{email}</span> },
   {
     key: 'status',
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<Interest>[] = [
 ];
 
 interface AllowlistProps extends ApplicationViewProps {
-  readonly list: Listed<Interest>;
+  readonly list: Listed<WaitlistEntry>;
   readonly counts: Schemas['BetaCounts'] | null;
   readonly onChanged: () => Promise<void>;
   /** Called when the list already shows the decision. */
@@ -60,11 +60,15 @@ interface AllowlistProps extends ApplicationViewProps {
 }
 
 /** Applies decisions to the list and drops entries that no longer match the filter, without moving others. */
-function settled(items: readonly Interest[], states: Done['states'], shown: string | undefined): readonly Interest[] {
-  return items.flatMap((interest) => {
-    const status = states.has(interest.id) ? states.get(interest.id) : interest.status;
+function settled(
+  items: readonly WaitlistEntry[],
+  states: Done['states'],
+  shown: string | undefined,
+): readonly WaitlistEntry[] {
+  return items.flatMap((entry) => {
+    const status = states.has(entry.id) ? states.get(entry.id) : entry.status;
     if (!status || (shown !== undefined && status !== shown)) return [];
-    return status === interest.status ? interest : { ...interest, status, decidedAt: new Date().toISOString() };
+    return status === entry.status ? entry : { ...entry, status, decidedAt: new Date().toISOString() };
   });
 }
 
@@ -75,7 +79,7 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
     <AddDialog applicationId={application.id} onDone={onChanged} />
   ));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const decision = useDialog<{ decision: Decision; interests: readonly Interest[] }>((asked) => (
+  const decision = useDialog<{ decision: Decision; entries: readonly WaitlistEntry[] }>((asked) => (
     <DecideDialog
       {...asked}
       applicationId={application.id}
@@ -87,8 +91,8 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
     />
   ));
   useEffect(() => setChosen(new Set()), [filters.status]);
-  const chosenInterests = (list.items ?? []).filter(({ id }) => chosen.has(id));
-  const decide = (kind: Decision, ...interests: Interest[]) => decision.open({ decision: kind, interests });
+  const chosenEntries = (list.items ?? []).filter(({ id }) => chosen.has(id));
+  const decide = (kind: Decision, ...entries: WaitlistEntry[]) => decision.open({ decision: kind, entries });
 
   return (
     <section class="allowlist" aria-labelledby="allowlist-title">
@@ -97,13 +101,13 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
         {add}
       </header>
       <StatusTabs application={application} status={filters.status} counts={counts} />
-      {chosenInterests.length > 0 && (
+      {chosenEntries.length > 0 && (
         <div class="selection" id="selection" role="toolbar" aria-label="What to do with the addresses that are chosen">
-          <strong role="status">{counted(chosenInterests.length, 'address', 'addresses')} chosen</strong>
-          <Action onClick={() => decide('approve', ...chosenInterests)}>Approve</Action>
-          <Action onClick={() => decide('soft_decline', ...chosenInterests)}>Decline</Action>
-          <Action onClick={() => decide('decline', ...chosenInterests)}>Refuse without a word</Action>
-          <Action onClick={() => decide('remove', ...chosenInterests)}>Remove</Action>
+          <strong role="status">{counted(chosenEntries.length, 'address', 'addresses')} chosen</strong>
+          <Action onClick={() => decide('approve', ...chosenEntries)}>Approve</Action>
+          <Action onClick={() => decide('soft_decline', ...chosenEntries)}>Decline</Action>
+          <Action onClick={() => decide('decline', ...chosenEntries)}>Refuse without a word</Action>
+          <Action onClick={() => decide('remove', ...chosenEntries)}>Remove</Action>
           <Action needs="nothing" onClick={() => setChosen(new Set())}>
             Choose none
           </Action>
@@ -118,18 +122,16 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
           keyOf={({ id }) => id}
           chosen={chosen}
           onChoose={setChosen}
-          menuOf={(interest) => (
-            <Menu label={`Actions for ${interest.email}`}>
-              {interest.status !== 'approved' && (
-                <MenuEntry onClick={() => decide('approve', interest)}>Approve</MenuEntry>
+          menuOf={(entry) => (
+            <Menu label={`Actions for ${entry.email}`}>
+              {entry.status !== 'approved' && <MenuEntry onClick={() => decide('approve', entry)}>Approve</MenuEntry>}
+              {entry.status !== 'notify_when_public' && (
+                <MenuEntry onClick={() => decide('soft_decline', entry)}>Decline</MenuEntry>
               )}
-              {interest.status !== 'notify_when_public' && (
-                <MenuEntry onClick={() => decide('soft_decline', interest)}>Decline</MenuEntry>
+              {entry.status !== 'declined' && (
+                <MenuEntry onClick={() => decide('decline', entry)}>Refuse without a word</MenuEntry>
               )}
-              {interest.status !== 'declined' && (
-                <MenuEntry onClick={() => decide('decline', interest)}>Refuse without a word</MenuEntry>
-              )}
-              <MenuEntry isDanger onClick={() => decide('remove', interest)}>
+              <MenuEntry isDanger onClick={() => decide('remove', entry)}>
                 Remove
               </MenuEntry>
             </Menu>

@@ -3,15 +3,15 @@ import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { count } from '../../components/words.ts';
-import { type Decision, DECISIONS, type Interest, whom } from './words.ts';
+import { count } from '../../components/format.ts';
+import { type Decision, DECISIONS, type WaitlistEntry, whom } from './words.ts';
 
 const CALL_IDS = 200;
 
 interface DecideDialogProps {
   readonly applicationId: string;
   readonly decision: Decision;
-  readonly interests: readonly Interest[];
+  readonly entries: readonly WaitlistEntry[];
   readonly onDone: (done: Done) => unknown;
 }
 
@@ -19,14 +19,14 @@ interface DecideDialogProps {
 export interface Done {
   readonly changed: number;
   /** Current states by id; null for removed entries. */
-  readonly states: ReadonlyMap<string, Interest['status'] | null>;
+  readonly states: ReadonlyMap<string, WaitlistEntry['status'] | null>;
   readonly refusal: string | null;
 }
 
-export function DecideDialog({ applicationId, decision, interests, onDone }: DecideDialogProps) {
+export function DecideDialog({ applicationId, decision, entries, onDone }: DecideDialogProps) {
   const toast = useToast();
   const { verb, past, lead } = DECISIONS[decision];
-  const [only] = interests.length === 1 ? interests : [];
+  const [only] = entries.length === 1 ? entries : [];
   const form = useForm({ isNotified: false });
   // People waiting for a notification get one in any case.
   const mayBeNotified = decision === 'approve' && only !== undefined && only.source === 'request';
@@ -34,8 +34,8 @@ export function DecideDialog({ applicationId, decision, interests, onDone }: Dec
   return (
     <FormDialog
       id="decide-dialog"
-      title={`${verb} ${whom(interests)}?`}
-      lead={lead(interests.length)}
+      title={`${verb} ${whom(entries)}?`}
+      lead={lead(entries.length)}
       submitText={verb}
       isDanger={decision === 'remove' || decision === 'decline'}
       form={form}
@@ -43,14 +43,14 @@ export function DecideDialog({ applicationId, decision, interests, onDone }: Dec
         mayBeNotified && { kind: 'checkbox', id: 'decide-notify', name: 'isNotified', label: 'Notify them by mail' },
       ]}
       send={() => {
-        if (decision === 'remove') return remove(applicationId, interests);
+        if (decision === 'remove') return remove(applicationId, entries);
         if (mayBeNotified && form.values.isNotified) return approveAndNotify(applicationId, only.id);
-        return decideAll(applicationId, decision, interests);
+        return decideAll(applicationId, decision, entries);
       }}
       onDone={(done) => {
         const { changed, refusal } = done;
-        if (refusal !== null) toast(`${count(changed)} of ${count(interests.length)} ${past}. ${refusal}`, 'bad');
-        else toast(`${interests.length === 1 ? whom(interests) : count(changed)} ${past}.`);
+        if (refusal !== null) toast(`${count(changed)} of ${count(entries.length)} ${past}. ${refusal}`, 'bad');
+        else toast(`${entries.length === 1 ? whom(entries) : count(changed)} ${past}.`);
         onDone(done);
       }}
     />
@@ -72,13 +72,13 @@ async function approveAndNotify(applicationId: string, interestId: string): Prom
 async function decideAll(
   applicationId: string,
   decision: Exclude<Decision, 'remove'>,
-  interests: readonly Interest[],
+  entries: readonly WaitlistEntry[],
 ): Promise<Outcome<Done>> {
-  const states = new Map<string, Interest['status'] | null>();
+  const states = new Map<string, WaitlistEntry['status'] | null>();
   let changed = 0;
   let refusal: string | null = null;
-  for (let from = 0; from < interests.length; from += CALL_IDS) {
-    const ids = interests.slice(from, from + CALL_IDS).map(({ id }) => id);
+  for (let from = 0; from < entries.length; from += CALL_IDS) {
+    const ids = entries.slice(from, from + CALL_IDS).map(({ id }) => id);
     const outcome = await ask(
       api.POST('/api/applications/{id}/beta-interests/decide', {
         params: { path: { id: applicationId } },
@@ -94,10 +94,10 @@ async function decideAll(
 }
 
 /** Removes entries one by one; missing ones count as removed. */
-async function remove(applicationId: string, interests: readonly Interest[]): Promise<Outcome<Done>> {
+async function remove(applicationId: string, entries: readonly WaitlistEntry[]): Promise<Outcome<Done>> {
   const states = new Map<string, null>();
   let changed = 0;
-  for (const { id: interestId } of interests) {
+  for (const { id: interestId } of entries) {
     const outcome = await ask(
       api.DELETE('/api/applications/{id}/beta-interests/{interestId}', {
         params: { path: { id: applicationId, interestId } },

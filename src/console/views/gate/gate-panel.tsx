@@ -6,9 +6,9 @@ import { type Choice, ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { GATES } from '../applications/words.ts';
 
@@ -27,7 +27,7 @@ interface GatePanelProps extends ApplicationViewProps {
 
 export function GatePanel({ application, counts, onChanged }: GatePanelProps) {
   const { canWrite } = useRights();
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const toast = useToast();
   const { id, signinGate } = application;
   const [chosen, setChosen] = useState(signinGate);

@@ -3,7 +3,7 @@ import { api, ask } from '../../api.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { PendingWork } from '../../components/pending-work.tsx';
 import { useLoaded } from '../../data.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { useLiveEvents } from '../../shell/live.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { Allowlist, PAGE, useAllowlist } from './allowlist.tsx';
@@ -15,7 +15,7 @@ const SETTLE_MS = 400;
 
 export function Gate({ application }: ApplicationViewProps) {
   const { canWrite } = useRights();
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const path = { id: application.id };
   const counts = useLoaded(
     () => ask(api.GET('/api/applications/{id}/beta-interests/counts', { params: { path } })),

@@ -8,8 +8,8 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { count, counted } from '../../components/words.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { count, counted } from '../../components/format.ts';
+import { useRights, useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 
 type Policy = Schemas['BetaPolicy'];
@@ -32,7 +32,7 @@ interface PolicyPanelProps extends ApplicationViewProps {
 
 export function PolicyPanel({ application, pending, onChanged }: PolicyPanelProps) {
   const { canWrite } = useRights();
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const toast = useToast();
   const { id, betaRequestPolicy, signinGate } = application;
   const [chosen, setChosen] = useState(betaRequestPolicy);

@@ -1,17 +1,18 @@
 /** Texts for allowlist states and decisions. */
 import type { Schemas } from '../../api.ts';
 import type { Tone } from '../../components/status.tsx';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 
-export type Interest = Schemas['BetaInterest'];
+export type WaitlistEntry = Schemas['BetaInterest'];
 export type Decision = Schemas['BetaDecision'] | 'remove';
 
-export const BETA_STATUSES: Readonly<Record<Interest['status'], { readonly title: string; readonly tone: Tone }>> = {
-  pending: { title: 'Pending', tone: 'warn' },
-  approved: { title: 'Approved', tone: 'good' },
-  notify_when_public: { title: 'To be told', tone: 'calm' },
-  declined: { title: 'Refused', tone: 'bad' },
-};
+export const BETA_STATUSES: Readonly<Record<WaitlistEntry['status'], { readonly title: string; readonly tone: Tone }>> =
+  {
+    pending: { title: 'Pending', tone: 'warn' },
+    approved: { title: 'Approved', tone: 'good' },
+    notify_when_public: { title: 'To be told', tone: 'calm' },
+    declined: { title: 'Refused', tone: 'bad' },
+  };
 
 export const SOURCES: Readonly<Record<string, string>> = {
   admin_add: 'Added here',
@@ -55,7 +56,7 @@ export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
 };
 
 /** Returns "ada@example.com" or "3 addresses". */
-export function whom(interests: readonly Interest[]): string {
-  const [first] = interests;
-  return interests.length === 1 && first ? first.email : counted(interests.length, 'address', 'addresses');
+export function whom(entries: readonly WaitlistEntry[]): string {
+  const [first] = entries;
+  return entries.length === 1 && first ? first.email : counted(entries.length, 'address', 'addresses');
 }

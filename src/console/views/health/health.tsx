@@ -4,7 +4,7 @@ import { FailureNote } from '../../components/failure-note.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useEvery } from '../../refresh.ts';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import { DatabasePanel, InstancePanel, QueuesPanel } from './instance-panels.tsx';
 import { MailPanel, MailTest } from './mail-panel.tsx';
 import { SettingsTable } from './settings-table.tsx';

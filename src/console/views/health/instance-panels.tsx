@@ -4,7 +4,7 @@ import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
-import { bytes, count, duration } from '../../components/words.ts';
+import { bytes, count, duration } from '../../components/format.ts';
 
 const MODE_WORDS: Readonly<Record<Schemas['InstanceMode'], string>> = {
   normal: 'Normal',

@@ -8,8 +8,8 @@ import { api, ask, type Failure, type Schemas } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
-import { count } from '../../components/words.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { count } from '../../components/format.ts';
+import { useRights, useConsole } from '../../console-context.tsx';
 
 interface MailPanelProps {
   readonly mail: Schemas['InstanceMail'];
@@ -17,7 +17,7 @@ interface MailPanelProps {
 }
 
 export function MailPanel({ mail, isOperator }: MailPanelProps) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const isSent = mail.transport === 'smtp';
   return (
     <Panel id="mail" title="Mail">
@@ -48,7 +48,7 @@ export function MailPanel({ mail, isOperator }: MailPanelProps) {
 
 /** Sends a test mail to the member themselves, unless they choose another. */
 export function MailTest() {
-  const { workspace, me } = useWorld();
+  const { workspace, me } = useConsole();
   const [to, setTo] = useState(me.email);
   const [isBusy, setIsBusy] = useState(false);
   const [result, setResult] = useState<Schemas['MailTest'] | null>(null);
@@ -106,7 +106,7 @@ const OUTCOMES: Readonly<Record<Schemas['MailTest']['outcome'], { readonly tone:
 };
 
 function Answer({ result }: { readonly result: Schemas['MailTest'] }) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { isOwner } = useRights();
   const { outcome, answer, durationMs, to } = result;
   const { tone, title } = OUTCOMES[outcome];

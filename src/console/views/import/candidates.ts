@@ -31,15 +31,15 @@ type Level = Schemas['LanguageLevel'];
 const MAX_LANGUAGES = 50;
 
 export function candidatesOf(table: Table, mapping: Mapping): Candidates {
-  const places = new Map<ImportedField, number>();
-  mapping.forEach((field, index) => field && places.set(field, index));
+  const indexes = new Map<ImportedField, number>();
+  mapping.forEach((field, index) => field && indexes.set(field, index));
   const all: Candidate[] = [];
   const unusable: Candidate[] = [];
   const repeated: { candidate: Candidate; firstLine: number }[] = [];
   const usernames = new Set<string>();
   const firstLines = new Map<string, number>();
   for (const { line, cells } of table.rows) {
-    const textOf = (field: ImportedField) => cells[places.get(field) ?? -1] ?? '';
+    const textOf = (field: ImportedField) => cells[indexes.get(field) ?? -1] ?? '';
     const row = fileRow<Level>(textOf);
     const candidate = { line, email: row.email, row, problem: problemOf(row) };
     all.push(candidate);

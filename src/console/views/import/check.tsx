@@ -5,7 +5,7 @@ import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { Action, useReport } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Progress } from '../../components/progress.tsx';
-import { count, counted } from '../../components/words.ts';
+import { count, counted } from '../../components/format.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import type { Candidates } from './candidates.ts';
 import { startImport } from './import-run.ts';

@@ -3,9 +3,9 @@ import { FileUp } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Action } from '../../components/action.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import { saveCsv } from '../../save-file.ts';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import { MAX_MEBIBYTES, MAX_ROWS, readTable, type Table, UnreadableFile } from './read-table.ts';
 
 export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }) {

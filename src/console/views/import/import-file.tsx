@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { candidatesOf } from './candidates.ts';
 import { Check } from './check.tsx';

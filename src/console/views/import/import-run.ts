@@ -36,7 +36,7 @@ export interface ImportRun {
   /** Epoch milliseconds; set while waiting. */
   readonly waitsUntil: number | null;
   pause(): void;
-  goOn(): void;
+  resume(): void;
   stop(): void;
 }
 
@@ -56,9 +56,9 @@ const listeners = new Set<() => void>();
 
 /** Returns an application's import; null if there is none. */
 export function useImportRun(applicationId: string): ImportRun | null {
-  const [, setTurn] = useState(0);
+  const [, setRevision] = useState(0);
   useEffect(() => {
-    const listener = () => setTurn((turn) => turn + 1);
+    const listener = () => setRevision((revision) => revision + 1);
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, []);
@@ -91,12 +91,12 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     error: problem === null ? null : 'not_sendable',
     why: problem,
   }));
-  let left = candidates.flatMap(({ problem }, place) => (problem === null ? [place] : []));
+  let left = candidates.flatMap(({ problem }, index) => (problem === null ? [index] : []));
   const unknown = { roles: new Set<string>(), scopes: new Set<string>(), memberships: new Set<string>() };
   const counts = { created: 0, linked: 0, already_member: 0, skipped: 0, not_sent: 0 };
   for (const { outcome } of report) counts[outcome] += 1;
-  let wish: 'run' | 'pause' | 'stop' = 'run';
-  let resting = new AbortController();
+  let command: 'run' | 'pause' | 'stop' = 'run';
+  let pausing = new AbortController();
   let run: ImportRun = {
     fileName,
     state: 'running',
@@ -108,16 +108,16 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     failure: null,
     waitsUntil: null,
     pause() {
-      wish = 'pause';
-      resting.abort();
+      command = 'pause';
+      pausing.abort();
     },
-    goOn() {
-      wish = 'run';
+    resume() {
+      command = 'run';
       if (run.state === 'paused' || run.state === 'failed') void work();
     },
     stop() {
-      wish = 'stop';
-      resting.abort();
+      command = 'stop';
+      pausing.abort();
       if (run.state === 'paused' || run.state === 'failed') show({ state: 'stopped', failure: null });
     },
   };
@@ -128,67 +128,67 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     announce();
   }
 
-  function rowAt(place: number): ImportRow {
-    const { row } = candidates[place] as Candidate;
+  function rowAt(index: number): ImportRow {
+    const { row } = candidates[index] as Candidate;
     return withheldUsernames.has(row.profile?.username ?? '') ? withoutUsername(row) : row;
   }
 
   /** Returns the next batch within the limits of rows and bytes. */
-  function nextCall(): { places: number[]; users: ImportRow[] } {
-    const places: number[] = [];
+  function nextCall(): { indexes: number[]; users: ImportRow[] } {
+    const indexes: number[] = [];
     const users: ImportRow[] = [];
     let bytes = 0;
-    for (const place of left.slice(0, CALL_ROWS)) {
-      const row = rowAt(place);
+    for (const index of left.slice(0, CALL_ROWS)) {
+      const row = rowAt(index);
       bytes += encoder.encode(JSON.stringify(row)).length + 1;
       if (bytes > CALL_BYTES && users.length > 0) break;
-      places.push(place);
+      indexes.push(index);
       users.push(row);
     }
-    return { places, users };
+    return { indexes, users };
   }
 
-  function settle(place: number, result: Omit<ReportRow, 'line' | 'email'>): void {
-    const row = report[place] as ReportRow;
+  function settle(index: number, result: Omit<ReportRow, 'line' | 'email'>): void {
+    const row = report[index] as ReportRow;
     counts[row.outcome] -= 1;
     counts[result.outcome] += 1;
-    report[place] = { ...row, ...result };
+    report[index] = { ...row, ...result };
   }
 
-  function take(places: readonly number[], { results, unknownSlugs }: Schemas['ImportResult']): void {
-    places.forEach((place, index) => {
-      const { outcome, userId, error = null } = results[index] as Result;
-      settle(place, { outcome, userId, error, why: error === null ? null : whyOf(error) });
+  function take(indexes: readonly number[], { results, unknownSlugs }: Schemas['ImportResult']): void {
+    indexes.forEach((index, position) => {
+      const { outcome, userId, error = null } = results[position] as Result;
+      settle(index, { outcome, userId, error, why: error === null ? null : whyOf(error) });
     });
     for (const kind of ['roles', 'scopes', 'memberships'] as const)
       for (const slug of unknownSlugs[kind]) unknown[kind].add(slug);
-    left = left.slice(places.length);
+    left = left.slice(indexes.length);
   }
 
   /** Drops the rows for which the server refused the whole batch. @returns whether there were any. */
-  function leaveOut(places: readonly number[], fields: Failure['fields']): boolean {
+  function leaveOut(indexes: readonly number[], fields: Failure['fields']): boolean {
     const refused = new Map<number, string>();
     for (const { path, message } of fields) {
-      const place = places[Number(/^users\.(\d+)\b/.exec(path)?.[1])];
-      if (place !== undefined) refused.set(place, message);
+      const index = indexes[Number(/^users\.(\d+)\b/.exec(path)?.[1])];
+      if (index !== undefined) refused.set(index, message);
     }
-    for (const [place, why] of refused)
-      settle(place, { outcome: 'skipped', userId: null, error: 'invalid_request', why });
-    left = left.filter((place) => !refused.has(place));
+    for (const [index, why] of refused)
+      settle(index, { outcome: 'skipped', userId: null, error: 'invalid_request', why });
+    left = left.filter((index) => !refused.has(index));
     return refused.size > 0;
   }
 
   async function work(): Promise<void> {
     show({ state: 'running', failure: null });
     while (left.length > 0) {
-      if (wish !== 'run') return show({ state: wish === 'pause' ? 'paused' : 'stopped' });
-      const { places, users } = nextCall();
+      if (command !== 'run') return show({ state: command === 'pause' ? 'paused' : 'stopped' });
+      const { indexes, users } = nextCall();
       const outcome = await ask(
         api.POST('/api/applications/{id}/users/bulk', { params: { path: { id: applicationId } }, body: { users } }),
       );
-      if (outcome.ok) take(places, outcome.data);
+      if (outcome.ok) take(indexes, outcome.data);
       else if (outcome.status === 429) await wait(outcome.retryAfterSeconds ?? WAIT_SECONDS);
-      else if (outcome.status !== 400 || !leaveOut(places, outcome.fields))
+      else if (outcome.status !== 400 || !leaveOut(indexes, outcome.fields))
         return show({ state: 'failed', failure: outcome });
       show({
         state: 'running',
@@ -206,9 +206,9 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
 
   /** Waits as long as the server asks, or until paused or stopped. */
   async function wait(seconds: number): Promise<void> {
-    resting = new AbortController();
+    pausing = new AbortController();
     show({ state: 'waiting', waitsUntil: Date.now() + seconds * 1000 });
-    await pause(seconds, resting.signal);
+    await pause(seconds, pausing.signal);
   }
 
   void work();

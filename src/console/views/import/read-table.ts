@@ -1,6 +1,6 @@
 /** Reads CSV or JSON files of any common encoding, separator or nesting into a table of texts. */
 import { BrokenCsv, rowsOfCsv } from '../../../core/csv.ts';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 
 export const MAX_MEBIBYTES = 20;
 const MAX_BYTES = MAX_MEBIBYTES * 1024 * 1024;
@@ -85,16 +85,16 @@ async function recordsIn(text: string): Promise<string[][]> {
 function readJson(text: string): Read {
   const entries = entriesOf(parsed(text));
   const columns: string[] = [];
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const rows = entries.map((entry, index): TableRow => {
     const cells: string[] = [];
     for (const [name, value] of flatten(entry)) {
-      let place = places.get(name);
-      if (place === undefined) {
-        places.set(name, (place = columns.length));
+      let column = indexes.get(name);
+      if (column === undefined) {
+        indexes.set(name, (column = columns.length));
         columns.push(name);
       }
-      cells[place] = value;
+      cells[column] = value;
     }
     return { line: index + 1, cells };
   });

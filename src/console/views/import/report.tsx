@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { FilterFields } from '../../components/filters.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import { saveCsv } from '../../save-file.ts';
 import { listOf } from '../../data.ts';
 import type { ImportRun, ReportOutcome, ReportRow } from './import-run.ts';

@@ -4,7 +4,7 @@ import { addresses } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Progress } from '../../components/progress.tsx';
-import { count, counted } from '../../components/words.ts';
+import { count, counted } from '../../components/format.ts';
 import { useNow } from '../../refresh.ts';
 import { forgetImportRun, type ImportRun, type ReportOutcome } from './import-run.ts';
 import { OUTCOMES, Report } from './report.tsx';
@@ -36,7 +36,7 @@ export function RunPanel({ applicationId, run }: RunPanelProps) {
               </Action>
             )}
             {(state === 'paused' || state === 'failed') && (
-              <Action id="go-on" look="primary" onClick={run.goOn}>
+              <Action id="go-on" look="primary" onClick={run.resume}>
                 Go on
               </Action>
             )}

@@ -2,7 +2,7 @@
 import { Select } from '../../../pages/components/select-field.tsx';
 import { describedBy, FieldFrame } from '../../../pages/components/field.tsx';
 import type { CustomProps } from '../../components/form-fields.tsx';
-import { exactTime } from '../../components/words.ts';
+import { exactTime } from '../../components/format.ts';
 
 export interface Expiry {
   /** Number of days, or a keyword. */

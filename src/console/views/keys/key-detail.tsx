@@ -11,15 +11,15 @@ import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Slugs } from '../../components/slugs.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { dayOf, exactTime } from '../../components/words.ts';
+import { dayOf, exactTime } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { Key, KeyCalls } from './key-calls.ts';
 import { ACCESS_WORDS, isLive, sourceWords, KEY_STATE_WORDS, stateOf } from './key-state.ts';
 import { Usage } from './usage.tsx';
 
-export type KeyAct = 'change' | 'rotate' | 'revoke';
+export type KeyAction = 'change' | 'rotate' | 'revoke';
 
 interface KeyDetailProps {
   readonly id: string;
@@ -30,7 +30,7 @@ interface KeyDetailProps {
   readonly revision: number;
   readonly hrefOf: (id: string) => string;
   readonly closeTo: string;
-  readonly onAct: (act: KeyAct, key: Key) => void;
+  readonly onAct: (act: KeyAction, key: Key) => void;
 }
 
 const REFRESH_MS = 10_000;
@@ -179,7 +179,7 @@ function AccessWords({ of: { access, applicationId } }: { readonly of: Key }) {
 }
 
 function Reach({ of: { applicationIds } }: { readonly of: Key }) {
-  const { applications } = useWorld();
+  const { applications } = useConsole();
   if (applicationIds === null) return <>The whole workspace</>;
   return (
     <ul class="tags">

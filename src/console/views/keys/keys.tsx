@@ -15,11 +15,11 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import { type Key, keyCalls, type KeyOwner, type NewKey } from './key-calls.ts';
 import { KeyChange } from './key-change.tsx';
-import { type KeyAct, KeyDetail } from './key-detail.tsx';
-import { KeyRevocation, KeyRotation } from './key-endings.tsx';
+import { type KeyAction, KeyDetail } from './key-detail.tsx';
+import { KeyRevocation, KeyRotation } from './key-dialogs.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KEY_STATE_WORDS, stateOf } from './key-state.ts';
 import { Usage } from './usage.tsx';
@@ -110,7 +110,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   const { button: add, dialog: creation } = useCreateDialog({ id: 'add-key', text: addText }, () => (
     <KeyForm owner={owner} calls={calls} onDone={(key) => secret.open({ key, isRotated: false })} />
   ));
-  const change = useDialog<{ readonly act: KeyAct; readonly of: Key }>(({ act, of }) => {
+  const change = useDialog<{ readonly act: KeyAction; readonly of: Key }>(({ act, of }) => {
     switch (act) {
       case 'change':
         return <KeyChange of={of} calls={calls} onDone={() => changed('Saved.')} />;
@@ -187,7 +187,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
 
 interface KeyMenuProps {
   readonly of: Key;
-  readonly onAct: (act: KeyAct) => void;
+  readonly onAct: (act: KeyAction) => void;
 }
 
 function KeyMenu({ of: key, onAct }: KeyMenuProps) {

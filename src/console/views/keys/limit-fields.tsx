@@ -1,7 +1,7 @@
 /** Rate limits of a key, per minute and per day. */
 import { Field } from '../../../pages/components/field.tsx';
 import type { CustomProps } from '../../components/form-fields.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import type { Key } from './key-calls.ts';
 
 export interface Limits {

@@ -2,11 +2,11 @@
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
 import type { CustomProps } from '../../components/form-fields.tsx';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 
 /** Null stands for all applications, including future ones. */
 export function ReachField({ value: reach, errorOf, set }: CustomProps<string[] | null>) {
-  const { applications, workspace } = useWorld();
+  const { applications, workspace } = useConsole();
   const own = applications.filter(({ workspaceId }) => workspaceId === workspace.id);
   return (
     <>

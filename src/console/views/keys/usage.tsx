@@ -1,5 +1,5 @@
 /** Usage of a limit as a bar with numbers. */
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 
 interface UsageProps {
   /** Accessible name: "Calls today". */

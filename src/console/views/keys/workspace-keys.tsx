@@ -1,12 +1,12 @@
 /** API keys of the workspace, which access several or all of its applications. */
 import { useMemo } from 'preact/hooks';
 import { addresses } from '../../address.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { KeyOwner } from './key-calls.ts';
 import { Keys } from './keys.tsx';
 
 export function WorkspaceKeys() {
-  const { id } = useWorld().workspace;
+  const { id } = useConsole().workspace;
   const owner = useMemo<KeyOwner>(() => ({ kind: 'workspace', id }), [id]);
   return (
     <Keys

@@ -2,11 +2,11 @@
 import { api, ask, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { type Role, roleChoices } from './roles.ts';
 
 export function InviteForm({ onDone }: { readonly onDone: (member: Schemas['Member']) => unknown }) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { isOwner } = useRights();
   const form = useForm({ email: '', role: 'admin' as Role });
   const { role } = form.values;

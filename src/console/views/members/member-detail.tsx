@@ -9,7 +9,7 @@ import { Facts } from '../../components/facts.tsx';
 import { Detail } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { RemovalDialog } from './removal-dialog.tsx';
 import { RoleForm } from './role-form.tsx';
 import { ROLE_WORDS } from './roles.ts';
@@ -22,7 +22,7 @@ interface MemberDetailProps {
 }
 
 export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailProps) {
-  const { workspace, me, reloadWorkspaces } = useWorld();
+  const { workspace, me, reloadWorkspaces } = useConsole();
   const { canWrite } = useRights();
   const toast = useToast();
   const [, navigate] = useLocation();

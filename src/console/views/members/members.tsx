@@ -11,7 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { MemberDetail } from './member-detail.tsx';
 import { ROLE_WORDS } from './roles.ts';
@@ -21,7 +21,7 @@ type Member = Schemas['Member'];
 const PAGE_SIZE = 200;
 
 export function Members() {
-  const { workspace, me } = useWorld();
+  const { workspace, me } = useConsole();
   const toast = useToast();
   const [open] = useOpen();
   const { button: invite, dialog: creation } = useCreateDialog(

@@ -5,7 +5,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { useForm } from '../../components/use-form.ts';
 import { useLoaded } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 
 interface RemovalDialogProps {
   readonly member: Schemas['Member'];
@@ -17,7 +17,7 @@ interface RemovalDialogProps {
 const LIMIT = 200;
 
 export function RemovalDialog({ member, isMe, onDone }: RemovalDialogProps) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const form = useForm({ isRevoking: false });
   const path = { memberId: member.id };
   const query = { workspaceId: workspace.id };
@@ -95,7 +95,7 @@ function revoke({ id: keyId, applicationId }: Schemas['MemberKey'], workspaceId:
 }
 
 function Reach({ applicationId }: { readonly applicationId: string | null }) {
-  const { applications } = useWorld();
+  const { applications } = useConsole();
   if (applicationId === null) return <>the workspace</>;
   return <span dir="auto">{applications.find(({ id }) => id === applicationId)?.name ?? applicationId}</span>;
 }

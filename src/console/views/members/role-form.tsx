@@ -2,7 +2,7 @@
 import { api, ask, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { roleChoices } from './roles.ts';
 
 interface RoleFormProps {
@@ -11,7 +11,7 @@ interface RoleFormProps {
 }
 
 export function RoleForm({ member, onDone }: RoleFormProps) {
-  const { workspace, me } = useWorld();
+  const { workspace, me } = useConsole();
   const { isOwner } = useRights();
   const form = useForm({ role: member.role });
   const { role } = form.values;

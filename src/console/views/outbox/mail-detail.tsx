@@ -10,10 +10,10 @@ import { Facts } from '../../components/facts.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import { KIND_WORDS, STATE_WORDS } from './mail-words.ts';
 
 const EVERY_MS = 4000;
@@ -24,7 +24,7 @@ interface MailDetailProps {
 }
 
 export function MailDetail({ mailId, closeTo }: MailDetailProps) {
-  const { workspace, applications } = useWorld();
+  const { workspace, applications } = useConsole();
   const [isLooked, setLooked] = useState(false);
   const { data, failure, reload } = useLoaded(
     () =>

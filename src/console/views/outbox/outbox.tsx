@@ -13,7 +13,7 @@ import { Time } from '../../components/time.tsx';
 import { useListed } from '../../data.ts';
 import { withNewest } from '../../newest.ts';
 import { useEvery } from '../../refresh.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { useHealth } from '../health/use-health.ts';
 import { MailDetail } from './mail-detail.tsx';
 import { KIND_WORDS, STATE_WORDS } from './mail-words.ts';
@@ -54,7 +54,7 @@ const LEAD = 'What was mailed for this workspace and its applications. New mails
 
 export function Outbox() {
   const { isOwner } = useRights();
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   if (isOwner) return <Mails />;
   return (
     <>
@@ -68,7 +68,7 @@ export function Outbox() {
 }
 
 function Mails() {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const search = useSearch();
   const [open] = useOpen();
   const [filters, setFilters] = useFilters(['status', 'q']);
@@ -146,7 +146,7 @@ function Mails() {
 }
 
 function WithoutMailServer() {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { data } = useHealth();
   if (data?.mail.transport !== 'outbox') return null;
   return (

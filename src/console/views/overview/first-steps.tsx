@@ -7,7 +7,7 @@ import { Action, useReport } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { useLiveEvents } from '../../shell/live.tsx';
 import { isSessionToken, useTrial } from '../../trials.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
@@ -67,7 +67,7 @@ function KnownSteps({ application, onHide }: StepsProps) {
       application={record.data}
       health={health.data}
       hasKey={keys.data.items.length > 0}
-      hasCome={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
+      hasSignedIn={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
       reloadKeys={keys.reload}
       reloadRecord={record.reload}
       onHide={onHide}
@@ -79,18 +79,18 @@ interface LoadedStepsProps extends StepsProps {
   /** Null if it could not be read. */
   readonly health: Schemas['InstanceHealth'] | null;
   readonly hasKey: boolean;
-  readonly hasCome: boolean;
+  readonly hasSignedIn: boolean;
   readonly reloadKeys: () => Promise<void>;
   readonly reloadRecord: () => Promise<void>;
 }
 
-function Steps({ application, health, hasKey, hasCome, reloadKeys, reloadRecord, onHide }: LoadedStepsProps) {
+function Steps({ application, health, hasKey, hasSignedIn, reloadKeys, reloadRecord, onHide }: LoadedStepsProps) {
   const [trial] = useTrial(application.id);
   const isVerified = application.firstVerifiedAt !== null;
   // Shows nothing if all was done before the page opened, unless a key waits to be stored.
-  const [wasDone] = useState(application.stage === 'live' && hasCome && isVerified && trial.key === null);
+  const [wasDone] = useState(application.stage === 'live' && hasSignedIn && isVerified && trial.key === null);
   if (wasDone) return null;
-  const next = nextOf(application, hasKey, hasCome || isSessionToken(trial.token));
+  const next = nextOf(application, hasKey, hasSignedIn || isSessionToken(trial.token));
   return (
     <Panel
       id="first-steps"
@@ -114,7 +114,7 @@ function Steps({ application, health, hasKey, hasCome, reloadKeys, reloadRecord,
         <SignInStep
           application={application}
           health={health}
-          hasCome={hasCome}
+          hasSignedIn={hasSignedIn}
           isVerified={isVerified}
           isNext={next === 'sign-in'}
         />
@@ -137,7 +137,7 @@ const IS_LOOPBACK = /^http:\/\/(localhost|127\.)/;
 
 /** Mail server and base URL: needed before other people sign in, not for the first verification. */
 function InstanceSteps({ health: { mail, baseUrl } }: { readonly health: Schemas['InstanceHealth'] }) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   return (
     <>
       <FirstStep title="Mail" isDone={mail.transport === 'smtp'}>
@@ -171,7 +171,7 @@ interface OpenStepProps extends ApplicationViewProps {
 
 /** Goes from draft to live directly; the settings offer the test stage in between. */
 function OpenStep({ application, isNext, onChanged }: OpenStepProps) {
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const report = useReport();
   const path = { id: application.id };
   const isOpen = application.stage === 'live';

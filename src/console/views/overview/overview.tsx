@@ -9,7 +9,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Ranking } from '../../components/ranking.tsx';
 import { Tile } from '../../components/tile.tsx';
-import { capitalised, count } from '../../components/words.ts';
+import { capitalised, count } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useLiveEvents } from '../../shell/live.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';

@@ -7,7 +7,7 @@ import { CopyBox } from '../../components/copy.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { isSessionToken, useTrial } from '../../trials.tsx';
 import { FirstStep } from './first-step.tsx';
 import { useTrialCode } from './use-trial-code.ts';
@@ -15,7 +15,7 @@ import { useTrialCode } from './use-trial-code.ts';
 interface SignInStepProps {
   readonly application: Schemas['Application'];
   readonly health: Schemas['InstanceHealth'] | null;
-  readonly hasCome: boolean;
+  readonly hasSignedIn: boolean;
   readonly isVerified: boolean;
   readonly isNext: boolean;
 }
@@ -23,10 +23,10 @@ interface SignInStepProps {
 /** Well before the link expires. */
 const RENEW_MS = 10 * 60_000;
 
-export function SignInStep({ application, health, hasCome, isVerified, isNext }: SignInStepProps) {
+export function SignInStep({ application, health, hasSignedIn, isVerified, isNext }: SignInStepProps) {
   return (
-    <FirstStep id="sign-in-step" title="Sign in" isDone={hasCome}>
-      {hasCome && <p>Somebody has signed in.</p>}
+    <FirstStep id="sign-in-step" title="Sign in" isDone={hasSignedIn}>
+      {hasSignedIn && <p>Somebody has signed in.</p>}
       {!isVerified && <TrySignIn application={application} health={health} isNext={isNext} />}
     </FirstStep>
   );
@@ -34,7 +34,7 @@ export function SignInStep({ application, health, hasCome, isVerified, isNext }:
 
 function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'application' | 'health' | 'isNext'>) {
   const { id } = application;
-  const { me } = useWorld();
+  const { me } = useConsole();
   const [trial, change] = useTrial(id);
   const email = (trial.email ?? me.email).trim().toLowerCase();
   const isSignedIn = isSessionToken(trial.token);
@@ -117,7 +117,7 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
 }
 
 function WhereCodesGo({ isMailHere, email }: { readonly isMailHere: boolean; readonly email: string }) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { isOwner } = useRights();
   if (!isMailHere) return <p>The code comes by mail: look into the mailbox of {email}.</p>;
   if (!isOwner) return <p>No mail server is set: an owner of {workspace.name} finds the code in the outbox.</p>;

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, ask, type Schemas } from '../../api.ts';
 import { useEvery } from '../../refresh.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { useTrial } from '../../trials.tsx';
 
 type Mail = Schemas['OutboxMail'];
@@ -22,7 +22,7 @@ const BEFORE_ALL = '';
  * not opened, because each opened mail is audited.
  */
 export function useTrialCode(application: Schemas['Application'], email: string, isWanted: boolean): TrialCode | null {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { isOwner } = useRights();
   const [{ newestMailBefore }, change] = useTrial(application.id);
   const [mailId, setMailId] = useState<string | null>(null);

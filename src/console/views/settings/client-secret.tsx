@@ -6,11 +6,11 @@ import { CopyBox } from '../../components/copy.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 
 export function ClientSecret({ application }: ApplicationViewProps) {
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const report = useReport();
   const [secret, setSecret] = useState<string | null>(null);
   const { clientSecretPrefix: prefix } = application;

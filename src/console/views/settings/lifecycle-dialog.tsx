@@ -7,7 +7,7 @@ import { api, ask, type Outcome } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 
@@ -43,7 +43,7 @@ interface CodeDialogProps extends LifecycleDialogProps {
 
 /** Takes the code and carries the step out. */
 export function CodeDialog({ application, step, challengeId: first, onDone }: CodeDialogProps) {
-  const { me, workspace, reloadApplications } = useWorld();
+  const { me, workspace, reloadApplications } = useConsole();
   const report = useReport();
   const [challengeId, setChallengeId] = useState(first);
   const form = useForm({ code: '' });

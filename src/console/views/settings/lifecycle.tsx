@@ -7,9 +7,9 @@ import { PendingWork } from '../../components/pending-work.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { dayOf } from '../../components/words.ts';
+import { dayOf } from '../../components/format.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { CodeDialog, LifecycleDialog } from './lifecycle-dialog.tsx';
 import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
@@ -17,7 +17,7 @@ import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 type Application = Schemas['Application'];
 
 export function Lifecycle({ application }: ApplicationViewProps) {
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const report = useReport();
   const toast = useToast();
   const code = useDialog<{ readonly step: LifecycleStep; readonly challengeId: string }>((sent) => (

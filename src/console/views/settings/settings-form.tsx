@@ -1,7 +1,7 @@
 /** Settings form: disabled without the right to write; shows its buttons when there are changes. */
 import { Button } from '../../../pages/components/button.tsx';
 import { type FormField, formFields } from '../../components/form-fields.tsx';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import type { Draft } from './use-draft.ts';
 
 interface SettingsFormProps<Values extends object> {

@@ -10,7 +10,7 @@ import { ApplicationMark } from '../../../pages/components/application-mark.tsx'
 import { Frame } from '../../../pages/components/frame.tsx';
 import { TextsProvider } from '../../../pages/components/texts.tsx';
 import type { SignInData } from '../../../pages/sign-in/offer.ts';
-import { WaysStep } from '../../../pages/sign-in/ways-step.tsx';
+import { MethodsStep } from '../../../pages/sign-in/methods-step.tsx';
 import type { Schemas } from '../../api.ts';
 import { pageStyle, signInMessages } from './preview-parts.ts' with { type: 'macro' };
 
@@ -71,7 +71,7 @@ function rootOf(host: { readonly current: HTMLElement | null }): ShadowRoot {
 }
 
 function Page({ data }: Pick<PreviewProps, 'data'>) {
-  const { application, ways } = data;
+  const { application, methods } = data;
   return (
     <TextsProvider texts={texts}>
       <div id="page">
@@ -82,15 +82,15 @@ function Page({ data }: Pick<PreviewProps, 'data'>) {
         >
           <section class="step">
             <h1>{texts('signin.title', { app: application.name })}</h1>
-            <p class="lead">{texts(ways.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}</p>
-            <WaysStep
+            <p class="lead">{texts(methods.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}</p>
+            <MethodsStep
               data={data}
               email=""
               error={null}
               hint={null}
               isSending={false}
               isFocused={false}
-              passkey={{ isUsable: ways.passkeyHost !== null, busy: null, ask() {}, cancel() {} }}
+              passkey={{ isUsable: methods.passkeyHost !== null, busy: null, ask() {}, cancel() {} }}
               onEmail={() => {}}
               onSubmit={() => {}}
             />
@@ -107,7 +107,7 @@ function dataOf({ application, logoUrl, accentColor, providerName }: SignInPrevi
   return {
     locale: 'en',
     application: { id, clientId, name, logoUrl, accentColor, isDraft: false, homeUrl: null, links: legalUrls },
-    ways: {
+    methods: {
       isCodeAllowed: signinMethods.includes('otp'),
       passkeyHost: signinMethods.includes('passkey') ? location.hostname : null,
       provider: isProviderShown ? { name: providerName, startUrl: '#' } : null,

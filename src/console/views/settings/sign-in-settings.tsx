@@ -6,7 +6,7 @@ import type { Choice } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { useHealth } from '../health/use-health.ts';
 import { Provider } from './provider.tsx';
@@ -76,7 +76,7 @@ function Methods({ application, provider }: MethodsProps) {
 const inOrder = (methods: readonly string[]): Method[] => ORDER.filter((method) => methods.includes(method));
 
 function MailNeed() {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const health = useHealth();
   const mail = health.data?.mail;
   if (mail?.transport === 'smtp') return <>Six digits, good for some minutes. Mail goes out by {mail.server}.</>;

@@ -9,7 +9,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { STAGES } from '../applications/words.ts';
 
@@ -34,7 +34,7 @@ const STEPS = {
 };
 
 export function Stage({ application }: ApplicationViewProps) {
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   const toast = useToast();
   const [answered, setAnswered] = useState<readonly Warning[] | null>(null);
   const { stage } = application;

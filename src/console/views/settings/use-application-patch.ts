@@ -1,13 +1,13 @@
 /** Changes an application and reloads it for every view before resolving. */
 import { api, ask, type BodyOf, type Outcome, type Schemas } from '../../api.ts';
-import { useWorld } from '../../rights.tsx';
+import { useConsole } from '../../console-context.tsx';
 
 type Application = Schemas['Application'];
 
 export function useApplicationPatch({
   id,
 }: Application): (body: BodyOf<'updateApplication'>) => Promise<Outcome<Application>> {
-  const { reloadApplications } = useWorld();
+  const { reloadApplications } = useConsole();
   return async (body) => {
     const outcome = await ask(api.PATCH('/api/applications/{id}', { params: { path: { id } }, body }));
     if (outcome.ok) await reloadApplications();

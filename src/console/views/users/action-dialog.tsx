@@ -2,7 +2,7 @@
 import type { Failure, Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import { changeStatuses, type UserResult } from './changes.ts';
 import { ACTIONS, STATUSES, type User, type UserAction } from './statuses.ts';
 

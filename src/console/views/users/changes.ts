@@ -1,6 +1,6 @@
 /** Changes many users in batches and collects each result. */
 import { api, ask, type Failure, type Outcome, type Schemas } from '../../api.ts';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import type { UserAction } from './statuses.ts';
 
 const MAX_USERS = 200;

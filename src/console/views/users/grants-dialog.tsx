@@ -1,7 +1,7 @@
 /** Adds or removes roles, scopes and groups of several users. */
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import { type Access, HELD_KINDS } from '../grants/access.ts';
 import { accessFields, type Chosen } from '../grants/access-fields.tsx';
 import { changeGrants, type GrantsChange, type UserResult } from './changes.ts';

@@ -4,8 +4,8 @@ import { addresses } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Time } from '../../components/time.tsx';
-import { useWorld } from '../../rights.tsx';
-import { UserStanding } from './user-profile.tsx';
+import { useConsole } from '../../console-context.tsx';
+import { UserStatusText } from './user-profile.tsx';
 
 type User = Schemas['UserDetail'];
 
@@ -15,7 +15,7 @@ export function titleOf({ kind, email, apiKey }: User): string {
 }
 
 export function KeyPrincipal({ user }: { readonly user: User }) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { apiKey, lastSeenAt, joinedAt } = user;
   const keyAddress =
     apiKey &&
@@ -35,7 +35,7 @@ export function KeyPrincipal({ user }: { readonly user: User }) {
             'An API key'
           ),
         ],
-        ['Status', <UserStanding user={user} />],
+        ['Status', <UserStatusText user={user} />],
         ['Last seen', <Time at={lastSeenAt} none="Not yet" />],
         ['Made', <Time at={joinedAt} />],
       ]}

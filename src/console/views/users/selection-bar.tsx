@@ -2,7 +2,7 @@
 import { useToast } from '../../../pages/components/toast.tsx';
 import { Action } from '../../components/action.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import { countryName } from '../activity/countries.ts';
 import { STATUSES, statusOf } from './statuses.ts';
 
@@ -34,7 +34,7 @@ export function UserProfile({ user }: { readonly user: Detail }) {
       )}
       <Facts
         of={[
-          ['Status', <UserStanding user={user} />],
+          ['Status', <UserStatusText user={user} />],
           !isWhole && profile?.givenName != null && ['Given name', <span dir="auto">{profile.givenName}</span>],
           !isWhole && profile?.familyName != null && ['Family name', <span dir="auto">{profile.familyName}</span>],
           !profile && username !== null && ['Username', <span dir="auto">{username}</span>],
@@ -59,7 +59,7 @@ export function UserProfile({ user }: { readonly user: Detail }) {
   );
 }
 
-export function UserStanding({ user }: { readonly user: Detail }) {
+export function UserStatusText({ user }: { readonly user: Detail }) {
   const { status, statusReason } = user;
   const { word, tone } = statusOf(user);
   return (

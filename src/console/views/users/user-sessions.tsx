@@ -8,7 +8,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { DetailPart } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { counted } from '../../components/words.ts';
+import { counted } from '../../components/format.ts';
 import { useListed } from '../../data.ts';
 import { methodInWords } from '../activity/kinds.ts';
 

@@ -1,7 +1,7 @@
 /** Filters and order of the user list. */
 import type { Filters } from '../../address.ts';
 import { FilterFields, SearchField } from '../../components/filters.tsx';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import type { Access } from '../grants/access.ts';
 import { MemberFilters } from './member-filters.tsx';
 import type { USER_FILTERS } from './user-filters.ts';

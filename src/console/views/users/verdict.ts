@@ -1,10 +1,10 @@
 /** Explains why somebody cannot sign in, checking records in the server's order. */
 import type { Schemas } from '../../api.ts';
-import { relativeTime } from '../../components/words.ts';
+import { relativeTime } from '../../components/format.ts';
 import { type AuthEvent, reasonOf } from '../activity/kinds.ts';
 import type { UserAction, UserStatus } from './statuses.ts';
 
-export interface Standing {
+export interface Evidence {
   readonly application: Pick<
     Schemas['Application'],
     'stage' | 'signinGate' | 'archivedAt' | 'deletedAt' | 'signinMethods'
@@ -18,7 +18,7 @@ export interface Standing {
   /** Allowlist entry; null for none, undefined if the member may not read it. */
   readonly listed: Schemas['BetaStatus'] | null | undefined;
   /** Whether they are a workspace member, to whom gates do not apply. */
-  readonly isInsider: boolean;
+  readonly isMember: boolean;
   /** Recent failures, newest first. */
   readonly failures: readonly AuthEvent[];
 }
@@ -36,10 +36,10 @@ export interface Verdict {
 }
 
 /** Returns the first obstacle with the others; without any, explains the last failure. */
-export function verdictOf(standing: Standing): Verdict {
-  const [first, ...more] = [closed, gone, gated, blocked].flatMap((rule) => rule(standing) ?? []);
+export function verdictOf(evidence: Evidence): Verdict {
+  const [first, ...more] = [closed, userDeleted, gated, bannedOrPaused].flatMap((rule) => rule(evidence) ?? []);
   if (first) return { ...first, also: more.map(({ why }) => why) };
-  return spent(standing) ?? free(standing);
+  return lastFailure(evidence) ?? notKeptOut(evidence);
 }
 
 const keptOut = (why: string, remedy: string, step: Step | null = null): Verdict => ({
@@ -49,7 +49,7 @@ const keptOut = (why: string, remedy: string, step: Step | null = null): Verdict
   step,
 });
 
-function closed({ application: { archivedAt, deletedAt } }: Standing): Verdict | null {
+function closed({ application: { archivedAt, deletedAt } }: Evidence): Verdict | null {
   if (deletedAt !== null)
     return keptOut(
       'The application is deleted, so nobody can sign in.',
@@ -64,7 +64,7 @@ function closed({ application: { archivedAt, deletedAt } }: Standing): Verdict |
   );
 }
 
-function gone({ user }: Standing): Verdict | null {
+function userDeleted({ user }: Evidence): Verdict | null {
   if (user?.status !== 'deleted') return null;
   return keptOut(
     `They are deleted here${because(user.statusReason)}, and the address cannot sign in.`,
@@ -73,8 +73,8 @@ function gone({ user }: Standing): Verdict | null {
   );
 }
 
-function gated({ application: { stage, signinGate }, user, listed, isInsider }: Standing): Verdict | null {
-  if (stage === 'draft' && !isInsider)
+function gated({ application: { stage, signinGate }, user, listed, isMember }: Evidence): Verdict | null {
+  if (stage === 'draft' && !isMember)
     return keptOut(
       'The application is a draft, which only members of the workspace can sign in to.',
       'Publishing it lets others in.',
@@ -86,7 +86,7 @@ function gated({ application: { stage, signinGate }, user, listed, isInsider }: 
       'Importing the address as a user lets them in, and so does opening the gate.',
       'gate',
     );
-  if (signinGate !== 'private_beta' || isInsider || listed === 'approved') return null;
+  if (signinGate !== 'private_beta' || isMember || listed === 'approved') return null;
   if (listed === undefined)
     return keptOut(
       'The gate is a private beta: only approved addresses can sign in.',
@@ -106,7 +106,7 @@ const LISTED = {
   notify_when_public: 'the address only waits for the mail that tells of the opening',
 } as const;
 
-function blocked({ user }: Standing): Verdict | null {
+function bannedOrPaused({ user }: Evidence): Verdict | null {
   if (user?.status === 'banned')
     return keptOut(`They are banned${because(user.statusReason)}.`, 'Lifting the ban lets them in.', 'unban');
   if (user?.status === 'paused')
@@ -115,9 +115,9 @@ function blocked({ user }: Standing): Verdict | null {
 }
 
 /** Explains what only the last failure shows, if it still applies. */
-function spent({ application, user, failures: [last] }: Standing): Verdict | null {
+function lastFailure({ application, user, failures: [last] }: Evidence): Verdict | null {
   const { reason, method, pausedUntil } = (last?.detail ?? {}) as Partial<Record<string, unknown>>;
-  if (!last || hasComeSince(user, last)) return null;
+  if (!last || hasSignedInSince(user, last)) return null;
   if (reason === 'forbidden' && !application.signinMethods.some((allowed) => allowed === method))
     return keptOut(
       'The way they tried to sign in is switched off for this application.',
@@ -144,9 +144,9 @@ function spent({ application, user, failures: [last] }: Standing): Verdict | nul
   return null;
 }
 
-function free({ user, failures: [last] }: Standing): Verdict {
+function notKeptOut({ user, failures: [last] }: Evidence): Verdict {
   const reason = last && reasonOf(last);
-  if (last && hasComeSince(user, last))
+  if (last && hasSignedInSince(user, last))
     return {
       isKeptOut: false,
       why: 'Nothing keeps them out: they have been here since the last refusal.',
@@ -165,7 +165,7 @@ function free({ user, failures: [last] }: Standing): Verdict {
   };
 }
 
-const hasComeSince = (user: Standing['user'], { createdAt }: AuthEvent) =>
+const hasSignedInSince = (user: Evidence['user'], { createdAt }: AuthEvent) =>
   user !== null && user.lastSeenAt !== null && user.lastSeenAt > createdAt;
 
 const because = (reason: string | null) => (reason ? ` (“${reason}”)` : '');

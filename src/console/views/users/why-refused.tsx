@@ -8,11 +8,11 @@ import { Facts } from '../../components/facts.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLoaded } from '../../data.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights, useConsole } from '../../console-context.tsx';
 import { type AuthEvent, kindInWords, methodInWords, reasonOf } from '../activity/kinds.ts';
 import { GATES, STAGES } from '../applications/words.ts';
 import { BETA_STATUSES } from '../gate/words.ts';
-import { type Standing, type Step, verdictOf } from './verdict.ts';
+import { type Evidence, type Step, verdictOf } from './verdict.ts';
 import { ACTIONS, type UserAction } from './statuses.ts';
 
 type Application = Schemas['Application'];
@@ -28,12 +28,12 @@ interface WhyRefusedProps {
 const SHOWN = 5;
 
 export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps) {
-  const { workspace } = useWorld();
+  const { workspace } = useConsole();
   const { canWrite } = useRights();
   const report = useReport();
   const [, navigate] = useLocation();
-  const said = useRef<HTMLParagraphElement>(null);
-  const { data, failure, reload } = useLoaded<Standing>(
+  const verdictText = useRef<HTMLParagraphElement>(null);
+  const { data, failure, reload } = useLoaded<Evidence>(
     () => gather({ application, email, user, workspaceId: workspace.id, canSeeList: canWrite }),
     [application.id, email, canWrite],
   );
@@ -57,7 +57,7 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
     if (!report(outcome, `${email} may sign in now.`)) return;
     await reload();
     // The focused button has disappeared.
-    said.current?.focus();
+    verdictText.current?.focus();
   }
 
   function take(step: Step): unknown {
@@ -69,7 +69,7 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
   return (
     <>
       <div class="verdict" data-tone={verdict.isKeptOut ? 'bad' : 'good'}>
-        <p id="why" ref={said} tabIndex={-1}>
+        <p id="why" ref={verdictText} tabIndex={-1}>
           {verdict.why}
         </p>
         <p>{verdict.remedy}</p>
@@ -124,7 +124,7 @@ interface Asked {
   readonly canSeeList: boolean;
 }
 
-async function gather({ application, email, user, workspaceId, canSeeList }: Asked): Promise<Outcome<Standing>> {
+async function gather({ application, email, user, workspaceId, canSeeList }: Asked): Promise<Outcome<Evidence>> {
   const path = { id: application.id };
   const failed = (query: { readonly userId: string } | { readonly email: string }) =>
     ask(
@@ -145,14 +145,15 @@ async function gather({ application, email, user, workspaceId, canSeeList }: Ask
   if (list && !list.ok) return list;
   if (!members.ok) return members;
   const failures = new Map([...byEmail.data.items, ...(byUser?.data.items ?? [])].map((event) => [event.id, event]));
-  const isSeat = (seat: Schemas['Member']) => seat.email === email.toLowerCase() || seat.userId === user?.userId;
+  const isThisMember = (member: Schemas['Member']) =>
+    member.email === email.toLowerCase() || member.userId === user?.userId;
   return {
     ok: true,
     data: {
       application,
       user,
       listed: list ? (list.data.items[0]?.status ?? null) : undefined,
-      isInsider: members.data.items.some(isSeat),
+      isMember: members.data.items.some(isThisMember),
       failures: [...failures.values()].sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1)),
     },
   };

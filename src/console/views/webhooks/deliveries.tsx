@@ -23,9 +23,9 @@ interface DeliveriesProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
   readonly open: string | null;
-  /** Changes after deliveries were created here, to reload the list. */
+  /** Changes after deliveries were created listAddress, to reload the list. */
   readonly revision: number;
-  readonly here: string;
+  readonly listAddress: string;
   readonly addressOf: (deliveryId: string) => string;
   readonly onTest: () => unknown;
   /** Called after a reload: the endpoint may have changed too. */
@@ -62,7 +62,7 @@ const FILTERS = [
 const SETTLING_MS = 800;
 
 export function Deliveries(props: DeliveriesProps) {
-  const { webhook, calls, open, revision, here, addressOf, onTest, onRefreshed } = props;
+  const { webhook, calls, open, revision, listAddress, addressOf, onTest, onRefreshed } = props;
   const search = useSearch();
   const [filters, setFilters] = useFilters(['status', 'type']);
   const query = { status: filters.status as DeliveryStatus | undefined, type: filters.type };
@@ -119,7 +119,7 @@ export function Deliveries(props: DeliveriesProps) {
                     </Action>
                   }
                 >
-                  Each event that this endpoint is told of is here, with every attempt and its answer.
+                  Each event that this endpoint is told of is listAddress, with every attempt and its answer.
                 </Empty>
               )
             }
@@ -132,7 +132,7 @@ export function Deliveries(props: DeliveriesProps) {
               id={open}
               webhook={webhook}
               calls={calls}
-              closeTo={withSearch(here, search)}
+              closeTo={withSearch(listAddress, search)}
               addressOf={addressOf}
               onChanged={refresh}
             />

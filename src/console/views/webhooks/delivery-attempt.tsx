@@ -1,9 +1,9 @@
 /** A delivery attempt: result, request headers and response. */
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import { errorWords } from './delivery-words.ts';
-import { useRights } from '../../rights.tsx';
+import { useRights } from '../../console-context.tsx';
 import type { Attempt } from './webhook-calls.ts';
 
 export function DeliveryAttempt({ of: attempt, isOpen }: { readonly of: Attempt; readonly isOpen: boolean }) {

@@ -9,7 +9,7 @@ import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Snippets } from '../../components/snippets.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { exactTime } from '../../components/words.ts';
+import { exactTime } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
 import { DeliveryAttempt } from './delivery-attempt.tsx';

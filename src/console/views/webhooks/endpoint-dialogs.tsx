@@ -3,10 +3,10 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import type { NewWebhook, Webhook, WebhookCalls } from './webhook-calls.ts';
 
-export type EndpointAct = 'change' | 'rotate' | 'disable' | 'delete';
+export type EndpointAction = 'change' | 'rotate' | 'disable' | 'delete';
 
 interface EndpointDialogProps {
-  readonly act: EndpointAct;
+  readonly act: EndpointAction;
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
   readonly onChanged: (webhook: Webhook, message: string) => unknown;

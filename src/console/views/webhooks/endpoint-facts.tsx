@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';
 import { eventsWords } from './event-words.ts';

@@ -15,7 +15,7 @@ import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { Deliveries } from './deliveries.tsx';
-import { type EndpointAct, EndpointDialog } from './endpoint-dialogs.tsx';
+import { type EndpointAction, EndpointDialog } from './endpoint-dialogs.tsx';
 import { EndpointFacts } from './endpoint-facts.tsx';
 import { Quarantine, ReleaseProgress } from './quarantine.tsx';
 import { Signing } from './signing.tsx';
@@ -32,12 +32,12 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const [, navigate] = useLocation();
   const [filters] = useFilters(['show']);
   const [releasing, setReleasing] = useState<number | null>(null);
-  /** Changes after deliveries were created here, to reload the views. */
+  /** Changes after deliveries were created listAddress, to reload the views. */
   const [revision, setRevision] = useState(0);
   const report = useReport();
   const toast = useToast();
   const all = addresses.application(application.id, 'webhooks');
-  const here = addresses.application(application.id, 'webhooks', id);
+  const listAddress = addresses.application(application.id, 'webhooks', id);
   const addressOf = (delivery: string) => addresses.application(application.id, 'webhooks', id, delivery);
   const found = webhook.data;
   const secret = useDialog<NewWebhook>(({ signingSecret }) => (
@@ -50,7 +50,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
       onStored={webhook.reload}
     />
   ));
-  const { open: ask, dialog } = useDialog<EndpointAct>(
+  const { open: ask, dialog } = useDialog<EndpointAction>(
     (act) =>
       found && (
         <EndpointDialog
@@ -156,10 +156,10 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
       )}
       <EndpointFacts webhook={found} calls={calls} revision={revision} />
       <nav class="tabs" aria-label="Of this webhook">
-        <Link href={here} aria-current={isSigning ? undefined : 'page'}>
+        <Link href={listAddress} aria-current={isSigning ? undefined : 'page'}>
           Deliveries
         </Link>
-        <Link href={`${here}?show=signing`} aria-current={isSigning ? 'page' : undefined}>
+        <Link href={`${listAddress}?show=signing`} aria-current={isSigning ? 'page' : undefined}>
           Signing and verification
         </Link>
       </nav>
@@ -171,7 +171,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           calls={calls}
           open={deliveryId}
           revision={revision}
-          here={here}
+          listAddress={listAddress}
           addressOf={addressOf}
           onTest={test}
           onRefreshed={webhook.reload}

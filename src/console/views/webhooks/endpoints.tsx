@@ -9,7 +9,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
-import { count } from '../../components/words.ts';
+import { count } from '../../components/format.ts';
 import { useListed, useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';

@@ -4,7 +4,7 @@ import { Action } from '../../components/action.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { Time } from '../../components/time.tsx';
-import { count, counted } from '../../components/words.ts';
+import { count, counted } from '../../components/format.ts';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';

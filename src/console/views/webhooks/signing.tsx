@@ -3,7 +3,7 @@ import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Snippets } from '../../components/snippets.tsx';
-import { exactTime } from '../../components/words.ts';
+import { exactTime } from '../../components/format.ts';
 import { VERIFICATION } from './snippets.ts';
 import type { Webhook } from './webhook-calls.ts';
 

@@ -10,7 +10,7 @@ import { useTexts } from '../components/texts.tsx';
 import type { SignInData } from './offer.ts';
 import type { PasskeyWay } from './use-passkey.ts';
 
-interface WaysStepProps {
+interface MethodsStepProps {
   readonly data: SignInData;
   readonly email: string;
   readonly error: string | null;
@@ -23,9 +23,9 @@ interface WaysStepProps {
   onSubmit(email: string): void;
 }
 
-export function WaysStep(props: WaysStepProps) {
+export function MethodsStep(props: MethodsStepProps) {
   const { data, email, error, hint, isSending, passkey, isFocused, onEmail, onSubmit } = props;
-  const { application, ways } = data;
+  const { application, methods } = data;
   const text = useTexts();
   const field = useRef<HTMLInputElement>(null);
   const [last, setLast] = useState<LastSignIn | null>(null);
@@ -38,19 +38,19 @@ export function WaysStep(props: WaysStepProps) {
     if (isFocused || error) field.current?.focus();
   }, [isFocused, error]);
 
-  const { provider } = ways;
+  const { provider } = methods;
   const others = [passkey.isUsable, provider !== null].filter(Boolean).length;
-  if (!ways.isCodeAllowed && others === 0)
+  if (!methods.isCodeAllowed && others === 0)
     return (
-      <p class="note" id="no-ways">
+      <p class="note" id="no-methods">
         {text('signin.noWays', { app: application.name })}
       </p>
     );
   const lastUsed = (method: LastSignIn['method']) =>
-    last?.method === method && (others > 0 && ways.isCodeAllowed ? <em>{text('signin.lastUsed')}</em> : null);
+    last?.method === method && (others > 0 && methods.isCodeAllowed ? <em>{text('signin.lastUsed')}</em> : null);
   return (
-    <div id="ways">
-      {ways.isCodeAllowed && (
+    <div id="methods">
+      {methods.isCodeAllowed && (
         <form
           id="email-form"
           method="post"
@@ -76,8 +76,8 @@ export function WaysStep(props: WaysStepProps) {
         </form>
       )}
       {others > 0 && (
-        <div class="ways">
-          {ways.isCodeAllowed && (
+        <div class="other-methods">
+          {methods.isCodeAllowed && (
             <p class="divider" id="divider">
               {text('signin.or')}
             </p>
@@ -85,7 +85,7 @@ export function WaysStep(props: WaysStepProps) {
           {passkey.isUsable && (
             <Button
               id="passkey"
-              look={ways.isCodeAllowed ? 'plain' : 'primary'}
+              look={methods.isCodeAllowed ? 'plain' : 'primary'}
               icon={<PasskeyMark />}
               busyText={passkey.busy !== null && text(busyTexts[passkey.busy])}
               onClick={passkey.ask}

@@ -2,7 +2,7 @@
 import type { Choice } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { relativeTime } from '../../components/words.ts';
+import { relativeTime } from '../../components/format.ts';
 import type { Key, KeyCalls, NewKey } from './key-calls.ts';
 
 interface EndingProps<Done> {

@@ -5,7 +5,7 @@ import { TextsProvider } from '../components/texts.tsx';
 import type { PageData } from '../page-data.ts';
 
 /** @param Page component that the server rendered; its props are in the document. */
-export function takeUp<Props>(Page: ComponentType<Props>): void {
+export function hydratePage<Props>(Page: ComponentType<Props>): void {
   const root = document.getElementById('page');
   const block = document.getElementById('page-data')?.textContent;
   if (!root || !block) throw new Error('this document is no page of ours');

@@ -5,7 +5,7 @@ import type { Schemas } from './api.ts';
 
 export type Workspace = Schemas['Workspace'];
 
-export interface World {
+export interface ConsoleContext {
   readonly workspace: Workspace;
   readonly workspaces: readonly Workspace[];
   readonly me: { readonly userId: string; readonly email: string; readonly name: string };
@@ -15,14 +15,14 @@ export interface World {
   reloadWorkspaces(): Promise<void>;
 }
 
-const WorldContext = createContext<World | null>(null);
+const Context = createContext<ConsoleContext | null>(null);
 
-export const WorldProvider = WorldContext.Provider;
+export const ConsoleProvider = Context.Provider;
 
-export function useWorld(): World {
-  const world = useContext(WorldContext);
-  if (!world) throw new Error('a view stands outside the shell');
-  return world;
+export function useConsole(): ConsoleContext {
+  const context = useContext(Context);
+  if (!context) throw new Error('a view stands outside the shell');
+  return context;
 }
 
 interface Rights {
@@ -43,7 +43,7 @@ export function useWhyNot(needs: Needs): string | undefined {
 
 /** Applies the server's rules, so that a disabled control would be refused. */
 export function useRights(): Rights {
-  const { role } = useWorld().workspace;
+  const { role } = useConsole().workspace;
   const canWrite = role === 'owner' || role === 'admin';
   return {
     canWrite,
