@@ -8,17 +8,13 @@ const Overview = lazyView(async () => (await import('./views/overview/overview.t
 const Users = lazyView(async () => (await import('./views/users/users.tsx')).Users);
 const Import = lazyView(async () => (await import('./views/import/import.tsx')).Import);
 const Grants = lazyView(async () => (await import('./views/grants/grants.tsx')).Grants);
-const Keys = lazyView(async () => (await import('./views/keys/application-keys.tsx')).ApplicationKeys);
+const Keys = lazyView(async () => (await import('./views/keys/keys.tsx')).Keys);
 const Gate = lazyView(async () => (await import('./views/gate/gate.tsx')).Gate);
 const Webhooks = lazyView(async () => (await import('./views/webhooks/webhooks.tsx')).Webhooks);
-const Activity = lazyView(async () => (await import('./views/activity/application-activity.tsx')).ApplicationActivity);
+const Activity = lazyView(async () => (await import('./views/activity/activity-view.tsx')).Activity);
 const Settings = lazyView(async () => (await import('./views/settings/settings.tsx')).Settings);
 const Applications = lazyView(async () => (await import('./views/applications/applications.tsx')).Applications);
 const Members = lazyView(async () => (await import('./views/members/members.tsx')).Members);
-const WorkspaceKeys = lazyView(async () => (await import('./views/keys/workspace-keys.tsx')).WorkspaceKeys);
-const WorkspaceActivity = lazyView(
-  async () => (await import('./views/activity/workspace-activity.tsx')).WorkspaceActivity,
-);
 const Outbox = lazyView(async () => (await import('./views/outbox/outbox.tsx')).Outbox);
 const Backups = lazyView(async () => (await import('./views/backups/backups.tsx')).Backups);
 const Health = lazyView(async () => (await import('./views/health/health.tsx')).Health);
@@ -61,9 +57,9 @@ export function WorkspaceRoutes() {
     case 'members':
       return <Members />;
     case 'keys':
-      return <WorkspaceKeys />;
+      return <Keys />;
     case 'activity':
-      return <WorkspaceActivity />;
+      return <Activity />;
     case 'outbox':
       return <Outbox />;
     case 'backups':

@@ -33,7 +33,7 @@ test('an owner sees version, database, queues, and that all is well', async () =
   expect(await page.text('#instance')).toContain(server.url);
   expect(await page.text('#mail')).toMatch(/Goes to\s+127\.0\.0\.1:1/);
   expect(await page.text('#database')).toMatch(/Size\s+[\d.]+ KiB/);
-  expect(await page.text('#queues')).toMatch(/Long work\s+0/);
+  expect(await page.text('#queues')).toMatch(/Background tasks\s+0/);
   expect(page.problems).toEqual([]);
 });
 

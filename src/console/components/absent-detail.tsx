@@ -37,7 +37,7 @@ interface UnlistedDetailProps {
 export function UnlistedDetail({ title, closeTo, hasMore }: UnlistedDetailProps) {
   return (
     <Detail title={title} closeTo={closeTo}>
-      <p>It is not in the list: it may have been removed{hasMore ? ', or stands further down' : ''}.</p>
+      <p>It is not in the list: it may have been removed{hasMore ? ', or is further down' : ''}.</p>
     </Detail>
   );
 }

@@ -5,7 +5,7 @@ export function NothingHere() {
   return (
     <PageHead
       title="There is nothing at this address"
-      lead="It may have been removed, or be in a workspace that you are no member of."
+      lead="It may have been removed, or belong to a workspace that you are not a member of."
     />
   );
 }

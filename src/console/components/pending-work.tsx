@@ -28,19 +28,19 @@ export function PendingWork({ application, onDone }: PendingWorkProps) {
   if (now === null) return null;
   return (
     <div class="panel" id="pending-work">
-      <Progress label={LABELS[now.kind] ?? 'A change is being written'} done={now.done} total={now.total} />
+      <Progress label={LABELS[now.kind] ?? 'A background task is running'} done={now.done} total={now.total} />
     </div>
   );
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  launch: 'Telling those who have waited. As many mails an hour as the workspace may send.',
-  decide_pending: 'Deciding over those who wait',
+  launch: 'Notifying everybody who waited, at the hourly rate the workspace may send',
+  decide_pending: 'Deciding on pending requests',
   end_sessions: 'Ending sessions',
   end_keys: 'Revoking keys',
-  withdraw_grant: 'Taking it from everybody who had it',
-  announce_rename: 'Telling backends of the new name',
+  withdraw_grant: 'Taking it away from everybody who has it',
+  announce_rename: 'Notifying backends of the new name',
   delete_webhook: 'Removing a webhook and its deliveries',
   drop_held: 'Dropping held events',
-  forget_sessions: 'Forgetting sessions that are over',
+  forget_sessions: 'Deleting ended sessions',
 };

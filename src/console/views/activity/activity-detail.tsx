@@ -37,7 +37,7 @@ export function ActivityDetail({ id, source, known, closeTo }: ActivityDetailPro
         closeTo={closeTo}
         failure={failure}
         onRetry={reload}
-        missing="It is not here: records are kept for as long as the server’s settings say."
+        missing="There is no such record. The server’s settings say how long records are kept."
       />
     );
   return (
@@ -98,7 +98,7 @@ function Record({ event }: { readonly event: AuthEvent }) {
         ]}
       />
       {particulars.length > 0 && (
-        <DetailPart title="Particulars">
+        <DetailPart title="Details">
           <Facts of={particulars.map(particular)} />
         </DetailPart>
       )}

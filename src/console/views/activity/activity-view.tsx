@@ -5,12 +5,13 @@ import { Icon } from '../../../pages/components/icon.tsx';
 import { useFilters, useOpen, withSearch } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { Empty, NoMatch } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { useConsole } from '../../console-context.tsx';
 import { ActivityDetail } from './activity-detail.tsx';
 import { ACTIVITY_FILTERS, queryOf } from './activity-filters.ts';
@@ -19,12 +20,14 @@ import { ExportDialog } from './export-dialog.tsx';
 import { Person, Result } from './event-parts.tsx';
 import { type AuthEvent, kindInWords } from './kinds.ts';
 import { useLiveRows } from './live-rows.ts';
-import type { ActivitySource } from './source.ts';
+import { activityOfApplication, activityOfWorkspace } from './source.ts';
 
 const PAGE = 50;
 
-export function ActivityView({ source }: { readonly source: ActivitySource }) {
-  const { applications } = useConsole();
+/** Of the application, or of the workspace and all its applications. */
+export function Activity({ application }: Partial<ApplicationViewProps>) {
+  const { applications, workspace } = useConsole();
+  const source = application ? activityOfApplication(application) : activityOfWorkspace(workspace);
   const search = useSearch();
   const [open] = useOpen();
   const [filters, setFilters] = useFilters([...ACTIVITY_FILTERS, 'live']);
@@ -104,20 +107,15 @@ export function ActivityView({ source }: { readonly source: ActivitySource }) {
               open={open}
               empty={
                 isFiltered ? (
-                  <Empty
+                  <NoMatch
                     title="Nothing matches these filters"
-                    action={
-                      <Action needs="nothing" onClick={() => setFilters(NO_FILTERS)}>
-                        Clear the filters
-                      </Action>
-                    }
+                    clearText="Clear the filters"
+                    onClear={() => setFilters(NO_FILTERS)}
                   >
-                    Records are kept for as long as the server’s settings say; older ones are gone.
-                  </Empty>
+                    Older records may have been deleted: the server’s settings say how long they are kept.
+                  </NoMatch>
                 ) : (
-                  <Empty title="Nothing has happened yet">
-                    Every sign-in, every refusal and every change that somebody makes is recorded here.
-                  </Empty>
+                  <Empty title="Nothing has happened yet">Every sign-in, refusal and change is recorded here.</Empty>
                 )
               }
             />

@@ -23,9 +23,9 @@ const FORMATS = [
   {
     value: 'csv',
     label: 'CSV',
-    detail: 'For spreadsheets. What they would take for a formula begins with an apostrophe.',
+    detail: 'For spreadsheets. Cells that look like formulas begin with an apostrophe.',
   },
-  { value: 'json', label: 'JSON', detail: 'The records as the API gives them.' },
+  { value: 'json', label: 'JSON', detail: 'The records as the API returns them.' },
 ] as const;
 
 const PAGE = 200;
@@ -61,7 +61,7 @@ export function ExportDialog({ source, query }: ExportDialogProps) {
       setRead(null);
     } else {
       file.save('activity');
-      const rest = outcome.end === 'full' ? ` There are more: a file holds ${count(MAX_READ)} at most.` : '';
+      const rest = outcome.end === 'full' ? ` There are more: a file holds at most ${count(MAX_READ)}.` : '';
       setEnded(`${counted(file.count(), 'record')} saved.${rest}`);
     }
   }
@@ -70,7 +70,8 @@ export function ExportDialog({ source, query }: ExportDialogProps) {
   return (
     <Dialog id="export-dialog" title="Export activity" onClose={close}>
       <p class="lead">
-        {isFiltered ? 'What the filters show' : 'All of the activity'}, newest first, up to {count(MAX_READ)} records.
+        {isFiltered ? 'The records that match the filters' : 'All activity'}, newest first, up to {count(MAX_READ)}{' '}
+        records.
       </p>
       {ended !== null ? (
         <p role="status">{ended}</p>

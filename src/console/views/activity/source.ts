@@ -1,6 +1,6 @@
 /** Source of activity: the calls and addresses that differ between an application and a workspace. */
 import { addresses } from '../../address.ts';
-import { api, ask, type Outcome, type Page } from '../../api.ts';
+import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';
 import type { AuthEvent } from './kinds.ts';
 import type { ActivityQuery } from './activity-filters.ts';
 
@@ -18,7 +18,7 @@ export interface ActivitySource {
   address(...rest: string[]): string;
 }
 
-export function activityOfApplication(id: string, name: string): ActivitySource {
+export function activityOfApplication({ id, name }: Schemas['Application']): ActivitySource {
   return {
     id,
     lead: `What people, keys and administrators did in ${name}, newest first.`,
@@ -30,7 +30,7 @@ export function activityOfApplication(id: string, name: string): ActivitySource 
   };
 }
 
-export function activityOfWorkspace(workspaceId: string, name: string): ActivitySource {
+export function activityOfWorkspace({ id: workspaceId, name }: Schemas['Workspace']): ActivitySource {
   return {
     id: workspaceId,
     lead: `What happened in ${name} and all its applications, newest first.`,

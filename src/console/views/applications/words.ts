@@ -12,17 +12,17 @@ export const STAGES: Readonly<Record<Schemas['Stage'], StageWords>> = {
   draft: {
     title: 'Draft',
     tone: 'calm',
-    meaning: 'Only members of the workspace sign in. Everybody else is told that it is not open yet.',
+    meaning: 'Only members of the workspace can sign in. Everybody else sees that it is not open yet.',
   },
   test: {
     title: 'Test',
     tone: 'warn',
-    meaning: 'Whoever the gate lets in signs in: the time to try it with people you have told.',
+    meaning: 'Anybody the gate lets in can sign in. Try it out with people you invite.',
   },
   live: {
     title: 'Live',
     tone: 'good',
-    meaning: 'It is announced: those who left their address to hear of the opening are told, each once.',
+    meaning: 'It is announced: everybody who asked to hear of the opening gets one mail.',
   },
 };
 
@@ -33,17 +33,11 @@ interface GateWords {
 
 /** Ordered, most open first. */
 export const GATES: Readonly<Record<Schemas['SignInGate'], GateWords>> = {
-  public: {
-    title: 'Public',
-    meaning: 'Anybody can sign in. Whoever comes for the first time becomes a user.',
-  },
+  public: { title: 'Public', meaning: 'Anybody can sign in, and becomes a user the first time.' },
   private_beta: {
     title: 'Private beta',
     meaning:
-      'Only people approved on the allowlist, even if they were users before, and members of the workspace. Others can ask.',
+      'Only people approved on the allowlist and members of the workspace. Existing users need approval too; others can request access.',
   },
-  closed: {
-    title: 'Closed',
-    meaning: 'Only people who are users already. Nobody new comes in.',
-  },
+  closed: { title: 'Closed', meaning: 'Only existing users. Nobody new can sign in.' },
 };

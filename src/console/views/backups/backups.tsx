@@ -24,7 +24,7 @@ export function Backups() {
     <>
       <PageHead title="Backups" />
       <Empty title="Only owners see this">
-        Backups hold all that is on the server. The owners of its first workspace, who run it, look after them.
+        Backups hold everything on the server. They are managed by the owners of its first workspace, who run it.
       </Empty>
     </>
   );
@@ -41,7 +41,7 @@ function OwnersBackups() {
 
   async function backUp(): Promise<void> {
     const outcome = await ask(api.POST('/api/workspace/backups', { params: { query: { workspaceId: id } } }));
-    report(outcome, 'The backup has begun');
+    report(outcome, 'The backup has started.');
     await reload();
   }
 
@@ -49,7 +49,7 @@ function OwnersBackups() {
     return (
       <>
         <PageHead title="Backups" />
-        <Empty title="Only those who run the instance see this">{failure.message}</Empty>
+        <Empty title="Only operators of the instance see this">{failure.message}</Empty>
       </>
     );
   const isSet = data !== null && data.place !== null;
@@ -57,11 +57,11 @@ function OwnersBackups() {
     <>
       <PageHead
         title="Backups"
-        lead="Of the whole server: every workspace, and the instance key."
+        lead="Backups of the whole server: every workspace, and the instance key."
         actions={
           isSet && (
             <Action id="back-up-now" look="primary" isDisabled={data.isRunning} onClick={backUp}>
-              {data.isRunning ? 'A backup is under way' : 'Back up now'}
+              {data.isRunning ? 'Backup in progress' : 'Back up now'}
             </Action>
           )
         }
@@ -94,8 +94,8 @@ function LastFailure({ of: { runs, lastGoodAt } }: { readonly of: Schemas['Backu
   return (
     <ul class="warnings" id="backup-failed" aria-label="What needs attention">
       <li>
-        <strong>The last backup failed{lastGoodAt === null ? ', and there is no good one' : ''}.</strong>
-        {last.error} The server tries again by itself.
+        <strong>The last backup failed{lastGoodAt === null ? ', and there is no earlier one' : ''}.</strong>
+        {last.error} The server retries automatically.
       </li>
     </ul>
   );
@@ -104,8 +104,8 @@ function LastFailure({ of: { runs, lastGoodAt } }: { readonly of: Schemas['Backu
 function NotSet() {
   return (
     <Empty title="The server makes no backups">
-      Set <code>GATEHOUSE_BACKUP_TO</code> to a folder or to <code>s3://bucket/prefix</code>, and start again. Those
-      that you make by <code>gatehouse backup</code> are not shown here.
+      Set <code>GATEHOUSE_BACKUP_TO</code> to a folder or to <code>s3://bucket/prefix</code>, and restart the server.
+      Backups made with <code>gatehouse backup</code> are not shown here.
     </Empty>
   );
 }
@@ -114,18 +114,23 @@ function SettingsPanel({ of: backups }: { readonly of: Schemas['Backups'] }) {
   const { place, schedule, keep, isEncrypted, nextAt, lastGoodAt } = backups;
   const kept = [
     keep.count !== null && `the newest ${keep.count}`,
-    keep.days !== null && `those of ${keep.days} days`,
+    keep.days !== null && `all of the last ${keep.days} days`,
   ].filter((words) => words !== false);
   return (
     <Panel id="backup-settings" title="Made by the server">
       <Facts
         of={[
-          ['Last good one', <Time at={lastGoodAt} none="None yet" />],
+          ['Last backup', <Time at={lastGoodAt} none="None yet" />],
           ['Next', nextAt === null ? 'Not planned' : <time dateTime={nextAt}>{exactTime(nextAt)}</time>],
           ['Schedule', schedule.startsWith('every') ? schedule : `${schedule} (UTC)`],
-          ['Goes to', <Copyable value={place ?? ''} label="place" />],
+          ['Destination', <Copyable value={place ?? ''} label="destination" />],
           ['Kept', kept.join(' and ')],
-          ['Encrypted', isEncrypted ? 'Yes' : 'No: whoever reads one can read everything, and has the instance key'],
+          [
+            'Encrypted',
+            isEncrypted
+              ? 'Yes'
+              : 'No: anybody who can read a backup can read everything in it, including the instance key',
+          ],
         ]}
       />
     </Panel>
@@ -139,12 +144,12 @@ function RestorePanel({ of: { runs } }: { readonly of: Schemas['Backups'] }) {
   return (
     <Panel
       id="restore"
-      title="Bring one back"
-      lead="On the server’s machine, or on a new one. The first line tries a backup out and changes nothing."
+      title="Restore a backup"
+      lead="On the server’s machine, or on a new one. The first command checks a backup and changes nothing."
     >
       <Facts
         of={[
-          ['Try it', <Copyable value={`gatehouse backup verify ${file}${key}`} label="command that tries it" />],
+          ['Verify', <Copyable value={`gatehouse backup verify ${file}${key}`} label="command that verifies it" />],
           [
             'Restore',
             <Copyable value={`gatehouse restore ${file}${key} --data DIR`} label="command that restores it" />,
@@ -152,8 +157,8 @@ function RestorePanel({ of: { runs } }: { readonly of: Schemas['Backups'] }) {
         ]}
       />
       <p class="fine">
-        Stop the server first. What happened since the backup is not in it: sessions and keys that were ended since work
-        again. One that was encrypted by a passphrase is opened with <code>--passphrase-file</code>.
+        Stop the server first. Changes made since the backup are lost: sessions and keys that were ended since then work
+        again. For a backup encrypted with a passphrase, use <code>--passphrase-file</code>.
       </p>
     </Panel>
   );

@@ -10,8 +10,8 @@ import { bytes, count, duration } from '../../components/format.ts';
 type Run = Schemas['BackupRun'];
 
 const STATES: Readonly<Record<Run['status'], readonly [tone: Tone, word: string]>> = {
-  running: ['calm', 'Under way'],
-  succeeded: ['good', 'Good'],
+  running: ['calm', 'Running'],
+  succeeded: ['good', 'Succeeded'],
   failed: ['bad', 'Failed'],
   interrupted: ['warn', 'Interrupted'],
 };
@@ -20,15 +20,15 @@ export function RunsTable({ runs }: { readonly runs: readonly Run[] }) {
   return (
     <Panel id="backup-runs" title="Runs">
       {runs.length === 0 ? (
-        <Empty title="None yet">The first one begins within a minute.</Empty>
+        <Empty title="None yet">The first one starts within a minute.</Empty>
       ) : (
         <div class="table-frame settings-table">
           <table id="backups-table" aria-label="Backups">
             <thead>
               <tr>
-                <th scope="col">Begun</th>
-                <th scope="col">How it ended</th>
-                <th scope="col">What it is</th>
+                <th scope="col">Started</th>
+                <th scope="col">Result</th>
+                <th scope="col">Backup</th>
               </tr>
             </thead>
             <tbody>
@@ -56,7 +56,7 @@ function Row({ run }: { readonly run: Run }) {
     <tr data-key={id}>
       <td>
         <Time at={startedAt} />
-        <div class="fine">{cause === 'manual' ? 'By hand' : 'By schedule'}</div>
+        <div class="fine">{cause === 'manual' ? 'Manual' : 'Scheduled'}</div>
       </td>
       <td>
         <Status tone={tone}>{word}</Status>

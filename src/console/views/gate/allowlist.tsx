@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<WaitlistEntry>[] = [
     title: 'State',
     render: ({ status }) => <Status tone={BETA_STATUSES[status].tone}>{BETA_STATUSES[status].title}</Status>,
   },
-  { key: 'source', title: 'Came by', render: ({ source }) => SOURCES[source] ?? source, isExtra: true },
+  { key: 'source', title: 'Source', render: ({ source }) => SOURCES[source] ?? source, isExtra: true },
   { key: 'created', title: 'Since', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
   {
     key: 'decided',
@@ -102,11 +102,11 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
       </header>
       <StatusTabs application={application} status={filters.status} counts={counts} />
       {chosenEntries.length > 0 && (
-        <div class="selection" id="selection" role="toolbar" aria-label="What to do with the addresses that are chosen">
+        <div class="selection" id="selection" role="toolbar" aria-label="Actions for the chosen addresses">
           <strong role="status">{counted(chosenEntries.length, 'address', 'addresses')} chosen</strong>
           <Action onClick={() => decide('approve', ...chosenEntries)}>Approve</Action>
           <Action onClick={() => decide('soft_decline', ...chosenEntries)}>Decline</Action>
-          <Action onClick={() => decide('decline', ...chosenEntries)}>Refuse without a word</Action>
+          <Action onClick={() => decide('decline', ...chosenEntries)}>Refuse silently</Action>
           <Action onClick={() => decide('remove', ...chosenEntries)}>Remove</Action>
           <Action needs="nothing" onClick={() => setChosen(new Set())}>
             Choose none
@@ -129,7 +129,7 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
                 <MenuEntry onClick={() => decide('soft_decline', entry)}>Decline</MenuEntry>
               )}
               {entry.status !== 'declined' && (
-                <MenuEntry onClick={() => decide('decline', entry)}>Refuse without a word</MenuEntry>
+                <MenuEntry onClick={() => decide('decline', entry)}>Refuse silently</MenuEntry>
               )}
               <MenuEntry isDanger onClick={() => decide('remove', entry)}>
                 Remove
@@ -141,7 +141,7 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
               <Empty title="Nobody is in this state" />
             ) : (
               <Empty title="Nobody is on the allowlist yet" action={add}>
-                While the application is a private beta, people who are not on it can ask to be let in, and stand here.
+                While the application is a private beta, people who are not on it can request access, and appear here.
                 You can add addresses yourself at any time.
               </Empty>
             )
@@ -149,7 +149,7 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
         />
       ) : (
         <p class="note" id="allowlist-hidden">
-          Who stands on the allowlist is shown to admins and owners alone: these people have not come in yet.
+          Only admins and owners see who is on the allowlist: these people have not signed in yet.
         </p>
       )}
       {creation}

@@ -40,7 +40,7 @@ export function Gate({ application }: ApplicationViewProps) {
     <>
       <PageHead
         title="Gate and allowlist"
-        lead="Who may sign in to this application, and who is waiting to. What you change here counts from the very next sign-in on."
+        lead="Who may sign in to this application, and who is waiting to. Changes take effect with the next sign-in."
       />
       <PendingWork
         application={application}

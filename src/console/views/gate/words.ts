@@ -10,14 +10,14 @@ export const BETA_STATUSES: Readonly<Record<WaitlistEntry['status'], { readonly 
   {
     pending: { title: 'Pending', tone: 'warn' },
     approved: { title: 'Approved', tone: 'good' },
-    notify_when_public: { title: 'To be told', tone: 'calm' },
+    notify_when_public: { title: 'To be notified', tone: 'calm' },
     declined: { title: 'Refused', tone: 'bad' },
   };
 
 export const SOURCES: Readonly<Record<string, string>> = {
   admin_add: 'Added here',
-  request: 'Asked to be let in',
-  notify: 'Asked to be told',
+  request: 'Requested access',
+  notify: 'Asked to be notified',
 };
 
 interface DecisionWords {
@@ -33,16 +33,16 @@ export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
     verb: 'Approve',
     past: 'approved',
     lead: (many) =>
-      `${they(many, 'This person', 'They')} can sign in from now on. Who asked to be told is told by mail; others are not.`,
+      `${they(many, 'This person', 'They')} can sign in from now on. People who asked to be notified get a mail; others do not.`,
   },
   soft_decline: {
     verb: 'Decline',
     past: 'declined',
     lead: (many) =>
-      `${they(many, 'This person is', 'They are')} told by mail, kindly, that it is too early, and again when you open.`,
+      `${they(many, 'This person is', 'They are')} told by mail that it is too early, and notified when you open.`,
   },
   decline: {
-    verb: 'Refuse without a word',
+    verb: 'Refuse silently',
     past: 'refused',
     lead: (many) =>
       `${they(many, 'This person cannot', 'They cannot')} sign in while this is a private beta, and ${they(many, 'is', 'are')} not mailed, now or when you open. You can still approve ${they(many, 'them', 'any of them')} later.`,
@@ -51,7 +51,7 @@ export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
     verb: 'Remove',
     past: 'removed',
     lead: (many) =>
-      `${they(many, 'The address is', 'The addresses are')} taken off the list. ${they(many, 'It is', 'They are')} not mailed, and can ask anew. This cannot be undone.`,
+      `${they(many, 'The address is', 'The addresses are')} taken off the list. ${they(many, 'It is', 'They are')} not mailed, and can request access again. This cannot be undone.`,
   },
 };
 

@@ -12,14 +12,14 @@ export const GRANT_WORDS = {
     add: 'Create role',
     emptyTitle: 'No roles yet',
     emptyLead:
-      'A role such as “editor” says what somebody is. Give it to people one by one, by import, or to everybody new.',
+      'A role such as “editor” says what somebody is. Give it to people one by one, by import, or to every new user.',
     parameter: 'role',
   },
   scopes: {
     title: 'Scopes',
     collection: 'scopes',
     one: 'scope',
-    lead: 'What people and keys may do, as finely as your backend asks.',
+    lead: 'What people and keys may do, as fine-grained as your backend needs.',
     add: 'Create scope',
     emptyTitle: 'No scopes yet',
     emptyLead:
@@ -30,7 +30,7 @@ export const GRANT_WORDS = {
     title: 'Groups',
     collection: 'memberships',
     one: 'group',
-    lead: 'Whom people belong to: teams, plans, cohorts.',
+    lead: 'What people belong to: teams, plans, cohorts.',
     add: 'Create group',
     emptyTitle: 'No groups yet',
     emptyLead: 'A group such as “berlin-office” keeps people together. Backends find its slug under “memberships”.',

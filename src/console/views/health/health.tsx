@@ -20,11 +20,11 @@ export function Health() {
     <>
       <PageHead title="Instance health" />
       <Empty title="Only owners see this">
-        Version, mail and settings of the instance are shown to owners. An owner of the workspace can look here for you.
+        Version, mail and settings of the instance are shown to owners. An owner of the workspace can look for you.
       </Empty>
       {canWrite && (
         <div class="after-empty">
-          <Panel id="mail" title="Mail" lead="Whether mail goes out can be tried by admins as well.">
+          <Panel id="mail" title="Mail" lead="Admins can send a test mail too.">
             <MailTest />
           </Panel>
         </div>

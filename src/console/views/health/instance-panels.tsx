@@ -9,7 +9,7 @@ import { bytes, count, duration } from '../../components/format.ts';
 const MODE_WORDS: Readonly<Record<Schemas['InstanceMode'], string>> = {
   normal: 'Normal',
   dev: 'Development',
-  ephemeral: 'Ephemeral: everything is gone when it stops',
+  ephemeral: 'Ephemeral: all data is lost when it stops',
 };
 
 export function InstancePanel({ health }: { readonly health: Schemas['InstanceHealth'] }) {
@@ -21,7 +21,7 @@ export function InstancePanel({ health }: { readonly health: Schemas['InstanceHe
           ['Version', version],
           ['Base URL', <Copyable value={baseUrl} label="base URL" />],
           ['Mode', MODE_WORDS[mode]],
-          ['Up for', duration(uptimeSeconds)],
+          ['Uptime', duration(uptimeSeconds)],
           ['Started', <Time at={startedAt} />],
         ]}
       />
@@ -41,9 +41,9 @@ export function DatabasePanel({ database, engine }: DatabasePanelProps) {
         of={[
           ['Engine', engine === 'sqlite' ? 'SQLite' : engine],
           ['Size', bytes(database.bytes)],
-          ['Of these reusable', bytes(database.reusableBytes)],
+          ['Reusable', bytes(database.reusableBytes)],
           ['Log (WAL)', bytes(database.walBytes)],
-          database.freeBytes !== null && ['Free on its disk', bytes(database.freeBytes)],
+          database.freeBytes !== null && ['Free on disk', bytes(database.freeBytes)],
           ['Schema version', count(database.schemaVersion)],
         ]}
       />
@@ -60,10 +60,10 @@ export function QueuesPanel({ queues }: { readonly queues: Schemas['InstanceQueu
           ['Changes', count(changes)],
           ['Mails with codes', count(mailsQueued.code)],
           ['Notices', count(mailsQueued.notice)],
-          ['Mails to many', count(mailsQueued.bulk)],
-          ['Webhooks, due', count(deliveriesQueued)],
-          ['Webhooks, held', count(deliveriesHeld)],
-          ['Long work', count(longWork)],
+          ['Bulk mails', count(mailsQueued.bulk)],
+          ['Deliveries, due', count(deliveriesQueued)],
+          ['Deliveries, held', count(deliveriesHeld)],
+          ['Background tasks', count(longWork)],
         ]}
       />
     </Panel>

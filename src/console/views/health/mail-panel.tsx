@@ -24,7 +24,7 @@ export function MailPanel({ mail, isOperator }: MailPanelProps) {
       {isSent ? (
         <Facts
           of={[
-            ['Goes to', isOperator ? <code>{mail.server}</code> : 'A mail server'],
+            ['Server', isOperator ? <code>{mail.server}</code> : 'A mail server'],
             isOperator && ['From', mail.from ?? 'Not set'],
           ]}
         />
@@ -34,10 +34,11 @@ export function MailPanel({ mail, isOperator }: MailPanelProps) {
           <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link> and reach nobody.{' '}
           {isOperator ? (
             <>
-              Set <code>GATEHOUSE_SMTP_URL</code> and <code>GATEHOUSE_MAIL_FROM</code> and start again to send them.
+              Set <code>GATEHOUSE_SMTP_URL</code> and <code>GATEHOUSE_MAIL_FROM</code> and restart the server to send
+              them.
             </>
           ) : (
-            'Whoever runs the instance can set one.'
+            'The operator of the instance can set one.'
           )}
         </p>
       )}
@@ -99,9 +100,9 @@ export function MailTest() {
 }
 
 const OUTCOMES: Readonly<Record<Schemas['MailTest']['outcome'], { readonly tone: Tone; readonly title: string }>> = {
-  accepted: { tone: 'good', title: 'The mail server took it' },
-  refused: { tone: 'bad', title: 'It was not sent' },
-  captured: { tone: 'warn', title: 'It went no further than the outbox' },
+  accepted: { tone: 'good', title: 'Accepted by the mail server' },
+  refused: { tone: 'bad', title: 'Not sent' },
+  captured: { tone: 'warn', title: 'Kept in the outbox' },
   timeout: { tone: 'warn', title: 'No answer yet' },
 };
 
@@ -114,12 +115,10 @@ function Answer({ result }: { readonly result: Schemas['MailTest'] }) {
     <>
       <Status tone={tone}>{title}</Status>
       <Facts
-        of={[answer !== null && ['Answer', <code>{answer}</code>], ['To', to], ['Took', `${count(durationMs)} ms`]]}
+        of={[answer !== null && ['Answer', <code>{answer}</code>], ['To', to], ['Duration', `${count(durationMs)} ms`]]}
       />
-      {outcome === 'accepted' && (
-        <p class="fine">Whether it arrives, the mailbox shows; look among the spam as well.</p>
-      )}
-      {outcome === 'timeout' && <p class="fine">The server is still at it. What comes of it will be in the outbox.</p>}
+      {outcome === 'accepted' && <p class="fine">Check the mailbox, and its spam folder.</p>}
+      {outcome === 'timeout' && <p class="fine">The server is still trying. The outcome will be in the outbox.</p>}
       {outcome !== 'accepted' && isOwner && (
         <p class="fine">
           <Link href={addresses.workspace(workspace.id, 'outbox')}>Open the outbox</Link>

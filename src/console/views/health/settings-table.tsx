@@ -43,7 +43,7 @@ export function SettingsTable({ settings }: { readonly settings: readonly Settin
         <FilterFields of={[KIND]} filters={filters} onChange={setFilters} />
       </div>
       {shown.length === 0 ? (
-        <Empty title="No such setting">None has these words in its name or meaning.</Empty>
+        <Empty title="No such setting">No setting has these words in its name or description.</Empty>
       ) : (
         <div class="table-frame settings-table">
           <table id="settings-table" aria-label="Settings">

@@ -59,13 +59,13 @@ export function candidatesOf(table: Table, mapping: Mapping): Candidates {
 function problemOf({ email, profile = {}, ...lists }: ImportRow): string | null {
   const { languages = [], ...texts } = profile;
   if (email === '') return 'It has no e-mail address.';
-  if (!ADDRESS.test(email)) return 'This is no valid e-mail address.';
+  if (!ADDRESS.test(email)) return 'This is not a valid e-mail address.';
   if (Object.values(texts).some((text) => text !== null && text.length > MAX_TEXT))
     return `A text is longer than ${MAX_TEXT} characters.`;
-  if (!languages.every(isLanguage)) return 'Languages are given as “en:FLUENT; de:NATIVE”.';
+  if (!languages.every(isLanguage)) return 'Languages must look like “en:FLUENT; de:NATIVE”.';
   if (languages.length > MAX_LANGUAGES) return `It has more than ${MAX_LANGUAGES} languages.`;
   if (Object.values(lists).some((slugs) => slugs.length > MAX_SLUGS || slugs.some(({ length }) => length > MAX_SLUG)))
-    return `At most ${MAX_SLUGS} slugs of ${MAX_SLUG} characters are taken.`;
+    return `At most ${MAX_SLUGS} slugs of ${MAX_SLUG} characters are allowed.`;
   return null;
 }
 

@@ -50,29 +50,27 @@ export function Check({ application, table, candidates }: CheckProps) {
   return (
     <Panel
       id="import-check"
-      title="Before it is sent"
+      title="Checks before sending"
       action={
         <Action id="start-import" look="primary" isDisabled={sendable === 0} onClick={start}>
           {`Import ${counted(sendable, 'row')}`}
         </Action>
       }
     >
-      {unusable.length === 0 && repeated.length === 0 && (
-        <p class="muted">Every row has an e-mail address of its own.</p>
-      )}
+      {unusable.length === 0 && repeated.length === 0 && <p class="muted">Every row has its own e-mail address.</p>}
       {unusable.length > 0 && (
         <Finding
           id="unusable-rows"
           title={`${counted(unusable.length, 'row')} cannot be sent`}
-          lead="They are left out, and stand in the report."
+          lead="They are left out, and listed in the report."
           items={unusable.map(({ line, email, problem }) => `Row ${count(line)}: ${email || 'empty'}. ${problem}`)}
         />
       )}
       {repeated.length > 0 && (
         <Finding
           id="repeated-rows"
-          title={`${counted(repeated.length, 'row')} with an address that stands further up as well`}
-          lead="The first one counts; the others add their roles and fill what it leaves empty."
+          title={`${counted(repeated.length, 'row')} with an address from an earlier row`}
+          lead="The first row counts; later ones add their roles and fill in what it leaves empty."
           items={repeated.map(
             ({ candidate: { line, email }, firstLine }) =>
               `Row ${count(line)}: ${email}, first in row ${count(firstLine)}`,
@@ -90,12 +88,12 @@ export function Check({ application, table, candidates }: CheckProps) {
         </div>
       )}
       {checked !== null && <Progress label="Checking usernames" done={checked} total={usernames.length} />}
-      {verdicts && gone.length === 0 && <p class="muted">All {counted(usernames.length, 'username')} can be had.</p>}
+      {verdicts && gone.length === 0 && <p class="muted">All {counted(usernames.length, 'username')} are available.</p>}
       {gone.length > 0 && (
         <Finding
           id="gone-usernames"
-          title={`${counted(gone.length, 'username')} cannot be had`}
-          lead="Taken may also mean: by the same person, who keeps it."
+          title={`${counted(gone.length, 'username')} not available`}
+          lead="A username can also be taken by the same person, who keeps it."
           items={gone.map(([name, verdict]) => `${name}: ${verdict === 'taken' ? 'taken' : 'not a valid username'}`)}
         >
           <Checkbox

@@ -26,7 +26,7 @@ export function ColumnMapping({ table, mapping, onChange }: ColumnMappingProps) 
             <th scope="col" data-extra>
               First values
             </th>
-            <th scope="col">Becomes</th>
+            <th scope="col">Field</th>
           </tr>
         </thead>
         <tbody>

@@ -50,7 +50,7 @@ export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }
         <Icon of={FileUp} size={24} />
         <h2>{isReading ? 'Reading the file' : 'Drop a CSV or JSON file here'}</h2>
         <p class="fine">
-          Up to {MAX_MEBIBYTES} MiB and {count(MAX_ROWS)} rows. You will see what it holds before anything is sent.
+          Up to {MAX_MEBIBYTES} MiB and {count(MAX_ROWS)} rows. You will see its contents before anything is sent.
           {whyNot && ' Only admins and owners can send it.'}
         </p>
         <div class="drop-actions">

@@ -48,11 +48,11 @@ export function ExportPanel({ application }: ApplicationViewProps) {
   return (
     <Panel
       id="export"
-      title="What the file holds"
+      title="Contents of the file"
       lead={
         canWrite
           ? 'With names, language, time zone and languages. Addresses and companies are never exported.'
-          : 'Names and the rest of the profile are exported for admins and owners alone; for you, everything else.'
+          : 'Names and the rest of the profile are exported for admins and owners only; you get everything else.'
       }
     >
       <div class="toolbar">
@@ -63,8 +63,8 @@ export function ExportPanel({ application }: ApplicationViewProps) {
         label="As"
         isDisabled={done !== null}
         choices={[
-          { value: 'csv', label: 'CSV', detail: 'For spreadsheets. No cell can be carried out as a formula.' },
-          { value: 'json', label: 'JSON', detail: 'As the API gives them, in one list.' },
+          { value: 'csv', label: 'CSV', detail: 'For spreadsheets. No cell can run as a formula.' },
+          { value: 'json', label: 'JSON', detail: 'As the API returns them, in one list.' },
         ]}
         chosen={format}
         onChange={setFormat}

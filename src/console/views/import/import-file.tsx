@@ -32,7 +32,7 @@ export function ImportFile({ application }: ApplicationViewProps) {
       <Panel
         id="import-columns"
         title={table.fileName}
-        lead={`${counted(table.rows.length, 'row')} in ${counted(table.columns.length, 'column')}. Say what each column is; what is left out is not sent.`}
+        lead={`${counted(table.rows.length, 'row')} in ${counted(table.columns.length, 'column')}. Choose a field for each column; other columns are not sent.`}
         action={
           <Action id="other-file" needs="nothing" onClick={() => setTable(null)}>
             Choose another file
@@ -49,7 +49,7 @@ export function ImportFile({ application }: ApplicationViewProps) {
         </>
       ) : (
         <p class="note warn" id="no-email-column">
-          No column is the e-mail address. Choose the one that is: people are told apart by it.
+          No column is the e-mail address. Choose one: it identifies each person.
         </p>
       )}
     </>

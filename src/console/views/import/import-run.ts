@@ -194,11 +194,7 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
         state: 'running',
         waitsUntil: null,
         done: run.total - left.length,
-        unknownSlugs: {
-          roles: [...unknown.roles],
-          scopes: [...unknown.scopes],
-          memberships: [...unknown.memberships],
-        },
+        unknownSlugs: { roles: [...unknown.roles], scopes: [...unknown.scopes], memberships: [...unknown.memberships] },
       });
     }
     show({ state: 'done' });
@@ -215,13 +211,14 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
 }
 
 const WHYS: Readonly<Record<string, string>> = {
-  email_invalid: 'This is no valid e-mail address.',
-  username_invalid: 'The username cannot be used: 3 to 30 of a-z, 0-9, dot, hyphen and underscore, from a letter on.',
+  email_invalid: 'This is not a valid e-mail address.',
+  username_invalid:
+    'The username cannot be used: 3 to 30 of a-z, 0-9, dot, hyphen and underscore, starting with a letter.',
   user_deleted: 'The account was deleted; restore it first.',
-  email_archived: 'The address belonged to an account before, which has another one now.',
-  locale_invalid: 'The language of pages is no language tag, such as de-AT.',
-  timezone_invalid: 'The time zone is none, such as Europe/Vienna.',
-  language_invalid: 'A language is no language tag, such as de.',
+  email_archived: 'The address belonged to an account that has another one now.',
+  locale_invalid: 'The language of pages is not a language tag, such as de-AT.',
+  timezone_invalid: 'The time zone is not valid; use one such as Europe/Vienna.',
+  language_invalid: 'A language is not a language tag, such as de.',
   'field_invalid:profile.givenName': 'The given name cannot be used: one line of at most 100 characters.',
   'field_invalid:profile.familyName': 'The family name cannot be used: one line of at most 100 characters.',
   'field_invalid:profile.fullName': 'The full name cannot be used: one line of at most 100 characters.',

@@ -18,8 +18,8 @@ export function Import({ application }: ApplicationViewProps) {
         title={isExport ? 'Export users' : 'Import users'}
         lead={
           isExport
-            ? 'Everybody in this application, with what they hold and how they are called, as a file.'
-            : 'People from another system, with their names, roles and groups. Nobody is mailed, and nothing that is already there is overwritten.'
+            ? 'Everybody in this application, with their names, roles, scopes and groups, as a file.'
+            : 'People from another system, with their names, roles and groups. Nobody is mailed, and nothing existing is overwritten.'
         }
       />
       <nav class="tabs view-tabs" aria-label="Import and export">

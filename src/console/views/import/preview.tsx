@@ -31,7 +31,7 @@ export function Preview({ candidates }: { readonly candidates: readonly Candidat
   const first = candidates.slice(0, SHOWN);
   const columns = COLUMNS.filter(({ textOf }, index) => index === 0 || first.some((one) => textOf(one) !== ''));
   return (
-    <Panel id="import-preview" title="As they will be">
+    <Panel id="import-preview" title="Preview">
       <div class="table-frame" role="region" aria-label="The first rows" tabIndex={0}>
         <table aria-label="The first rows">
           <thead>

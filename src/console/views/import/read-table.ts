@@ -33,7 +33,7 @@ export async function readTable(file: File): Promise<Table> {
   const { columns, rows } = isJson ? readJson(text) : await readCsv(text);
   if (rows.length === 0) throw new UnreadableFile('There is no row in this file.');
   if (columns.length > MAX_COLUMNS)
-    throw new UnreadableFile(`The file has more than ${MAX_COLUMNS} columns. Leave out those that are not imported.`);
+    throw new UnreadableFile(`The file has more than ${MAX_COLUMNS} columns. Remove the ones you do not need.`);
   if (rows.length > MAX_ROWS)
     throw new UnreadableFile(
       `The file has more than ${count(MAX_ROWS)} rows. Split it; parts can be imported one after the other.`,
@@ -47,7 +47,7 @@ function decode(bytes: Uint8Array): { text: string; note: string | null } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), note: null };
   } catch {
-    const note = 'The file is not in UTF-8; it was read as Windows-1252. Look whether letters with accents are right.';
+    const note = 'The file is not in UTF-8; it was read as Windows-1252. Check that letters with accents are right.';
     return { text: new TextDecoder('windows-1252').decode(bytes), note };
   }
 }

@@ -79,7 +79,7 @@ export function Report({ applicationId, run }: ReportProps) {
       </div>
       <DataTable
         id="report"
-        label="What became of each row"
+        label="Outcome of each row"
         list={listOf(found.slice(0, shown), {
           hasMore: found.length > shown,
           loadMore: async () => setShown(shown + PAGE),

@@ -37,7 +37,7 @@ export function RunPanel({ applicationId, run }: RunPanelProps) {
             )}
             {(state === 'paused' || state === 'failed') && (
               <Action id="go-on" look="primary" onClick={run.resume}>
-                Go on
+                Resume
               </Action>
             )}
             {!isOver && (
@@ -57,7 +57,7 @@ export function RunPanel({ applicationId, run }: RunPanelProps) {
         {state === 'waiting' && run.waitsUntil !== null && <Waiting until={run.waitsUntil} />}
         {run.failure && (
           <p class="note bad" role="alert" id="import-failure">
-            {run.failure.message} Going on repeats the last call, which changes nothing twice.
+            {run.failure.message} Resuming repeats the last call, which changes nothing twice.
           </p>
         )}
         <dl class="tally" id="import-counts">
@@ -92,7 +92,7 @@ function labelOf({ state }: ImportRun): string {
 
 function Waiting({ until }: { readonly until: number }) {
   const seconds = Math.max(0, Math.ceil((until - useNow(true)) / 1000));
-  return <p class="fine">The server asks for a rest; going on in {counted(seconds, 'second')}.</p>;
+  return <p class="fine">The server asks to wait; resuming in {counted(seconds, 'second')}.</p>;
 }
 
 const SECTIONS = { roles: 'roles', scopes: 'scopes', memberships: 'groups' } as const;
@@ -102,7 +102,7 @@ function UnknownSlugs({ applicationId, run }: RunPanelProps) {
   if (kinds.length === 0) return null;
   return (
     <div class="note warn" id="unknown-slugs">
-      <p>The file names what this application does not have, and nobody got it:</p>
+      <p>The file names roles, scopes or groups that this application does not have. Nobody got them:</p>
       <ul>
         {kinds.map((kind) => (
           <li key={kind}>
@@ -113,7 +113,7 @@ function UnknownSlugs({ applicationId, run }: RunPanelProps) {
           </li>
         ))}
       </ul>
-      <p>Create them, then import the same file again: it adds what was missing.</p>
+      <p>Create them, then import the same file again to add them.</p>
     </div>
   );
 }

@@ -23,8 +23,8 @@ export function EnvelopeFields({ applicationId, value: envelope, errorOf, set }:
     <details class="envelope">
       <summary>Roles, scopes and groups{chosenWords(envelope)}</summary>
       <p class="hint">
-        What a backend reads of this key where the key itself is verified, as it does of a person. They do not change
-        what the key may do here.
+        What a backend reads when this key itself is verified, as for a person. They do not change what the key may do
+        here.
       </p>
       {isEmpty && <p class="fine">This application has none yet.</p>}
       {HELD_KINDS.filter(({ kind }) => found[kind].length > 0).map(({ kind, title }) => (

@@ -41,7 +41,7 @@ export function ExpiryField({ value: expiry, present, errorOf, set }: ExpiryFiel
   const keep =
     present === undefined
       ? []
-      : [{ value: 'keep', label: present === null ? 'As it is: never' : `As it is: ${exactTime(present)}` }];
+      : [{ value: 'keep', label: present === null ? 'Unchanged: never' : `Unchanged: ${exactTime(present)}` }];
   return (
     <FieldFrame id="key-expiry" label="Expires" hint={hint} error={error}>
       <div class={isDate ? 'pair' : undefined}>

@@ -32,51 +32,22 @@ export interface KeyCalls {
 }
 
 const LIMIT = 100;
+const ALL = '/api/workspace/api-keys';
 
-export function keyCalls(owner: KeyOwner): KeyCalls {
-  return owner.kind === 'application' ? applicationCalls(owner.id) : workspaceCalls(owner.id);
-}
-
-function applicationCalls(id: string): KeyCalls {
-  const one = (keyId: string) => ({ params: { path: { id, keyId } } });
+/** The keys of both have the same shapes under paths of their own; the calls are typed by the workspace's. */
+export function keyCalls({ kind, id }: KeyOwner): KeyCalls {
+  const isOfWorkspace = kind === 'workspace';
+  const all = (isOfWorkspace ? ALL : `/api/applications/${encodeURIComponent(id)}/api-keys`) as typeof ALL;
+  const one = `${all}/{keyId}` as const;
+  const query = isOfWorkspace ? { workspaceId: id } : {};
+  const of = (keyId: string) => ({ params: { path: { keyId }, query } });
   return {
-    list: (source, cursor) =>
-      ask(
-        api.GET('/api/applications/{id}/api-keys', {
-          params: { path: { id }, query: { source, cursor, limit: LIMIT } },
-        }),
-      ),
-    get: (keyId) => ask(api.GET('/api/applications/{id}/api-keys/{keyId}', one(keyId))),
-    create: ({ applicationIds: _, ...body }) =>
-      ask(api.POST('/api/applications/{id}/api-keys', { params: { path: { id } }, body })),
-    update: (keyId, body) => ask(api.PATCH('/api/applications/{id}/api-keys/{keyId}', { ...one(keyId), body })),
-    revoke: (keyId) => ask(api.DELETE('/api/applications/{id}/api-keys/{keyId}', one(keyId))),
+    list: (source, cursor) => ask(api.GET(all, { params: { query: { ...query, source, cursor, limit: LIMIT } } })),
+    get: (keyId) => ask(api.GET(one, of(keyId))),
+    create: (body) => ask(api.POST(all, { params: { query }, body })),
+    update: (keyId, body) => ask(api.PATCH(one, { ...of(keyId), body })),
+    revoke: (keyId) => ask(api.DELETE(one, of(keyId))),
     rotate: (keyId, hasGrace) =>
-      hasGrace
-        ? ask(api.POST('/api/applications/{id}/api-keys/{keyId}/rotate-with-grace', { ...one(keyId), body: {} }))
-        : ask(api.POST('/api/applications/{id}/api-keys/{keyId}/rotate', { ...one(keyId), body: {} })),
-  };
-}
-
-function workspaceCalls(workspaceId: string): KeyCalls {
-  const query = { workspaceId };
-  const one = (keyId: string) => ({ params: { path: { keyId }, query } });
-  return {
-    list: (source, cursor) =>
-      ask(api.GET('/api/workspace/api-keys', { params: { query: { ...query, source, cursor, limit: LIMIT } } })),
-    get: (keyId) => ask(api.GET('/api/workspace/api-keys/{keyId}', one(keyId))),
-    create: ({ name, access, expiresAt, rateLimits, applicationIds = null }) =>
-      ask(
-        api.POST('/api/workspace/api-keys', {
-          params: { query },
-          body: { name, access, expiresAt, rateLimits, applicationIds },
-        }),
-      ),
-    update: (keyId, body) => ask(api.PATCH('/api/workspace/api-keys/{keyId}', { ...one(keyId), body })),
-    revoke: (keyId) => ask(api.DELETE('/api/workspace/api-keys/{keyId}', one(keyId))),
-    rotate: (keyId, hasGrace) =>
-      hasGrace
-        ? ask(api.POST('/api/workspace/api-keys/{keyId}/rotate-with-grace', { ...one(keyId), body: {} }))
-        : ask(api.POST('/api/workspace/api-keys/{keyId}/rotate', { ...one(keyId), body: {} })),
+      ask(api.POST(hasGrace ? `${one}/rotate-with-grace` : `${one}/rotate`, { ...of(keyId), body: {} })),
   };
 }

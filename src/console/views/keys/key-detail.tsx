@@ -91,9 +91,9 @@ export function KeyDetail({ id, calls, known, revision, hrefOf, closeTo, onAct }
           key.revokedAt !== null && ['Revoked', <Time at={key.revokedAt} />],
           ['Last used', <Time at={key.lastUsedAt} />],
           ['Created', <Time at={key.createdAt} />],
-          ['From', sourceWords(key.source)],
+          ['Source', sourceWords(key.source)],
           !isPersonal &&
-            key.createdBy !== null && ['Made by', <Creator of={key.createdBy} hrefOf={hrefOf} known={known} />],
+            key.createdBy !== null && ['Created by', <Creator of={key.createdBy} hrefOf={hrefOf} known={known} />],
           [isPersonal ? 'Person' : 'Acts as', <Principal of={key} />],
         ]}
       />
@@ -110,11 +110,11 @@ export function KeyDetail({ id, calls, known, revision, hrefOf, closeTo, onAct }
                   </strong>
                   , until {exactTime(key.gracePeriodEndsAt)}.
                 </span>{' '}
-                Change whatever uses it over to <Link href={hrefOf(key.rotatedToId)}>the key that replaces it</Link>.
+                Switch everything that uses it to <Link href={hrefOf(key.rotatedToId)}>the key that replaces it</Link>.
               </>
             ) : (
               <>
-                Its time is over. It was replaced by <Link href={hrefOf(key.rotatedToId)}>another key</Link>.
+                It no longer works. It was replaced by <Link href={hrefOf(key.rotatedToId)}>another key</Link>.
               </>
             )}
           </p>
@@ -129,7 +129,7 @@ export function KeyDetail({ id, calls, known, revision, hrefOf, closeTo, onAct }
                 , which works for another <Countdown to={predecessor.gracePeriodEndsAt} />.
               </>
             ) : (
-              ', which works no more.'
+              ', which no longer works.'
             )}
           </p>
         </DetailPart>
@@ -205,14 +205,14 @@ function Creator({
   if (email !== null) return <>{email}</>;
   return (
     <>
-      Somebody who is no member any more <Copyable value={userId} label="user id" />
+      Somebody who is no longer a member <Copyable value={userId} label="user id" />
     </>
   );
 }
 
 function Principal({ of: { source, applicationId, userId } }: { readonly of: Key }) {
   if (source === 'device' && applicationId !== null)
-    return <Link href={addresses.application(applicationId, 'users', userId)}>Show who it is</Link>;
+    return <Link href={addresses.application(applicationId, 'users', userId)}>Show the person</Link>;
   return <Copyable value={userId} label="the id it acts under" />;
 }
 
@@ -220,8 +220,8 @@ function Bootstrap() {
   return (
     <p class="note">
       This is the bootstrap key: the server takes it from <code>GATEHOUSE_WORKSPACE_KEY</code> when it starts, so that a
-      machine can set everything up before anybody has signed in. It can do everything in this workspace. Once there are
-      keys of their own for each purpose, revoke it: it stays revoked, also after a restart.
+      machine can set everything up before anybody has signed in. It can do everything in this workspace. Once you have
+      separate keys for each purpose, revoke it: it stays revoked, even after a restart.
     </p>
   );
 }

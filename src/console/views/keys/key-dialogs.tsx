@@ -79,10 +79,9 @@ export function KeyRevocation({ of: key, calls, onDone }: EndingProps<Key>) {
 }
 
 function revocationWords({ source, rotatedToId, applicationId }: Key): string {
-  if (source === 'device')
-    return 'The device of that person is refused from its next call on. They can connect it again.';
+  if (source === 'device') return 'The person’s device is refused from its next call on. They can connect it again.';
   if (rotatedToId !== null)
-    return 'Whatever still sends this token is refused from its next call on. The key that replaces it goes on working.';
+    return 'Anything that still sends this token is refused from its next call on. The key that replaces it keeps working.';
   const place = applicationId === null ? 'the workspace' : 'this application';
-  return `Whatever uses it is refused from its next call on: it can verify no session and reach nothing of ${place}. A predecessor that is still in its grace ends with it.`;
+  return `Anything that uses it is refused from its next call on: it can verify no sessions and reach nothing in ${place}. A predecessor still in its grace period ends with it.`;
 }

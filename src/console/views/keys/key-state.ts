@@ -29,14 +29,14 @@ export const ACCESS_WORDS = {
   },
   workspace: {
     read: 'Verifies sessions and reads in every application it reaches.',
-    full: 'Reads, and changes everything in the applications it reaches. One for the whole workspace also makes applications, members and keys.',
+    full: 'Reads, and changes everything in the applications it reaches. One for the whole workspace also creates applications, members and keys.',
   },
 } as const satisfies Record<KeyOwner['kind'], Record<Key['access'], string>>;
 
 const SOURCE_WORDS: Readonly<Record<string, string>> = {
-  console: 'Made in the console',
-  api: 'Made with the API',
-  device: 'Made when a person connected a device',
+  console: 'Created in the console',
+  api: 'Created with the API',
+  device: 'Created when a person connected a device',
   environment: 'Taken from the environment of the server',
 };
 

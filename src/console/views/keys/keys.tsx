@@ -2,7 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { useFilters, useOpen, withSearch } from '../../address.ts';
+import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
+import type { ApplicationViewProps } from '../../application-view.ts';
 import { Countdown } from '../../components/countdown.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -15,7 +16,7 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { useListed } from '../../data.ts';
-import { useRights } from '../../console-context.tsx';
+import { useConsole, useRights } from '../../console-context.tsx';
 import { type Key, keyCalls, type KeyOwner, type NewKey } from './key-calls.ts';
 import { KeyChange } from './key-change.tsx';
 import { type KeyAction, KeyDetail } from './key-detail.tsx';
@@ -24,19 +25,28 @@ import { KeyForm } from './key-form.tsx';
 import { KEY_STATE_WORDS, stateOf } from './key-state.ts';
 import { Usage } from './usage.tsx';
 
-interface KeysProps {
-  readonly owner: KeyOwner;
-  readonly title: string;
-  readonly lead: string;
-  readonly addText: string;
-  readonly emptyTitle: string;
-  readonly emptyLead: string;
-  readonly addressOf: (...rest: string[]) => string;
-}
+const TEXTS = {
+  application: {
+    title: 'API keys',
+    lead: 'What your servers and tools call Gatehouse with. Each can be limited, rotated and revoked on its own.',
+    add: 'Create API key',
+    emptyTitle: 'No API keys yet',
+    emptyLead:
+      'Your backend needs one to verify the sessions of people who have signed in. Read access is enough for that.',
+  },
+  workspace: {
+    title: 'Workspace keys',
+    lead: 'Keys that reach every application of this workspace, or those you choose: for provisioning, agents and continuous integration.',
+    add: 'Create workspace key',
+    emptyTitle: 'No workspace keys yet',
+    emptyLead:
+      'A backend of one application is better off with a key of that application. A workspace key is for tools that create applications, or look after several.',
+  },
+};
 
 const COLUMNS: readonly Column<Key>[] = [
   { key: 'name', title: 'Name', render: ({ name }) => <span dir="auto">{name}</span> },
-  { key: 'prefix', title: 'Begins with', render: ({ prefix }) => <code>{prefix}</code>, isExtra: true },
+  { key: 'prefix', title: 'Prefix', render: ({ prefix }) => <code>{prefix}</code>, isExtra: true },
   { key: 'access', title: 'Access', render: ({ access }) => (access === 'full' ? 'Full' : 'Read'), isExtra: true },
   { key: 'status', title: 'Status', render: (key) => <KeyStatus of={key} /> },
   {
@@ -73,22 +83,28 @@ function KeyStatus({ of: key }: { readonly of: Key }) {
   );
 }
 
-/** The API shows keys only to members who may create them. */
-export function Keys(props: KeysProps) {
+/** Of the application, or of the workspace. The API shows keys only to members who may create them. */
+export function Keys({ application }: Partial<ApplicationViewProps>) {
   const { canWrite } = useRights();
-  if (canWrite) return <ShownKeys {...props} />;
+  const { workspace } = useConsole();
+  const kind = application ? 'application' : 'workspace';
+  const { id } = application ?? workspace;
+  const owner = useMemo<KeyOwner>(() => ({ kind, id }), [kind, id]);
+  if (canWrite) return <ShownKeys owner={owner} />;
   return (
     <>
-      <PageHead title={props.title} lead={props.lead} />
+      <PageHead title={TEXTS[kind].title} lead={TEXTS[kind].lead} />
       <Empty title="Keys are shown to admins and owners">
-        They open what you are looking at, so only those who may create and revoke them see which there are. Ask one of
-        them if you need a key.
+        Keys give access to everything here, so only admins and owners, who may create and revoke them, see which ones
+        exist. Ask one of them if you need a key.
       </Empty>
     </>
   );
 }
 
-function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, addressOf }: KeysProps) {
+function ShownKeys({ owner }: { readonly owner: KeyOwner }) {
+  const { title, lead, add: text, emptyTitle, emptyLead } = TEXTS[owner.kind];
+  const addressOf = (...rest: string[]) => addresses[owner.kind](owner.id, 'keys', ...rest);
   const calls = useMemo(() => keyCalls(owner), [owner]);
   const toast = useToast();
   const search = useSearch();
@@ -107,7 +123,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
       }}
     />
   ));
-  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-key', text: addText }, () => (
+  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-key', text }, () => (
     <KeyForm owner={owner} calls={calls} onDone={(key) => secret.open({ key, isRotated: false })} />
   ));
   const change = useDialog<{ readonly act: KeyAction; readonly of: Key }>(({ act, of }) => {
@@ -152,7 +168,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
             empty={
               source === 'device' ? (
                 <Empty title="No connected devices">
-                  People connect command-line tools by a code at this application’s device page; each gets a key that
+                  People connect command-line tools with a code on this application’s device page; each gets a key that
                   acts as them.
                 </Empty>
               ) : (

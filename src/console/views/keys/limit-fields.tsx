@@ -33,7 +33,7 @@ export function LimitFields({ value: limits, errorOf, set }: CustomProps<Limits>
     <div class="pair">
       <Field
         id="key-per-minute"
-        label="Calls a minute"
+        label="Calls per minute"
         inputMode="numeric"
         autocomplete="off"
         value={limits.perMinute}
@@ -43,11 +43,11 @@ export function LimitFields({ value: limits, errorOf, set }: CustomProps<Limits>
       />
       <Field
         id="key-per-day"
-        label="Calls a day"
+        label="Calls per day"
         inputMode="numeric"
         autocomplete="off"
         value={limits.perDay}
-        hint={`Usually ${count(DEFAULT_LIMITS.perDay)}. A day is one of UTC.`}
+        hint={`Usually ${count(DEFAULT_LIMITS.perDay)}. Days are in UTC.`}
         error={errorOf('rateLimits.perDay')}
         onInput={({ currentTarget }) => set({ ...limits, perDay: currentTarget.value })}
       />

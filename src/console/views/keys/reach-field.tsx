@@ -15,11 +15,11 @@ export function ReachField({ value: reach, errorOf, set }: CustomProps<string[] 
         label="Reaches"
         chosen={reach === null ? 'all' : 'some'}
         choices={[
-          { value: 'all', label: 'The whole workspace', detail: 'Every application, also those that are made later.' },
+          { value: 'all', label: 'The whole workspace', detail: 'Every application, including future ones.' },
           {
             value: 'some',
             label: 'Some applications',
-            detail: 'Those chosen here, and nothing of the workspace itself.',
+            detail: 'Only those chosen here, and nothing of the workspace itself.',
           },
         ]}
         onChange={(chosen) => set(chosen === 'all' ? null : [])}
@@ -35,7 +35,7 @@ export function ReachField({ value: reach, errorOf, set }: CustomProps<string[] 
               detail: stage,
             }))}
             chosen={reach}
-            none="This workspace has no application yet."
+            none="This workspace has no applications yet."
             onChange={set}
           />
         </div>

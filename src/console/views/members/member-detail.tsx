@@ -47,7 +47,7 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
     // A member who left has nothing to see here, and the session may have ended.
     if (isMe) return location.assign('/console');
     navigate(closeTo);
-    void changed(`${member.email} is no member any more.`);
+    void changed(`${member.email} is no longer a member.`);
   }
 
   return (
@@ -68,7 +68,7 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
     >
       {isLastOwner && canWrite && (
         <p class="note" id="last-owner">
-          {isMe ? 'You are' : 'This is'} the only owner of {workspace.name}, and a workspace keeps at least one. Make
+          {isMe ? 'You are' : 'This is'} the only owner of {workspace.name}, and a workspace needs at least one. Make
           somebody else an owner first.
         </p>
       )}

@@ -72,7 +72,7 @@ export function Members() {
     <>
       <PageHead
         title="Members"
-        lead="Who works in this workspace. What they do here is in the workspace’s activity."
+        lead="People who work in this workspace. What they do here is in the workspace’s activity."
         actions={invite}
       />
       <ListDetail
@@ -87,7 +87,7 @@ export function Members() {
             open={open}
             empty={
               <Empty title="No members yet" action={invite}>
-                Invite those who run applications with you. Each signs in with their own e-mail.
+                Invite the people who run applications with you. Each signs in with their own e-mail address.
               </Empty>
             }
           />

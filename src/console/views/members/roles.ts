@@ -7,16 +7,13 @@ export type Role = Schemas['WorkspaceRole'];
 export const ROLE_WORDS: Readonly<Record<Role, { readonly title: string; readonly meaning: string }>> = {
   owner: {
     title: 'Owner',
-    meaning: 'Does everything an admin does, makes other owners, and sees the outbox and the instance’s health.',
+    meaning: 'Can do everything an admin can, appoint other owners, and see the outbox and the instance’s health.',
   },
   admin: {
     title: 'Admin',
-    meaning: 'Changes applications, users, keys and settings, and invites admins and members.',
+    meaning: 'Can change applications, users, keys and settings, and invite admins and members.',
   },
-  member: {
-    title: 'Member',
-    meaning: 'Looks at everything in the workspace, and changes nothing.',
-  },
+  member: { title: 'Member', meaning: 'Can view everything in the workspace, and change nothing.' },
 };
 
 /** @param isOwner whether the current member is an owner; only owners can appoint owners. */

@@ -44,7 +44,7 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
         closeTo={closeTo}
         failure={failure}
         onRetry={reload}
-        missing="There is no such mail in this workspace. It may have been removed in the meantime."
+        missing="There is no such mail in this workspace. It may have been removed."
       />
     );
   const state = STATE_WORDS[data.status];
@@ -81,20 +81,20 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
               <span dir="auto">{application.name}</span>
             </Link>,
           ],
-          ['Made', <Time at={data.createdAt} />],
+          ['Created', <Time at={data.createdAt} />],
           data.status !== 'captured' && data.sentAt !== null && ['Sent', <Time at={data.sentAt} />],
           data.status !== 'captured' && data.attempts > 0 && ['Attempts', count(data.attempts)],
           data.lastError !== null && ['Last answer', data.lastError],
         ]}
       />
       {data.text !== null && (
-        <DetailPart title="What it says">
+        <DetailPart title="Contents">
           {isLooked ? (
             // Sandboxed without scripts or navigation, because mails contain user-supplied text.
             <iframe
               id="mail-look"
               class="mail-look"
-              title="The mail as it looks"
+              title="Rendered mail"
               sandbox=""
               src={`/api/workspace/outbox/${mailId}/look?workspaceId=${workspace.id}`}
             />
@@ -105,7 +105,7 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
           )}
           {data.html !== null && (
             <Action id="mail-looks" needs="nothing" onClick={() => setLooked(!isLooked)}>
-              {isLooked ? 'Show as text' : 'Show as it looks'}
+              {isLooked ? 'Show as text' : 'Show rendered'}
             </Action>
           )}
         </DetailPart>

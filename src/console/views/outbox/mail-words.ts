@@ -7,7 +7,7 @@ type Mail = Schemas['OutboxMail'];
 export const KIND_WORDS: Readonly<Record<Mail['lane'], string>> = {
   code: 'Code',
   notice: 'Notice',
-  bulk: 'To many',
+  bulk: 'Bulk',
 };
 
 interface StateWords {
@@ -21,27 +21,27 @@ export const STATE_WORDS: Readonly<Record<Mail['status'], StateWords>> = {
   queued: {
     tone: 'warn',
     title: 'Waiting',
-    meaning: 'It is sent as soon as the mail server takes it.',
-    unreadable: 'A mail server is about to have it: what it says is between the sender and the reader.',
+    meaning: 'It is sent as soon as the mail server accepts it.',
+    unreadable: 'It is about to be sent, and its contents are for its recipient only.',
   },
   sent: {
     tone: 'good',
     title: 'Sent',
-    meaning: 'The mail server has taken it.',
-    unreadable: 'The mail server has it, and what it said is not kept here.',
+    meaning: 'The mail server has accepted it.',
+    unreadable: 'The mail server has it, and its contents are not kept here.',
   },
   captured: {
     tone: 'calm',
-    title: 'Kept here',
-    meaning: 'There is no mail server, so it went no further than this outbox.',
+    title: 'In the outbox',
+    meaning: 'There is no mail server, so it stays in this outbox.',
     unreadable:
-      'It is for somebody whom another workspace knows as well, or whom none of yours has met yet. A code from it could ' +
-      'open what is not yours, so nobody reads it here.',
+      'It is for somebody who also belongs to another workspace, or to none of yours yet. A code in it could give ' +
+      'access beyond this workspace, so it cannot be read here.',
   },
   failed: {
     tone: 'bad',
     title: 'Failed',
-    meaning: 'It was given up.',
-    unreadable: 'It was given up, and what it said is not kept.',
+    meaning: 'Sending was given up.',
+    unreadable: 'Sending was given up, and its contents are not kept.',
   },
 };

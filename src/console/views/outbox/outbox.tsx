@@ -2,9 +2,8 @@
 import { Link, useSearch } from 'wouter-preact';
 import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
-import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { Empty, NoMatch } from '../../components/empty.tsx';
 import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -50,7 +49,7 @@ const COLUMNS: readonly Column<Mail>[] = [
   { key: 'when', title: 'When', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
 ];
 
-const LEAD = 'What was mailed for this workspace and its applications. New mails appear by themselves.';
+const LEAD = 'Mails sent for this workspace and its applications. New ones appear automatically.';
 
 export function Outbox() {
   const { isOwner } = useRights();
@@ -60,7 +59,7 @@ export function Outbox() {
     <>
       <PageHead title="Outbox" lead={LEAD} />
       <Empty title="Only owners read the outbox">
-        Mails hold codes, and whoever reads a code can act as the person it was sent to. An owner of{' '}
+        Mails contain codes, and anybody who reads a code can act as the person it was sent to. An owner of{' '}
         <span dir="auto">{workspace.name}</span> can look here for you, or make you an owner.
       </Empty>
     </>
@@ -113,19 +112,16 @@ function Mails() {
             open={open}
             empty={
               isFiltered ? (
-                <Empty
+                <NoMatch
                   title="No such mail"
-                  action={
-                    <Action needs="nothing" onClick={() => setFilters({ status: undefined, q: undefined })}>
-                      Show all mails
-                    </Action>
-                  }
+                  clearText="Show all mails"
+                  onClear={() => setFilters({ status: undefined, q: undefined })}
                 >
-                  Nothing that was mailed matches these filters.
-                </Empty>
+                  No mail matches these filters.
+                </NoMatch>
               ) : (
-                <Empty title="Nothing was mailed yet">
-                  Codes, invitations and notices stand here as soon as they are made.
+                <Empty title="No mails yet">
+                  Codes, invitations and notices appear here as soon as they are created.
                 </Empty>
               )
             }

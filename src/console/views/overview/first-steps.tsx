@@ -142,7 +142,7 @@ function InstanceSteps({ health: { mail, baseUrl } }: { readonly health: Schemas
     <>
       <FirstStep title="Mail" isDone={mail.transport === 'smtp'}>
         {mail.transport === 'smtp' ? (
-          <>Codes go out by {mail.server ?? 'the mail server'}.</>
+          <>Codes are sent by {mail.server ?? 'the mail server'}.</>
         ) : (
           <>
             There is no mail server yet: codes stay in the{' '}
@@ -153,10 +153,10 @@ function InstanceSteps({ health: { mail, baseUrl } }: { readonly health: Schemas
         )}
       </FirstStep>
       <FirstStep title="Address" isDone={!IS_LOOPBACK.test(baseUrl)}>
-        Links and passkeys say <code>{baseUrl}</code>.{' '}
+        Links and passkeys use <code>{baseUrl}</code>.{' '}
         {IS_LOOPBACK.test(baseUrl) && (
           <>
-            Before others come, set <code>GATEHOUSE_BASE_URL</code> to the public https address.
+            Before others sign in, set <code>GATEHOUSE_BASE_URL</code> to the public https address.
           </>
         )}
       </FirstStep>
@@ -200,7 +200,7 @@ function OpenStep({ application, isNext, onChanged }: OpenStepProps) {
       }
     >
       {isOpen
-        ? 'It is live: whoever the gate lets in can sign in.'
+        ? 'It is live: anybody the gate lets in can sign in.'
         : 'As a draft, only members of the workspace can sign in.'}
     </FirstStep>
   );

@@ -54,14 +54,14 @@ export function KeyStep({ application: { id }, hasKey, isNext, onCreated }: KeyS
         </>
       ) : hasKey ? (
         <p>
-          A key was shown once, when it was made. If it is lost,{' '}
+          A key was shown once, when it was created. If it is lost,{' '}
           <button class="link" id="create-another-key" type="button" onClick={() => void create()}>
             create another
           </button>
           , or rotate it under <Link href={addresses.application(id, 'keys')}>API keys</Link>.
         </p>
       ) : (
-        'Your backend calls this server with it. To verify sessions it needs to read, nothing more.'
+        'Your backend calls this server with it. Read access is enough to verify sessions.'
       )}
     </FirstStep>
   );

@@ -1,17 +1,17 @@
 /** Names of the limits. */
 
 export const LIMIT_WORDS: Readonly<Record<string, string>> = {
-  keyPerMinute: 'Calls of an API key in a minute',
-  keyPerDay: 'Calls of an API key in a day',
-  clientPerMinute: 'Introspections and revocations in a minute',
-  sessionPerMinute: 'Checks of a session in a minute',
+  keyPerMinute: 'Calls of an API key per minute',
+  keyPerDay: 'Calls of an API key per day',
+  clientPerMinute: 'Introspections and revocations per minute',
+  sessionPerMinute: 'Checks of a session per minute',
   codesPerEmail: 'Codes to an address',
-  actionCodesPerEmail: 'Codes for something that needs one',
-  accountCodesPerPerson: 'Codes for changes of an account',
+  actionCodesPerEmail: 'Codes for confirming an action',
+  accountCodesPerPerson: 'Codes for account changes',
   wrongCodesPerEmail: 'Wrong codes for an address',
   wrongCodesPerBrowser: 'Wrong codes in a browser',
   wrongCodesPerAddress: 'Wrong codes from a network address',
-  wrongCodesInAll: 'Wrong codes in all',
+  wrongCodesInAll: 'Wrong codes in total',
   imagesPerPerson: 'Pictures of a person',
   exportsPerPerson: 'Exports of a person',
 };

@@ -7,7 +7,7 @@ import { Chart } from '../../components/chart.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { Ranking } from '../../components/ranking.tsx';
+import { RankingPanel } from '../../components/ranking.tsx';
 import { Tile } from '../../components/tile.tsx';
 import { capitalised, count } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
@@ -35,7 +35,7 @@ export function Overview({ application }: ApplicationViewProps) {
     <>
       <PageHead
         title={application.name}
-        lead="Counted by days of UTC; today is not over yet."
+        lead="Counted per day in UTC; today is not complete."
         actions={
           <Select
             id="range"
@@ -97,10 +97,10 @@ function Numbers({ application, stats, days }: NumbersProps) {
         ))}
       </dl>
       <div class="panels">
-        <Panel title="Sign-ins and refusals a day">
+        <Panel title="Sign-ins and refusals per day">
           <Chart
             id="sign-ins"
-            label="Sign-ins and refusals a day"
+            label="Sign-ins and refusals per day"
             days={dates}
             series={[
               { name: 'Sign-ins', values: of('signIns') },
@@ -108,10 +108,10 @@ function Numbers({ application, stats, days }: NumbersProps) {
             ]}
           />
         </Panel>
-        <Panel title="Active and new users a day" action={<span class="fine">{count(users.total)} in all</span>}>
+        <Panel title="Active and new users per day" action={<span class="fine">{count(users.total)} in total</span>}>
           <Chart
             id="users"
-            label="Active and new users a day"
+            label="Active and new users per day"
             days={dates}
             series={[
               { name: 'Active', values: of('activeUsers') },
@@ -119,56 +119,42 @@ function Numbers({ application, stats, days }: NumbersProps) {
             ]}
           />
         </Panel>
-        <Panel title="How people signed in">
-          <Ranking
-            label="Sign-ins by method"
-            none="Nobody has signed in during this time."
-            of={stats.signInsByMethod.map((entry) => ({
-              key: entry.method,
-              label: methodInWords(entry.method),
-              count: entry.count,
-            }))}
-          />
-        </Panel>
-        <Panel title="Why people were refused">
-          <Ranking
-            label="Refusals by reason"
-            none="Nobody was refused during this time."
-            of={stats.refusalsByReason.map((entry) => ({
-              key: entry.reason,
-              label: (
-                <Link href={`${addresses.application(application.id, 'activity')}?status=error`}>
-                  {capitalised(reasonInWords(entry.reason).replaceAll('_', ' '))}
-                </Link>
-              ),
-              count: entry.count,
-            }))}
-          />
-        </Panel>
-        <Panel
+        <RankingPanel
+          title="How people signed in"
+          label="Sign-ins by method"
+          none="Nobody has signed in during this time."
+          of={stats.signInsByMethod.map(({ method, count }) => ({ key: method, label: methodInWords(method), count }))}
+        />
+        <RankingPanel
+          title="Why people were refused"
+          label="Refusals by reason"
+          none="Nobody was refused during this time."
+          of={stats.refusalsByReason.map(({ reason, count }) => ({
+            key: reason,
+            label: (
+              <Link href={`${addresses.application(application.id, 'activity')}?status=error`}>
+                {capitalised(reasonInWords(reason).replaceAll('_', ' '))}
+              </Link>
+            ),
+            count,
+          }))}
+        />
+        <RankingPanel
           title="Webhooks"
           action={<Link href={addresses.application(application.id, 'webhooks')}>Endpoints</Link>}
-        >
-          <Ranking
-            label="Deliveries"
-            none="No event was delivered during this time."
-            of={[
-              { key: 'delivered', label: 'Delivered', count: stats.webhooks.delivered },
-              { key: 'failed', label: 'Attempts that failed', count: stats.webhooks.failedAttempts },
-            ].filter((entry) => entry.count > 0)}
-          />
-        </Panel>
-        <Panel title="Limits that were hit">
-          <Ranking
-            label="Calls refused by a limit"
-            none="No call met a limit during this time."
-            of={stats.limits.map((entry) => ({
-              key: entry.limit,
-              label: LIMIT_WORDS[entry.limit] ?? entry.limit,
-              count: entry.count,
-            }))}
-          />
-        </Panel>
+          label="Deliveries"
+          none="No event was delivered during this time."
+          of={[
+            { key: 'delivered', label: 'Delivered', count: stats.webhooks.delivered },
+            { key: 'failed', label: 'Failed attempts', count: stats.webhooks.failedAttempts },
+          ].filter((entry) => entry.count > 0)}
+        />
+        <RankingPanel
+          title="Rate limits reached"
+          label="Calls refused by a limit"
+          none="No call reached a limit during this time."
+          of={stats.limits.map(({ limit, count }) => ({ key: limit, label: LIMIT_WORDS[limit] ?? limit, count }))}
+        />
       </div>
     </>
   );

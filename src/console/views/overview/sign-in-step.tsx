@@ -49,7 +49,7 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
   if (isSignedIn)
     return (
       <p id="trial-signed-in">
-        The session token stands in the next step.{' '}
+        The session token is in the next step.{' '}
         <button class="link" id="sign-in-again" type="button" onClick={() => change({ token: '' })}>
           Sign in again
         </button>
@@ -85,7 +85,7 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
           </p>
           <p>
             Or open this link in another browser. For half an hour it leads to a sign-in that ends with the session
-            token on the page; without it nobody is shown one.
+            token on the page; without the link, nobody sees a token.
           </p>
           <CopyBox id="sign-in-link" value={address} label="sign-in link" />
         </>
@@ -103,12 +103,12 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
         health && <WhereCodesGo isMailHere={isMailHere} email={email} />
       )}
       <p class="fine">
-        People of yours come from your application and go back to it: add its{' '}
+        Your users come from your application and return to it: add its{' '}
         <Link href={addresses.application(id, 'settings', 'urls')}>return URL</Link> for that.
         {health?.mode === 'normal' && (
           <>
             {' '}
-            For one on <code>localhost</code>, over http, start the server with <code>serve --dev</code>.
+            For a URL on <code>localhost</code> over http, start the server with <code>serve --dev</code>.
           </>
         )}
       </p>
@@ -119,11 +119,11 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
 function WhereCodesGo({ isMailHere, email }: { readonly isMailHere: boolean; readonly email: string }) {
   const { workspace } = useConsole();
   const { isOwner } = useRights();
-  if (!isMailHere) return <p>The code comes by mail: look into the mailbox of {email}.</p>;
+  if (!isMailHere) return <p>The code comes by mail: check the mailbox of {email}.</p>;
   if (!isOwner) return <p>No mail server is set: an owner of {workspace.name} finds the code in the outbox.</p>;
   return (
     <p>
-      The code for {email} will stand here as soon as it is asked for. Codes for others are in the{' '}
+      The code for {email} will appear here as soon as it is requested. Codes for others are in the{' '}
       <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>.
     </p>
   );

@@ -41,13 +41,13 @@ export function VerifyStep({ application, isNext, onCalled }: VerifyStepProps) {
     <FirstStep id="verify-step" title="Verify in your backend" isDone={false}>
       {verificationRefusal && (
         <p class="note" id="verification-refusal" role="status">
-          A call came and its token was refused: <code>{verificationRefusal.error}</code>,{' '}
+          A call arrived, but its token was refused: <code>{verificationRefusal.error}</code>,{' '}
           <Time at={verificationRefusal.at} />. {REMEDIES[verificationRefusal.error]}
         </p>
       )}
       <p>
-        Your backend sends the session token that came back with the sign-in, on every request of its own. This step is
-        done when a call succeeds, wherever it comes from.
+        Your backend sends the session token from the sign-in with each request it receives. This step is done when a
+        call succeeds, wherever it comes from.
       </p>
       <Field
         id="session-token"
@@ -63,7 +63,7 @@ export function VerifyStep({ application, isNext, onCalled }: VerifyStepProps) {
       />
       <Snippets label="Verify a session" of={verifySnippets(location.origin, { key, token: token.trim() })} />
       {key === null ? (
-        <p>Replace eak_… by your API key.</p>
+        <p>Replace eak_… with your API key.</p>
       ) : (
         <Action id="run-verify" look={isNext ? 'primary' : 'plain'} isDisabled={token.trim() === ''} onClick={run}>
           Run it now
@@ -81,7 +81,7 @@ export function VerifyStep({ application, isNext, onCalled }: VerifyStepProps) {
 
 const REMEDIES: Readonly<Record<NonNullable<Application['verificationRefusal']>['error'], string>> = {
   invalid_token:
-    'It is no session token of this application. Send the one that the sign-in ended with; it begins with est_.',
+    'It is not a session token of this application. Send the one from the end of the sign-in; it begins with est_.',
   expired: 'The session is over. Sign in again, and send the new token.',
   revoked: 'The session was ended. Sign in again, and send the new token.',
   membership_blocked: 'The person is paused, banned or deleted here. See Users.',
@@ -100,7 +100,7 @@ async function verify(key: string, token: string): Promise<string> {
     });
     return JSON.stringify(await response.json(), null, 2);
   } catch {
-    return 'Nothing: the server could not be reached. Check the connection, then try again.';
+    return 'No answer: the server could not be reached. Check the connection, then try again.';
   }
 }
 

@@ -51,11 +51,11 @@ export function AccentField({ id, value, error, onChange }: AccentFieldProps) {
 function hintFor(value: string): string {
   const palette = accentPalette(value);
   const given = parseHex(value);
-  if (!palette || !given) return 'Of buttons and links. Pages shade it where it could not be read.';
+  if (!palette || !given) return 'For buttons and links. Pages adjust it where it would be hard to read.';
   const moved = [
     palette.onLight.accent !== toHex(given) && `${palette.onLight.accent} in light`,
     palette.onDark.accent !== toHex(given) && `${palette.onDark.accent} in dark`,
   ].filter(Boolean);
-  if (moved.length > 0) return `It would not stand out there: buttons take ${moved.join(' and ')}.`;
-  return `Buttons take it as it is; links are ${palette.onLight.ring} in light and ${palette.onDark.ring} in dark, to be read easily.`;
+  if (moved.length > 0) return `Contrast would be too low there: buttons use ${moved.join(' and ')}.`;
+  return `Buttons use it as it is; links are ${palette.onLight.ring} in light and ${palette.onDark.ring} in dark, for readability.`;
 }

@@ -35,7 +35,7 @@ export function Branding({ application }: ApplicationViewProps) {
   const problem = useLogoProblem(logo);
   return (
     <div class="branding">
-      <Panel title="Branding" lead="On the sign-in page, the account page and in mails.">
+      <Panel title="Branding" lead="Used on the sign-in page, the account page and in mails.">
         <SettingsForm
           id="branding"
           draft={draft}
@@ -61,7 +61,7 @@ export function Branding({ application }: ApplicationViewProps) {
           ]}
         />
       </Panel>
-      <Panel title="Sign-in page" lead="As people see it, in light and in dark.">
+      <Panel title="Sign-in page" lead="As people see it, in light and dark mode.">
         <SignInPreview
           application={application}
           logoUrl={logo || null}

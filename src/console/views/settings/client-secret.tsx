@@ -47,7 +47,7 @@ export function ClientSecret({ application }: ApplicationViewProps) {
   return (
     <Panel
       title="Client secret"
-      lead="With it your backend proves that it is this application when it asks for the introspection or the revocation of a token. Signing people in, and verifying their sessions, needs none."
+      lead="Your backend uses it to authenticate as this application when it introspects or revokes a token. Signing people in and verifying their sessions does not need it."
       action={
         prefix === null ? (
           <Action id="create-secret" onClick={create}>

@@ -25,7 +25,7 @@ export function DefaultRoles({ application }: ApplicationViewProps) {
       title="Default roles"
       lead={
         <>
-          What everybody new is given when they join. Who is here already keeps what they have.{' '}
+          Roles that new users get when they join. Existing users keep theirs.{' '}
           <Link href={addresses.application(application.id, 'roles')}>Manage roles</Link>
         </>
       }
@@ -41,7 +41,7 @@ export function DefaultRoles({ application }: ApplicationViewProps) {
               kind: 'choices',
               id: 'default-roles-list',
               name: 'defaultRoles',
-              label: 'Given to everybody new',
+              label: 'Given to new users',
               choices: roles.data.items.map(({ slug, name }) => ({
                 value: slug,
                 label: <span dir="auto">{name}</span>,

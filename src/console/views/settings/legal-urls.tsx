@@ -44,7 +44,7 @@ export function LegalUrls({ application }: ApplicationViewProps) {
   return (
     <Panel
       title="Legal URLs"
-      lead="They stand at the foot of every page. This server looks whether they answer."
+      lead="Linked at the bottom of every page. This server checks that they answer."
       action={
         (terms ?? privacy ?? imprint) !== null && (
           <Action id="recheck-urls" onClick={recheck}>
@@ -93,9 +93,9 @@ function wordsOf({ status, finalCode }: Check): { readonly tone: Tone; readonly 
     case 'ok':
       return { tone: 'good', words: 'It answers' };
     case 'broken':
-      return { tone: 'bad', words: finalCode === null ? 'It leads nowhere' : `It answers with ${finalCode}` };
+      return { tone: 'bad', words: finalCode === null ? 'The host does not exist' : `It answers with ${finalCode}` };
     case 'refused':
-      return { tone: 'warn', words: 'It is no public address' };
+      return { tone: 'warn', words: 'Not a public address' };
     case 'unreachable':
       return { tone: 'bad', words: 'It does not answer' };
     case 'missing':

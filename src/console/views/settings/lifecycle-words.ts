@@ -34,7 +34,7 @@ export const LIFECYCLE_WORDS: Readonly<Record<LifecycleStep, Words>> = {
   },
   'delete-now': {
     title: 'Delete and hide at once',
-    effect: `${OUT}, and it leaves the lists without the 90 days. It can be restored from here and from the hidden ones under Applications.`,
+    effect: `${OUT}, and it disappears from the lists without the 90 days. It can be restored here, and from the hidden applications.`,
     verb: 'Delete and hide',
     done: 'It is deleted and hidden.',
     body: { kind: 'delete', skipGrace: true },
@@ -42,8 +42,7 @@ export const LIFECYCLE_WORDS: Readonly<Record<LifecycleStep, Words>> = {
   },
   hide: {
     title: 'Hide now',
-    effect:
-      'It leaves the lists without waiting any longer. It can be restored from here and from the hidden ones under Applications.',
+    effect: 'It disappears from the lists at once. It can be restored here, and from the hidden applications.',
     verb: 'Hide',
     done: 'It is hidden.',
     body: { kind: 'hide_now' },

@@ -61,7 +61,7 @@ export function Lifecycle({ application }: ApplicationViewProps) {
       </Panel>
       <Panel
         title="Danger zone"
-        lead="Each of these is confirmed with a code that is mailed to you, and stands in the activity afterwards."
+        lead="Each of these is confirmed with a code mailed to you, and recorded in the activity."
         isDanger
       >
         <ul class="dangers">
@@ -105,7 +105,7 @@ function State({ application }: ApplicationViewProps) {
             <strong>
               <Countdown to={purgeAfter} over="No time" />
             </strong>{' '}
-            left in the list. After {dayOf(purgeAfter)} it is hidden; it can be restored then as well.
+            left in the list. After {dayOf(purgeAfter)} it is hidden, and can still be restored.
           </p>
         )}
       </div>
@@ -123,9 +123,7 @@ function State({ application }: ApplicationViewProps) {
     <div class="lifecycle-state">
       <Status tone="good">In service</Status>
       <p>
-        {stage === 'draft'
-          ? 'As a draft, for members of the workspace alone.'
-          : 'Whoever the gate lets in can sign in.'}
+        {stage === 'draft' ? 'As a draft, for members of the workspace only.' : 'Anybody the gate lets in can sign in.'}
       </p>
     </div>
   );

@@ -50,11 +50,7 @@ export function ProviderForm({ application, provider, onDone }: ProviderFormProp
           label: 'Provider',
           choices: [
             { value: 'google', label: 'Google' },
-            {
-              value: 'other',
-              label: 'Another OpenID Connect provider',
-              detail: 'Entra ID, Okta, Keycloak, your own',
-            },
+            { value: 'other', label: 'Another OpenID Connect provider', detail: 'Entra ID, Okta, Keycloak, your own' },
           ],
         },
         !isGoogle && {

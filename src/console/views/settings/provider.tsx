@@ -18,9 +18,9 @@ interface ProviderProps extends ApplicationViewProps {
 }
 
 const LEADS = {
-  application: 'This application has a client of its own.',
-  instance: 'The one that this server is set up with, for every application that has none of its own.',
-  none: 'There is none: this server is set up without, and this application has no client of its own.',
+  application: 'This application has its own client.',
+  instance: 'The server’s provider, used by every application without one of its own.',
+  none: 'There is none: neither the server nor this application has a client.',
 };
 
 export function Provider({ application, provider, onChanged }: ProviderProps) {
@@ -31,7 +31,7 @@ export function Provider({ application, provider, onChanged }: ProviderProps) {
     <FormDialog
       id="remove-provider-dialog"
       title="Remove this provider?"
-      lead={`Nobody signs in to ${application.name} through it any more. If this server has a provider of its own, that one takes its place.`}
+      lead={`Nobody signs in to ${application.name} through it any more. If the server has a provider of its own, that one is used instead.`}
       submitText="Remove provider"
       isDanger
       send={() =>
@@ -68,9 +68,9 @@ export function Provider({ application, provider, onChanged }: ProviderProps) {
           ['Client ID', clientId && <code>{clientId}</code>],
           ['Secret', source && <span class="muted">Set, and never shown</span>],
           [
-            'Its word counts for',
+            'Trusted for',
             speaksFor === 'workspace'
-              ? 'New people, and those whom this workspace alone knows. Others sign in another way once, then connect it in their account.'
+              ? 'New people, and people who belong to this workspace only. Others sign in by another method once, then connect it in their account.'
               : speaksFor && 'Everyone',
           ],
           ['Redirect address', <Copyable value={redirectUri} label="redirect address" />],

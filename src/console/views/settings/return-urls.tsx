@@ -20,7 +20,7 @@ export function ReturnUrls({ application }: ApplicationViewProps) {
   return (
     <Panel
       title="Return URLs"
-      lead="Where the sign-in page may send people back to, with their session token. An address counts for itself and for what lies below it, at the same host and port."
+      lead="Where the sign-in page may send people back to, with their session token. An address allows itself and everything below it, on the same host and port."
     >
       <SettingsForm
         id="return-urls"

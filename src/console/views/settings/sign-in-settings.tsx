@@ -53,7 +53,7 @@ function Methods({ application, provider }: MethodsProps) {
   return (
     <Panel
       title="Methods"
-      lead="What the sign-in page offers. At least one; whoever has no other way in is shut out by what is taken away."
+      lead="What the sign-in page offers, at least one. People who have only a method that you remove can no longer sign in."
     >
       <SettingsForm
         id="methods"
@@ -79,11 +79,11 @@ function MailNeed() {
   const { workspace } = useConsole();
   const health = useHealth();
   const mail = health.data?.mail;
-  if (mail?.transport === 'smtp') return <>Six digits, good for some minutes. Mail goes out by {mail.server}.</>;
-  if (!mail) return <>Six digits, good for some minutes. Needs a mail server.</>;
+  if (mail?.transport === 'smtp') return <>Six digits, valid for some minutes. Mail is sent by {mail.server}.</>;
+  if (!mail) return <>Six digits, valid for some minutes. Needs a mail server.</>;
   return (
     <>
-      Six digits, good for some minutes. There is no mail server here: codes stay in the{' '}
+      Six digits, valid for some minutes. There is no mail server here: codes stay in the{' '}
       <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>.
     </>
   );
@@ -92,13 +92,19 @@ function MailNeed() {
 function PasskeyNeed() {
   const { hostname } = location;
   const isName = !/^[\d.]+$|^\[/.test(hostname) || hostname === '127.0.0.1';
-  if (!isName) return <>Needs a host name: this server is reached by an address, where no browser makes passkeys.</>;
-  return <>Fingerprint, face or screen lock. People make one after their first sign-in, for this host alone.</>;
+  if (!isName)
+    return <>Needs a host name: this server is reached by an IP address, for which no browser creates passkeys.</>;
+  return <>Fingerprint, face or screen lock. People create one after their first sign-in, for this host only.</>;
 }
 
 function ProviderNeed({ provider }: Pick<MethodsProps, 'provider'>) {
-  if (!provider) return <>An account that people have elsewhere.</>;
+  if (!provider) return <>An account that people have with another service.</>;
   if (provider.source === null)
-    return <>An account that people have elsewhere. Needs a provider: until one is set up below, no button is shown.</>;
-  return <>An account that people have elsewhere: “Continue with {provider.name}”.</>;
+    return (
+      <>
+        An account that people have with another service. Needs a provider: until one is set up below, no button is
+        shown.
+      </>
+    );
+  return <>An account that people have with another service: “Continue with {provider.name}”.</>;
 }

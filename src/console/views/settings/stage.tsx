@@ -28,7 +28,7 @@ const STEPS = {
   test: {
     verb: 'Go live',
     title: 'Go live?',
-    lead: 'With an open gate, those who left their address are mailed that it is open. There is no way back to test.',
+    lead: 'With an open gate, everybody who asked to be notified gets a mail. There is no way back to test.',
     done: 'It is live.',
   },
 };
@@ -67,7 +67,7 @@ export function Stage({ application }: ApplicationViewProps) {
     <div class="settings-parts">
       <Panel
         title="Stage"
-        lead={isClosed ? 'It is out of service, and has to come back before its stage can change.' : undefined}
+        lead={isClosed ? 'It is out of service. Restore it before changing its stage.' : undefined}
         action={
           step && (
             <Action id="next-stage" look="primary" isDisabled={isClosed} onClick={open}>
@@ -114,12 +114,12 @@ function SignInLink({ application }: { readonly application: Application }) {
       lead={
         returnTo === undefined ? (
           <>
-            Put it behind your button. It ends at “You are signed in”: for the way back,{' '}
+            Link your sign-in button to it. It ends at “You are signed in”. To send people back,{' '}
             <Link href={addresses.application(application.id, 'settings', 'urls')}>set a return URL</Link>.
           </>
         ) : (
           <>
-            Put it behind your button. People come back to <code>{returnTo}</code> with their session token in the
+            Link your sign-in button to it. People return to <code>{returnTo}</code> with their session token in the
             fragment.
           </>
         )

@@ -1,7 +1,7 @@
 /** Asks before unsaved changes are lost, for every way of leaving a view. */
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 
-const QUESTION = 'Leave without saving? What you changed here is lost.';
+const QUESTION = 'Leave without saving? Your changes will be lost.';
 
 const unsaved = new Set<object>();
 

@@ -86,7 +86,7 @@ export function summaryOf(results: readonly UserResult[], done: string): string 
     `${counted(amount('changed'), 'person', 'people')} ${done}`,
     unchanged > 0 && `${unchanged} unchanged`,
     refused > 0 && `${refused} refused`,
-    missing > 0 && `${missing} not there any more`,
+    missing > 0 && `${missing} no longer here`,
   ];
   return `${parts.filter(Boolean).join(', ')}.`;
 }

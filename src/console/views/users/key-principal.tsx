@@ -26,7 +26,7 @@ export function KeyPrincipal({ user }: { readonly user: User }) {
     <Facts
       of={[
         [
-          'Stands for',
+          'Represents',
           keyAddress ? (
             <Link id="principal-key" href={keyAddress}>
               The API key {apiKey.name}
@@ -37,7 +37,7 @@ export function KeyPrincipal({ user }: { readonly user: User }) {
         ],
         ['Status', <UserStatusText user={user} />],
         ['Last seen', <Time at={lastSeenAt} none="Not yet" />],
-        ['Made', <Time at={joinedAt} />],
+        ['Created', <Time at={joinedAt} />],
       ]}
     />
   );

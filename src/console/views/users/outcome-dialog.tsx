@@ -19,7 +19,7 @@ export function OutcomeDialog({ results, done, emailOf }: OutcomeDialogProps) {
         {leftOut(results).map(({ userId, outcome, message }) => (
           <li key={userId}>
             <span dir="auto">{emailOf(userId)}</span>
-            <span class="fine">{outcome === 'not_found' ? 'Not there any more.' : message}</span>
+            <span class="fine">{outcome === 'not_found' ? 'No longer here.' : message}</span>
           </li>
         ))}
       </ul>

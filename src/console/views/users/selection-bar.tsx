@@ -62,7 +62,7 @@ export function SelectionBar({ applicationId, users, access, onClear, onChanged 
   return (
     <>
       {users.length > 0 && (
-        <div class="selection" id="selection" role="toolbar" aria-label="What to do with the users that are chosen">
+        <div class="selection" id="selection" role="toolbar" aria-label="Actions for the chosen users">
           <span role="status">{counted(users.length, 'person', 'people')} chosen</span>
           {actionsFor(users).map((action) => (
             <Action key={action} id={`${action}-users`} onClick={() => change.open(action)}>

@@ -90,7 +90,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
     from: ['deleted'],
     to: 'active',
     isDanger: false,
-    effect: 'Everything is as it was before the deletion: who was banned stays banned.',
+    effect: 'Everything is as it was before the deletion: banned people stay banned.',
   },
 };
 

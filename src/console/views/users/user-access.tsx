@@ -31,7 +31,7 @@ export function UserAccess({ applicationId, user, access, onChanged }: UserAcces
           user={user}
           access={access}
           onDone={() => {
-            toast('The access is changed.');
+            toast('Access changed.');
             void onChanged();
           }}
         />
@@ -76,7 +76,7 @@ function AccessForm({ applicationId, user, access, onDone }: AccessFormProps) {
     <FormDialog
       id="access-form"
       title={`Access of ${user.email}`}
-      lead="A backend reads it at the next verification."
+      lead="A backend sees it at the next verification."
       submitText="Save access"
       isIncomplete={HELD_KINDS.every(({ kind }) => isSame(chosen[kind], user[kind]))}
       form={form}

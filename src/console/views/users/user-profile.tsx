@@ -49,8 +49,8 @@ export function UserProfile({ user }: { readonly user: Detail }) {
               'Languages',
               profile.languages.map(({ code, level }) => `${languageName(code)}, ${level.toLowerCase()}`).join('; '),
             ],
-          ['Verified', <Time at={emailVerifiedAt} none="The address has not been proved yet" />],
-          ['Last seen', <Time at={lastSeenAt} none="Has not come yet" />],
+          ['Verified', <Time at={emailVerifiedAt} none="The address is not verified yet" />],
+          ['Last seen', <Time at={lastSeenAt} none="Never" />],
           ['Joined', <Time at={joinedAt} />],
         ]}
       />

@@ -54,7 +54,7 @@ export function UserSessions({ applicationId, user: { userId, email } }: UserSes
         params: { path: { ...path, sessionId: session.id } },
       }),
     );
-    if (report(outcome, 'The session is over.')) list.change((now) => now.filter(({ id }) => id !== session.id));
+    if (report(outcome, 'The session was ended.')) list.change((now) => now.filter(({ id }) => id !== session.id));
   }
 
   return (
@@ -72,7 +72,7 @@ export function UserSessions({ applicationId, user: { userId, email } }: UserSes
       <Entries
         id="sessions"
         list={list}
-        none="Signed in nowhere."
+        none="No open sessions."
         keyOf={({ id }) => id}
         render={(session) => (
           <>

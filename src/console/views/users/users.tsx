@@ -97,7 +97,7 @@ export function Users({ application }: ApplicationViewProps) {
         lead={
           sort
             ? 'In the order in which they joined.'
-            : 'Who was seen last comes first; who was imported and has not come yet comes last.'
+            : 'Most recently seen first; imported users who have never signed in come last.'
         }
         actions={
           <Action id="add-users" needs="nothing" onClick={() => navigate(addresses.application(id, 'import'))}>
@@ -135,15 +135,14 @@ export function Users({ application }: ApplicationViewProps) {
                   />
                 ) : (
                   <Empty
-                    title="Nobody yet"
+                    title="No users yet"
                     action={
                       <Action look="primary" onClick={() => navigate(addresses.application(id, 'import'))}>
                         Import users
                       </Action>
                     }
                   >
-                    Everybody who signs in to {application.name} is listed here. People who are known already can be
-                    imported.
+                    Everybody who signs in to {application.name} is listed here. Existing users can be imported.
                   </Empty>
                 )
               }
@@ -200,8 +199,8 @@ function NobodyFound({ q, isAnswered, onAsk, onClear }: NobodyFoundProps) {
       }
     >
       {isAddress
-        ? 'They have never signed in here, or did so with another address.'
-        : 'The search looks in e-mail addresses, names and usernames. A whole e-mail address that nobody has can be asked about.'}
+        ? 'They have never signed in here, or used another address.'
+        : 'The search covers e-mail addresses, names and usernames. Search for a full e-mail address to find out why it cannot sign in.'}
     </Empty>
   );
 }

@@ -82,7 +82,7 @@ function gated({ application: { stage, signinGate }, user, listed, isMember }: E
     );
   if (signinGate === 'closed' && user === null)
     return keptOut(
-      'The gate is closed: only who is a user already can sign in.',
+      'The gate is closed: only existing users can sign in.',
       'Importing the address as a user lets them in, and so does opening the gate.',
       'gate',
     );
@@ -103,7 +103,7 @@ const LISTED = {
   none: 'the address is not on the allowlist',
   pending: 'the address still waits on the allowlist for a decision',
   declined: 'the address was declined on the allowlist',
-  notify_when_public: 'the address only waits for the mail that tells of the opening',
+  notify_when_public: 'the address only waits to be notified of the opening',
 } as const;
 
 function bannedOrPaused({ user }: Evidence): Verdict | null {
@@ -120,20 +120,20 @@ function lastFailure({ application, user, failures: [last] }: Evidence): Verdict
   if (!last || hasSignedInSince(user, last)) return null;
   if (reason === 'forbidden' && !application.signinMethods.some((allowed) => allowed === method))
     return keptOut(
-      'The way they tried to sign in is switched off for this application.',
-      'They can sign in another way, or you switch it on.',
+      'The method they tried is switched off for this application.',
+      'They can use another method, or you can switch it on.',
       'settings',
     );
   if (reason === 'email_archived' && user === null)
     return keptOut(
-      'The address belongs to an account that has a newer one now.',
-      'They sign in with the newer address.',
+      'The address belongs to an account that now has a newer one.',
+      'They can sign in with the newer address.',
     );
   if (reason === 'user_deleted' && user === null)
     return keptOut('The account with this address was deleted.', 'Only a new address can sign in.');
   if (typeof pausedUntil === 'string' && Date.parse(pausedUntil) > Date.now())
     return keptOut(
-      'Too many wrong codes were entered, and codes are not taken for a while.',
+      'Too many wrong codes were entered, so codes are not accepted for a while.',
       `It ends by itself ${relativeTime(pausedUntil)}; a passkey works in the meantime.`,
     );
   if (last.kind.startsWith('mail.'))
@@ -149,7 +149,7 @@ function notKeptOut({ user, failures: [last] }: Evidence): Verdict {
   if (last && hasSignedInSince(user, last))
     return {
       isKeptOut: false,
-      why: 'Nothing keeps them out: they have been here since the last refusal.',
+      why: 'Nothing keeps them out: they have signed in since the last refusal.',
       remedy: 'There is nothing to do.',
       step: null,
     };

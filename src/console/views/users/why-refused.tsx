@@ -73,7 +73,7 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
           {verdict.why}
         </p>
         <p>{verdict.remedy}</p>
-        {verdict.also && verdict.also.length > 0 && <p class="fine">Besides: {verdict.also.join(' ')}</p>}
+        {verdict.also && verdict.also.length > 0 && <p class="fine">Also: {verdict.also.join(' ')}</p>}
         {verdict.step !== null && (
           <Action
             id="take-step"

@@ -5,7 +5,7 @@ import { useFilters, withSearch } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { Empty, NoMatch } from '../../components/empty.tsx';
 import { FilterFields } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { Status } from '../../components/status.tsx';
@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
       nextAttemptAt === null ? <span class="muted">None</span> : <Countdown to={nextAttemptAt} over="Now" />,
     isExtra: true,
   },
-  { key: 'created', title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+  { key: 'created', title: 'Created', render: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 const TYPES = [...EVENT_TYPES, TEST_EVENT].map((type) => ({ value: type, label: type }));
@@ -100,16 +100,13 @@ export function Deliveries(props: DeliveriesProps) {
             open={open}
             empty={
               isFiltered ? (
-                <Empty
+                <NoMatch
                   title="No such deliveries"
-                  action={
-                    <Action needs="nothing" onClick={() => setFilters({ status: undefined, type: undefined })}>
-                      Show all
-                    </Action>
-                  }
+                  clearText="Show all"
+                  onClear={() => setFilters({ status: undefined, type: undefined })}
                 >
                   Nothing of this status and event was sent to this endpoint.
-                </Empty>
+                </NoMatch>
               ) : (
                 <Empty
                   title="Nothing sent yet"
@@ -119,7 +116,7 @@ export function Deliveries(props: DeliveriesProps) {
                     </Action>
                   }
                 >
-                  Each event that this endpoint is told of is listAddress, with every attempt and its answer.
+                  Every event sent to this endpoint is listed here, with each attempt and its answer.
                 </Empty>
               )
             }

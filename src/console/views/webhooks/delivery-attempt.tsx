@@ -44,5 +44,5 @@ export function DeliveryAttempt({ of: attempt, isOpen }: { readonly of: Attempt;
 function noExcerpt(statusCode: number | null, canWrite: boolean): string {
   if (statusCode === null) return 'There was none.';
   if (canWrite) return `Status ${statusCode}, without a body.`;
-  return `Status ${statusCode}. Answers are shown to admins and owners: they can repeat names.`;
+  return `Status ${statusCode}. Answers are shown to admins and owners: they can contain names.`;
 }

@@ -40,7 +40,7 @@ export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChang
         closeTo={closeTo}
         failure={loaded.failure}
         onRetry={loaded.reload}
-        missing="It is not here: it may have been removed, as deliveries are 30 days after they are done."
+        missing="There is no such delivery. Deliveries are removed 30 days after they are done."
       />
     );
 
@@ -69,7 +69,7 @@ export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChang
           ['Status', <Status tone={tone}>{word}</Status>],
           ['Next', <span id="delivery-next">{<Next of={delivery} webhook={webhook} />}</span>],
           ['Event id', <Copyable value={delivery.eventId} label="event id" />],
-          ['Made', <Time at={delivery.createdAt} />],
+          ['Created', <Time at={delivery.createdAt} />],
           delivery.finishedAt !== null && ['Done', <Time at={delivery.finishedAt} />],
         ]}
       />
@@ -82,14 +82,14 @@ export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChang
       <DetailPart title="Body">
         {delivery.requestBody === null ? (
           <p class="fine" id="body-withheld">
-            Bodies are shown to admins and owners: they can hold names.
+            Bodies are shown to admins and owners: they can contain names.
           </p>
         ) : (
           <Snippets
             label="Body"
             of={[
               { name: 'Readable', code: readable(delivery.requestBody) },
-              { name: 'As it is sent and signed', code: delivery.requestBody },
+              { name: 'As sent and signed', code: delivery.requestBody },
             ]}
           />
         )}
@@ -102,12 +102,12 @@ function Next({ of: delivery, webhook }: { readonly of: Delivery; readonly webho
   const { status, attempts, nextAttemptAt } = delivery;
   if (status === 'delivered') return <>Nothing: attempt {attempts} was accepted.</>;
   if (status === 'failed')
-    return <>Nothing: {attempts >= MAX_ATTEMPTS ? `all ${MAX_ATTEMPTS} attempts failed.` : 'it was given up.'}</>;
+    return <>Nothing: {attempts >= MAX_ATTEMPTS ? `all ${MAX_ATTEMPTS} attempts failed.` : 'sending was given up.'}</>;
   if (status === 'held')
-    return <>Held while the endpoint is in quarantine. Sent, in its turn, when that is released.</>;
+    return <>Held while the endpoint is in quarantine. Sent in order when the endpoint is released.</>;
   if (webhook.status === 'disabled') return <>Waits until the endpoint is enabled again.</>;
   if (nextAttemptAt === null || Date.parse(nextAttemptAt) <= Date.now())
-    return <>{attempts === 0 ? 'The first attempt is under way.' : `Attempt ${attempts + 1} is under way.`}</>;
+    return <>{attempts === 0 ? 'The first attempt is in progress.' : `Attempt ${attempts + 1} is in progress.`}</>;
   return (
     <>
       Attempt {attempts + 1} of {MAX_ATTEMPTS} in <Countdown to={nextAttemptAt} over="a moment" />{' '}

@@ -33,14 +33,14 @@ export const ENDPOINT_WORDS = {
 
 const ERROR_WORDS: Record<NonNullable<Attempt['errorClass']>, string> = {
   status: 'The endpoint did not accept it: only an answer of 2xx does.',
-  redirect: 'The endpoint redirected, and redirects are not followed. Set the address that it leads to.',
-  gone: 'The endpoint answered 410 Gone: it wants nothing more, so it was put in quarantine.',
+  redirect: 'The endpoint redirected, and redirects are not followed. Use the address that it redirects to.',
+  gone: 'The endpoint answered 410 Gone: it wants no more events, so it was put in quarantine.',
   timeout: 'There was no answer within 15 seconds.',
-  refused: 'The name leads to an address that is not public, which this server does not send to.',
+  refused: 'The host resolves to an address that is not public, which this server does not send to.',
   unresolved: 'The name of the host could not be resolved.',
   tls: 'The certificate of the endpoint was not accepted.',
-  connection: 'The connection could not be made, or broke.',
-  interrupted: 'The server ended before the outcome was known.',
+  connection: 'The connection could not be established, or was interrupted.',
+  interrupted: 'The server stopped before the outcome was known.',
 };
 
 export const errorWords = ({ errorClass }: Attempt) => (errorClass === null ? null : ERROR_WORDS[errorClass]);

@@ -33,8 +33,8 @@ export function EndpointDialog(props: EndpointDialogProps) {
           title="Rotate the signing secret"
           lead={
             webhook.previousSecretEndsAt === null
-              ? 'A new secret is made. For 24 hours every delivery is signed with both, so that your endpoint can change over without a gap; then the present one is over.'
-              : 'A new secret is made, and the present one signs beside it for 24 hours. The one before that, which still signs now, is over at once.'
+              ? 'A new secret is created. For 24 hours every delivery is signed with both, so that your endpoint can switch without a gap; then the current one expires.'
+              : 'A new secret is created, and the current one signs as well for 24 hours. The previous one, which still signs now, expires at once.'
           }
           submitText="Rotate secret"
           send={() => calls.rotateSecret(id)}
@@ -47,7 +47,7 @@ export function EndpointDialog(props: EndpointDialogProps) {
           isDanger
           id="webhook-disabling"
           title="Disable this webhook?"
-          lead="What happens while it is disabled is never sent to it. What waits already goes out when it is enabled again."
+          lead="Events that happen while it is disabled are never sent to it. Pending deliveries are sent when it is enabled again."
           submitText="Disable webhook"
           send={() => calls.update(id, { status: 'disabled' })}
           onDone={(changed) => onChanged(changed, 'Nothing is sent until it is enabled again.')}
@@ -59,7 +59,7 @@ export function EndpointDialog(props: EndpointDialogProps) {
           isDanger
           id="webhook-deletion"
           title="Delete this webhook?"
-          lead={`${url} is told nothing more. Its deliveries are removed, also those that still wait. This cannot be undone.`}
+          lead={`${url} receives nothing more. Its deliveries are removed, including pending ones. This cannot be undone.`}
           submitText="Delete webhook"
           nameToType={new URL(url).host}
           send={() => calls.remove(id)}

@@ -35,13 +35,7 @@ export function EndpointForm<T>({ of: webhook, send, onDone }: EndpointFormProps
             ? 'Pending deliveries are sent there too.'
             : 'Events are sent to it by POST. It must answer 2xx within 15 seconds.',
         },
-        {
-          kind: 'text',
-          id: 'webhook-description',
-          name: 'description',
-          label: 'Description',
-          placeholder: 'Optional',
-        },
+        { kind: 'text', id: 'webhook-description', name: 'description', label: 'Description', placeholder: 'Optional' },
         { kind: 'custom', name: 'events', render: (props) => <EventChoice {...props} /> },
       ]}
       send={() => send({ url: url.trim(), events, description: description.trim() || null })}

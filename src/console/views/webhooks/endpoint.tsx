@@ -137,7 +137,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
             webhook.set(released);
             sent();
             if (released.released > 0) setReleasing(released.released);
-            else toast('It is released. Nothing was held.');
+            else toast('Released. Nothing was held.');
           }}
         />
       )}
@@ -155,7 +155,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
         />
       )}
       <EndpointFacts webhook={found} calls={calls} revision={revision} />
-      <nav class="tabs" aria-label="Of this webhook">
+      <nav class="tabs" aria-label="Webhook">
         <Link href={listAddress} aria-current={isSigning ? undefined : 'page'}>
           Deliveries
         </Link>

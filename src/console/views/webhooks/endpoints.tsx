@@ -67,7 +67,7 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
     <>
       <PageHead
         title="Webhooks"
-        lead="Addresses of yours that are told what happens to people, signed, and again until they accept it."
+        lead="Your endpoints receive signed events about people, retried until they accept them."
         actions={add}
       />
       <DataTable
@@ -79,7 +79,7 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
         hrefOf={(webhook) => addresses.application(id, 'webhooks', webhook.id)}
         empty={
           <Empty title="No webhooks yet" action={add}>
-            Give an https address of your backend, and it is told when people sign in, are banned, change their profile,
+            Add an https address of your backend to be notified when people sign in, are banned, change their profile,
             or whatever you choose.
           </Empty>
         }

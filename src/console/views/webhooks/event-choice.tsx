@@ -23,7 +23,7 @@ export function EventChoice({ value: chosen, errorOf, set }: CustomProps<string[
         label="Events"
         chosen={isAll ? 'all' : 'some'}
         choices={[
-          { value: 'all', label: 'All events', detail: 'New kinds too, when there are some.' },
+          { value: 'all', label: 'All events', detail: 'Including future ones.' },
           { value: 'some', label: 'Only some' },
         ]}
         onChange={(which) => set(which === 'all' ? ['*'] : [...some])}

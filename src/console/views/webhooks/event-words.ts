@@ -7,29 +7,29 @@ export const TEST_EVENT = 'webhook.test';
 export type EventType = Exclude<keyof webhooks, typeof TEST_EVENT>;
 
 const MEANINGS: Readonly<Record<EventType, string>> = {
-  'user.signed_in': 'Somebody has signed in; says by which method, and whether for the first time.',
-  'user.signed_out': 'Somebody has ended their session.',
-  'user.session_revoked': 'A session was ended by somebody else, or with what it was made by.',
-  'user.session_expired': 'A session has come to the end of its time.',
-  'user.banned': 'An admin has shut somebody out for good.',
+  'user.signed_in': 'Somebody signed in; includes the method, and whether it was the first time.',
+  'user.signed_out': 'Somebody ended their session.',
+  'user.session_revoked': 'A session was ended by somebody else, or with the key or device that created it.',
+  'user.session_expired': 'A session expired.',
+  'user.banned': 'An admin banned somebody.',
   'user.unbanned': 'A ban was lifted.',
-  'user.paused': 'An admin has shut somebody out for a while.',
-  'user.resumed': 'A pause is over.',
-  'user.deleted': 'Somebody was deleted, or their import was forgotten: forget what you keep of them.',
-  'user.restored': 'Somebody who was deleted is back.',
-  'user.inactivated': 'Somebody has put their own membership to rest.',
-  'user.reactivated': 'Somebody has taken up their membership again.',
-  'user.left': 'Somebody has left the application.',
-  'user.role_added': 'Somebody was given roles; has the full set now.',
-  'user.role_removed': 'Somebody has lost roles; has the full set now.',
-  'user.scope_added': 'Somebody was given scopes; has the full set now.',
-  'user.scope_removed': 'Somebody has lost scopes; has the full set now.',
-  'user.membership_changed': 'Somebody has joined or left groups.',
-  'user.profile_updated': 'Name, languages, region, addresses or legal entities have changed; says which.',
-  'user.username_changed': 'Somebody has another username.',
-  'user.avatar_changed': 'Somebody has another picture.',
-  'user.banner_changed': 'Somebody has another banner.',
-  'user.identity_changed': 'A way to sign in has changed: e-mail address, provider or passkey.',
+  'user.paused': 'An admin paused somebody’s access.',
+  'user.resumed': 'A pause ended.',
+  'user.deleted': 'Somebody was deleted, or their import was forgotten: delete what you store about them.',
+  'user.restored': 'Somebody who was deleted was restored.',
+  'user.inactivated': 'Somebody set their own membership inactive.',
+  'user.reactivated': 'Somebody reactivated their membership.',
+  'user.left': 'Somebody left the application.',
+  'user.role_added': 'Somebody was given roles; includes the full set.',
+  'user.role_removed': 'Somebody lost roles; includes the full set.',
+  'user.scope_added': 'Somebody was given scopes; includes the full set.',
+  'user.scope_removed': 'Somebody lost scopes; includes the full set.',
+  'user.membership_changed': 'Somebody joined or left groups.',
+  'user.profile_updated': 'Name, languages, region, addresses or legal entities changed; includes which.',
+  'user.username_changed': 'Somebody changed their username.',
+  'user.avatar_changed': 'Somebody changed their picture.',
+  'user.banner_changed': 'Somebody changed their banner.',
+  'user.identity_changed': 'A sign-in method changed: e-mail address, provider or passkey.',
 };
 
 interface EventGroup {
@@ -38,10 +38,7 @@ interface EventGroup {
 }
 
 export const EVENT_GROUPS: readonly EventGroup[] = [
-  {
-    title: 'Sessions',
-    types: ['user.signed_in', 'user.signed_out', 'user.session_revoked', 'user.session_expired'],
-  },
+  { title: 'Sessions', types: ['user.signed_in', 'user.signed_out', 'user.session_revoked', 'user.session_expired'] },
   {
     title: 'Membership',
     types: [

@@ -49,8 +49,8 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
           <strong>In quarantine</strong> since <Time at={webhook.quarantinedAt} />: {webhook.quarantineReason}.
         </p>
         <p>
-          {heldWords ? `${heldWords} held so far.` : 'What happens is held.'} Mend the endpoint, then release it; held
-          events are kept for 30 days.
+          {heldWords ? `${heldWords} held so far.` : 'Events are held.'} Fix the endpoint, then release it; held events
+          are kept for 30 days.
         </p>
       </div>
       <Action id="release-webhook" onClick={() => held.reload().then(open)}>
@@ -76,11 +76,11 @@ export function ReleaseProgress({ webhookId, calls, total, onEnd }: ReleaseProgr
     const waiting = await countWaiting(calls, webhookId, 'pending');
     if (!waiting.ok) return;
     setLeft(waiting.data);
-    if (waiting.data.number === 0) onEnd(`${counted(total, 'held event')} went out.`);
+    if (waiting.data.number === 0) onEnd(`${counted(total, 'held event')} sent.`);
   });
   const label = left.isMore
-    ? `Sending what was held: more than ${count(COUNTED)} of ${count(total)} are still to go`
-    : 'Sending what was held';
+    ? `Sending held events: more than ${count(COUNTED)} of ${count(total)} are still to be sent`
+    : 'Sending held events';
   return (
     <div class="releasing" id="release-progress">
       <Progress label={label} done={Math.max(0, total - left.number)} total={total} />

@@ -17,7 +17,7 @@ export function Signing({ webhook: { previousSecretEndsAt }, onRotate }: Signing
     <>
       <Panel
         title="Signing secret"
-        lead="It was shown when it was made and is not shown again. Whoever has it can make deliveries that look like these: rotate it when it may have been seen."
+        lead="It was shown when it was created and is not shown again. Anybody who has it can forge deliveries: rotate it if somebody may have seen it."
         action={
           <Action id="rotate-secret" onClick={onRotate}>
             Rotate secret
@@ -26,7 +26,7 @@ export function Signing({ webhook: { previousSecretEndsAt }, onRotate }: Signing
       >
         {previousSecretEndsAt && (
           <p class="grace" id="secret-overlap">
-            The secret before signs as well for another{' '}
+            The previous secret signs as well for another{' '}
             <strong>
               <Countdown to={previousSecretEndsAt} />
             </strong>
@@ -39,9 +39,8 @@ export function Signing({ webhook: { previousSecretEndsAt }, onRotate }: Signing
         lead={
           <>
             Each has a header <code>Svc-Signature: t=…,v1=…</code>: the time in seconds, and HMAC-SHA256 of{' '}
-            <code>t.body</code> with the whole secret as key, in hex. During a rotation two <code>v1</code> stand side
-            by side. Refuse what is more than 300 seconds off, and remember <code>Svc-Event-Id</code>: it is the same at
-            every retry.
+            <code>t.body</code> with the whole secret as key, in hex. During a rotation there are two <code>v1</code>.
+            Refuse times more than 300 seconds off, and store <code>Svc-Event-Id</code>: it is the same on every retry.
           </>
         }
       >
