@@ -110,7 +110,7 @@ describe('a record', () => {
     await refuse('zoe@example.com');
     await page.go(`/workspaces/${await workspaceId()}/activity?status=error&q=zoe@example.com`);
     await page.press('#activity .row-link');
-    await page.untilText('.detail', /The application takes nobody new[^]*Shop/);
+    await page.untilText('.detail', /The application accepts nobody new[^]*Shop/);
     await page.go((await page.address()).pathname.replace('/console', ''));
     await page.untilText('.detail', /Sign-in refused/);
     await page.pressNamed('Shop', '.detail');

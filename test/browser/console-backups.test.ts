@@ -45,10 +45,10 @@ const signInAsOwner = () => signIn(server, 'owner@example.test');
 test('an owner sees what is set, makes one by hand and reads how it is brought back', async () => {
   await open();
   expect(await page.untilText('#backup-settings', /Schedule/)).toContain(backups);
-  expect(await page.text('#backup-settings')).toMatch(/the newest 7 and those of 30 days/);
-  expect(await page.text('#backup-settings')).toMatch(/No: whoever reads one/);
+  expect(await page.text('#backup-settings')).toMatch(/the newest 7 and all of the last 30 days/);
+  expect(await page.text('#backup-settings')).toMatch(/No: anybody who can read a backup/);
   await page.press('#back-up-now');
-  await page.untilText('#backups-table', /Good/);
+  await page.untilText('#backups-table', /Succeeded/);
   const [name = ''] = readdirSync(backups);
   expect(await page.text('#backups-table')).toContain(name);
   expect(await page.text('#backups-table')).toMatch(/\d+ rows/);

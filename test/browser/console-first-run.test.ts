@@ -127,7 +127,7 @@ test('a refused token ticks nothing and is told with its reason; the command of 
   const command = async () => (await page.untilText('#verify-step .snippets pre', /^curl/)).trim();
   const terminal = async () => JSON.parse(await Bun.$`sh -c ${await command()}`.quiet().text());
   expect(await terminal()).toMatchObject({ success: false, errorMessage: 'invalid_token' });
-  await page.untilText('#verification-refusal', /A call came and its token was refused: invalid_token/);
+  await page.untilText('#verification-refusal', /A call arrived, but its token was refused: invalid_token/);
   expect(await page.isVisible('#first-verified')).toBe(false);
 
   // A draft lets its owner in. The token is pasted, as from another browser.

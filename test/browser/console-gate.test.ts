@@ -72,7 +72,7 @@ describe('the gate', () => {
     await page.untilText('#status-tabs', /All\s*3/);
     await page.press('#gate-choice input[value=public]');
     await page.press('#change-gate');
-    await page.untilText('#gate-dialog', /2 people wait and will be told by mail/);
+    await page.untilText('#gate-dialog', /2 people wait and will be notified by mail/);
     await page.pressNamed('Cancel', '#gate-dialog');
     expect((await api('GET', `/api/applications/${app}`)).json.data.signinGate).toBe('private_beta');
     await page.press('#change-gate');
@@ -80,14 +80,14 @@ describe('the gate', () => {
     await page.untilSaid(/^The gate is public now\.$/);
     await eventually('both are mailed', async () => (await isMailed('ada@example.com')) && isMailed('bea@example.com'));
     expect(await isMailed('cleo@example.com')).toBe(false);
-    await page.untilText('#status-tabs', /Pending\s*0[^]*To be told\s*2/);
+    await page.untilText('#status-tabs', /Pending\s*0[^]*To be notified\s*2/);
   });
 
   test('closes to newcomers when asked to', async () => {
     await page.go(gate());
     await page.press('#gate-choice input[value=closed]');
     await page.press('#change-gate');
-    await page.untilText('#gate-dialog', /only people who are users already/);
+    await page.untilText('#gate-dialog', /only existing users can sign in/);
     await confirm('gate-dialog');
     await page.untilSaid(/^The gate is closed now\.$/);
     expect((await api('GET', `/api/applications/${app}`)).json.data.signinGate).toBe('closed');
@@ -101,7 +101,7 @@ test('the policy says what becomes of those who wait, and decides over all at on
   await page.untilText('#status-tabs', /Pending\s*400/);
   await page.press('#policy-choice input[value=auto_accept]');
   await page.press('#change-policy');
-  await page.untilText('#policy-dialog', /The 400 requests that wait now are approved with it/);
+  await page.untilText('#policy-dialog', /The 400 requests that wait now are approved too/);
   await page.press('#policy-notify');
   await confirm('policy-dialog');
   await page.untilSaid(/^400 requests decided\.$/);

@@ -107,7 +107,7 @@ describe('an import', () => {
     await page.press('#repeated-rows summary');
     expect(await page.text('#repeated-rows')).toContain('Row 2,006: PERSON-3@example.com, first in row 5');
     await page.press('#check-usernames');
-    await page.untilText('#gone-usernames summary', /^1 username cannot be had$/);
+    await page.untilText('#gone-usernames summary', /^1 username not available$/);
     await page.press('#withhold-usernames');
     expect(await page.text('#start-import')).toBe('Import 2,002 rows');
     await page.press('#start-import');

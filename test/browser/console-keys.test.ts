@@ -116,6 +116,27 @@ test('a key rotated at once refuses its old token, and keeps its place, name and
   page.close();
 });
 
+test('a form keeps what was typed after a refusal, and closing it gives the focus back', async () => {
+  const page = await openConsole(server);
+  await page.go(keys);
+  await page.press('#add-key');
+  const focused = () => page.evaluate<string>('document.activeElement.id');
+  await page.untilVisible('#key-form');
+  expect(await focused()).toBe('key-name');
+  await page.enter('#key-name', 'Ledger');
+  await page.enter('#key-per-minute', 'many');
+  await page.press('#key-form-submit');
+  await page.untilText('#key-per-minute-error', /whole number/);
+  const values = (ids: string[]) =>
+    page.evaluate(`${JSON.stringify(ids)}.map((id) => document.getElementById(id).value)`);
+  expect(await values(['key-name', 'key-per-minute', 'key-per-day'])).toEqual(['Ledger', 'many', '10000']);
+  await page.view.press('Escape');
+  expect(await page.isVisible('#key-form')).toBe(false);
+  expect(await focused()).toBe('add-key');
+  expect(page.problems).toEqual([]);
+  page.close();
+});
+
 test('a key of the workspace reaches the chosen applications, and the bootstrap key says what it is', async () => {
   const page = await openConsole(server);
   await page.go(`/workspaces/${server.workspaceId}/keys?new=1`);

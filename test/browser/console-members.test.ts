@@ -61,7 +61,7 @@ test('an owner invites, changes the role and removes, and each is asked once', a
   await page.press('#remove-member');
   await page.untilText('#remove-dialog', /They lose Workspace at once/);
   await page.press('#remove-dialog-submit');
-  await page.untilSaid(/grace@example.test is no member any more/);
+  await page.untilSaid(/grace@example.test is no longer a member/);
   await page.untilAddress(/\/members$/);
   expect(await membersOf(first)).not.toHaveProperty('grace@example.test');
   expect(page.problems).toEqual([]);
@@ -78,7 +78,7 @@ test('keys that somebody made are named before they are removed, and are revoked
   ];
   page = await openConsole(server);
   await page.go(`/workspaces/${first}/keys/${keys[0].id}`);
-  await page.untilText('.detail', /Made by\s+maker@example\.test/);
+  await page.untilText('.detail', /Created by\s+maker@example\.test/);
   await page.go(at(first));
   await openMember('maker@example.test');
   await page.press('#remove-member');
@@ -87,7 +87,7 @@ test('keys that somebody made are named before they are removed, and are revoked
   expect(named).toMatch(/Nightly sync, Full, the workspace, last used never/);
   await page.press('label[for=revoke-member-keys]');
   await page.press('#remove-dialog-submit');
-  await page.untilSaid(/maker@example.test is no member any more/);
+  await page.untilSaid(/maker@example.test is no longer a member/);
   for (const key of keys)
     expect((await request(server, 'GET', '/api/applications', { token: key.token })).status).toBe(401);
   expect(page.problems).toEqual([]);

@@ -103,7 +103,7 @@ test('a mail to somebody whom another workspace knows as well says why it is not
   await page.go(at('?q=buyer'));
   await page.untilText('#outbox', /Not shown/);
   await page.press('#outbox .row-link');
-  await page.untilText('#mail-unreadable', /whom another workspace knows as well/);
+  await page.untilText('#mail-unreadable', /somebody who also belongs to another workspace/);
   expect(await page.isVisible('#mail-code')).toBe(false);
   expect(page.problems).toEqual([]);
 });

@@ -101,7 +101,7 @@ test('the sign-in page beside the branding follows what is typed, in light and d
   );
   // A colour that nobody could see is shaded, as the page does it.
   await page.enter('#accent-color', '#ffffff');
-  await page.untilText('#accent-color-hint', /would not stand out/);
+  await page.untilText('#accent-color-hint', /Contrast would be too low/);
   expect(await colorOf('light', '#email-submit')).not.toBe('rgb(255, 255, 255)');
   await page.enter('#accent-color', '#12');
   await page.press('#branding-save');
@@ -150,7 +150,7 @@ test('an own identity provider is set up and removed again; an issuer that will 
   expect(await page.text('#provider-panel')).not.toContain('a-secret');
   await page.press('#remove-provider');
   await page.press('#remove-provider-dialog-submit');
-  await page.untilText('#provider-panel', /no client of its own/);
+  await page.untilText('#provider-panel', /nor this application has a client/);
   await expectSound();
 });
 

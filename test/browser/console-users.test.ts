@@ -146,7 +146,7 @@ describe('a person', () => {
     await page.press('#user-action-submit');
     await page.untilSaid(/^ada@example\.com is banned\.$/);
     await page.untilText('#why', /^They are banned \(“Spam”\)\.$/);
-    await page.untilText('.detail', /Signed in nowhere\./);
+    await page.untilText('.detail', /No open sessions\./);
     const challenge = await sendCode(server, 'ada@example.com', clientId);
     const refused = await verifyCode(server, challenge, await outboxCode(server, 'ada@example.com'));
     expect(refused.status).toBe(403);
@@ -167,14 +167,14 @@ describe('a person', () => {
     await page.press('#edit-access:enabled');
     await page.press('#access-memberships input[value=berlin]');
     await page.press('#access-form-submit');
-    await page.untilSaid(/access is changed/);
+    await page.untilSaid(/Access changed/);
     await page.untilText('.detail', /Groups\s*berlin/);
     await page.press('#sessions .button');
-    await page.untilSaid(/session is over/);
+    await page.untilSaid(/session was ended/);
     await page.press('#end-sessions');
     await page.press('#end-sessions-dialog-submit');
     await page.untilSaid(/^2 sessions ended\.$/);
-    await page.untilText('.detail', /Signed in nowhere\./);
+    await page.untilText('.detail', /No open sessions\./);
   });
 });
 

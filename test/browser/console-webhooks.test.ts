@@ -126,7 +126,7 @@ test('an endpoint in quarantine says why and how much it holds, and sends that w
   await page.press('#release-webhook');
   await page.untilText('#release-dialog', /3 events will be sent one by one/);
   await page.press('#release-dialog-submit');
-  await page.untilSaid(/3 held events went out/);
+  await page.untilSaid(/3 held events sent/);
   expect(receiver.received).toHaveLength(4);
   expect(await page.isVisible('#quarantine')).toBe(false);
 
@@ -158,7 +158,7 @@ test('a read-only member sees deliveries and their attempts, and is told why not
   await page.untilAddress(/dlv_\w+\?type=webhook\.test&status=delivered$/);
   await page.untilText('.attempt', /200/);
   await page.untilText('.attempt', /Answers are shown to admins and owners/);
-  await page.untilText('#body-withheld', /Bodies are shown to admins and owners: they can hold names/);
+  await page.untilText('#body-withheld', /Bodies are shown to admins and owners: they can contain names/);
   for (const button of ['#test-webhook', '#edit-webhook', '#redeliver'])
     expect(
       await page.evaluate<string>(`(({ disabled, title }) => disabled && title)(document.querySelector('${button}'))`),

@@ -116,5 +116,5 @@ test('where nothing keeps them out any more, the last refusal is told as past', 
 test('what failed before they came the last time keeps nobody out', () => {
   const user = { status: 'active', statusReason: null, lastSeenAt: '2026-11-22T11:00:00.000Z' } as const;
   const { isKeptOut, why } = judge({ user, failures: [failure('mail.refused', { reason: '550 no such user' })] });
-  expect([isKeptOut, why]).toEqual([false, 'Nothing keeps them out: they have been here since the last refusal.']);
+  expect([isKeptOut, why]).toEqual([false, 'Nothing keeps them out: they have been active since the last refusal.']);
 });

@@ -24,7 +24,7 @@ import { activityOfApplication, activityOfWorkspace } from './source.ts';
 
 const PAGE = 50;
 
-/** Of the application, or of the workspace and all its applications. */
+/** Shows the activity of the application; without one, of the workspace and all its applications. */
 export function Activity({ application }: Partial<ApplicationViewProps>) {
   const { applications, workspace } = useConsole();
   const source = application ? activityOfApplication(application) : activityOfWorkspace(workspace);

@@ -53,7 +53,7 @@ const LIMIT = 100;
 export function grantCalls(kind: GrantKind, application: string): GrantCalls {
   const { collection } = GRANT_WORDS[kind];
   const all = `/api/applications/{id}/${collection}` as const;
-  // Each kind names its id in its own way; one name serves for all, because it is filled in here.
+  // The paths name the id differently. The name is only a placeholder, so one serves for all.
   const one = `/api/applications/{id}/${collection}/{roleId}` as '/api/applications/{id}/roles/{roleId}';
   const path = { id: application };
   const of = (roleId: string, force: boolean) => ({ params: { path: { ...path, roleId }, query: { force } } });

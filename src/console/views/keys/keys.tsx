@@ -83,7 +83,7 @@ function KeyStatus({ of: key }: { readonly of: Key }) {
   );
 }
 
-/** Of the application, or of the workspace. The API shows keys only to members who may create them. */
+/** Shows the keys of the application; without one, of the workspace. Only members who may write can read them. */
 export function Keys({ application }: Partial<ApplicationViewProps>) {
   const { canWrite } = useRights();
   const { workspace } = useConsole();

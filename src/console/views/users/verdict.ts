@@ -117,7 +117,7 @@ function bannedOrPaused({ user }: Evidence): Verdict | null {
 /** Explains what only the last failure shows, if it still applies. */
 function lastFailure({ application, user, failures: [last] }: Evidence): Verdict | null {
   const { reason, method, pausedUntil } = (last?.detail ?? {}) as Partial<Record<string, unknown>>;
-  if (!last || hasSignedInSince(user, last)) return null;
+  if (!last || wasSeenSince(user, last)) return null;
   if (reason === 'forbidden' && !application.signinMethods.some((allowed) => allowed === method))
     return keptOut(
       'The method they tried is switched off for this application.',
@@ -146,10 +146,10 @@ function lastFailure({ application, user, failures: [last] }: Evidence): Verdict
 
 function notKeptOut({ user, failures: [last] }: Evidence): Verdict {
   const reason = last && reasonOf(last);
-  if (last && hasSignedInSince(user, last))
+  if (last && wasSeenSince(user, last))
     return {
       isKeptOut: false,
-      why: 'Nothing keeps them out: they have signed in since the last refusal.',
+      why: 'Nothing keeps them out: they have been active since the last refusal.',
       remedy: 'There is nothing to do.',
       step: null,
     };
@@ -165,7 +165,7 @@ function notKeptOut({ user, failures: [last] }: Evidence): Verdict {
   };
 }
 
-const hasSignedInSince = (user: Evidence['user'], { createdAt }: AuthEvent) =>
+const wasSeenSince = (user: Evidence['user'], { createdAt }: AuthEvent) =>
   user !== null && user.lastSeenAt !== null && user.lastSeenAt > createdAt;
 
 const because = (reason: string | null) => (reason ? ` (“${reason}”)` : '');

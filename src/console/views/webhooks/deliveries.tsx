@@ -23,7 +23,7 @@ interface DeliveriesProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
   readonly open: string | null;
-  /** Changes after deliveries were created listAddress, to reload the list. */
+  /** Changes after deliveries were created here, to reload the list. */
   readonly revision: number;
   readonly listAddress: string;
   readonly addressOf: (deliveryId: string) => string;

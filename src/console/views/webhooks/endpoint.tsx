@@ -32,7 +32,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const [, navigate] = useLocation();
   const [filters] = useFilters(['show']);
   const [releasing, setReleasing] = useState<number | null>(null);
-  /** Changes after deliveries were created listAddress, to reload the views. */
+  /** Changes after deliveries were created here, to reload the views. */
   const [revision, setRevision] = useState(0);
   const report = useReport();
   const toast = useToast();
