@@ -1,5 +1,5 @@
 /** Loads a view's script when it is first shown. */
-import type { ComponentType } from 'preact';
+import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 /** Storage key for the time of the last reload in this tab. */
@@ -8,10 +8,12 @@ const RELOADED = 'gatehouse.console.reloaded';
 const AGAIN_MS = 30_000;
 
 /** Reloads the page if a script is missing: an upgrade renames the scripts. */
-export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let known: ComponentType<Props> | null = null;
+export function lazyView<Props extends object>(
+  load: () => Promise<FunctionComponent<Props>>,
+): FunctionComponent<Props> {
+  let known: FunctionComponent<Props> | null = null;
   return (props: Props) => {
-    const [View, setView] = useState<ComponentType<Props> | null>(() => known);
+    const [View, setView] = useState<FunctionComponent<Props> | null>(() => known);
     const [isMissing, setIsMissing] = useState(false);
     useEffect(() => {
       if (View) return;

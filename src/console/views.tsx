@@ -1,72 +1,54 @@
 /** Maps addresses to lazily loaded views. */
-import type { ApplicationViewProps } from './application-view.ts';
+import type { FunctionComponent } from 'preact';
 import { useParams } from 'wouter-preact';
+import type { ApplicationSection, WorkspaceSection } from './address.ts';
+import type { ApplicationViewProps } from './application-view.ts';
 import { NothingHere } from './components/nothing-here.tsx';
 import { lazyView } from './lazy-view.tsx';
+import type { GrantKind } from './views/grants/kinds.ts';
 
-const Overview = lazyView(async () => (await import('./views/overview/overview.tsx')).Overview);
-const Users = lazyView(async () => (await import('./views/users/users.tsx')).Users);
-const Import = lazyView(async () => (await import('./views/import/import.tsx')).Import);
 const Grants = lazyView(async () => (await import('./views/grants/grants.tsx')).Grants);
 const Keys = lazyView(async () => (await import('./views/keys/keys.tsx')).Keys);
-const Gate = lazyView(async () => (await import('./views/gate/gate.tsx')).Gate);
-const Webhooks = lazyView(async () => (await import('./views/webhooks/webhooks.tsx')).Webhooks);
 const Activity = lazyView(async () => (await import('./views/activity/activity-view.tsx')).Activity);
-const Settings = lazyView(async () => (await import('./views/settings/settings.tsx')).Settings);
-const Applications = lazyView(async () => (await import('./views/applications/applications.tsx')).Applications);
-const Members = lazyView(async () => (await import('./views/members/members.tsx')).Members);
-const Outbox = lazyView(async () => (await import('./views/outbox/outbox.tsx')).Outbox);
-const Backups = lazyView(async () => (await import('./views/backups/backups.tsx')).Backups);
-const Health = lazyView(async () => (await import('./views/health/health.tsx')).Health);
+
+const grants = (kind: GrantKind) => (props: ApplicationViewProps) => <Grants key={kind} kind={kind} {...props} />;
+
+const APPLICATION_VIEWS: Readonly<Record<ApplicationSection, FunctionComponent<ApplicationViewProps>>> = {
+  overview: lazyView(async () => (await import('./views/overview/overview.tsx')).Overview),
+  users: lazyView(async () => (await import('./views/users/users.tsx')).Users),
+  import: lazyView(async () => (await import('./views/import/import.tsx')).Import),
+  roles: grants('roles'),
+  scopes: grants('scopes'),
+  groups: grants('groups'),
+  keys: Keys,
+  gate: lazyView(async () => (await import('./views/gate/gate.tsx')).Gate),
+  webhooks: lazyView(async () => (await import('./views/webhooks/webhooks.tsx')).Webhooks),
+  activity: Activity,
+  settings: lazyView(async () => (await import('./views/settings/settings.tsx')).Settings),
+};
+
+const WORKSPACE_VIEWS: Readonly<Record<WorkspaceSection, FunctionComponent>> = {
+  applications: lazyView(async () => (await import('./views/applications/applications.tsx')).Applications),
+  members: lazyView(async () => (await import('./views/members/members.tsx')).Members),
+  keys: Keys,
+  activity: Activity,
+  outbox: lazyView(async () => (await import('./views/outbox/outbox.tsx')).Outbox),
+  backups: lazyView(async () => (await import('./views/backups/backups.tsx')).Backups),
+  health: lazyView(async () => (await import('./views/health/health.tsx')).Health),
+};
 
 export function ApplicationRoutes({ application }: ApplicationViewProps) {
-  const section = (useParams()['*'] ?? 'overview').split('/')[0];
-  switch (section) {
-    case '':
-    case 'overview':
-      return <Overview application={application} />;
-    case 'users':
-      return <Users application={application} />;
-    case 'import':
-      return <Import application={application} />;
-    case 'roles':
-    case 'scopes':
-    case 'groups':
-      return <Grants key={section} application={application} kind={section} />;
-    case 'keys':
-      return <Keys application={application} />;
-    case 'gate':
-      return <Gate application={application} />;
-    case 'webhooks':
-      return <Webhooks application={application} />;
-    case 'activity':
-      return <Activity application={application} />;
-    case 'settings':
-      return <Settings application={application} />;
-    default:
-      return <NothingHere />;
-  }
+  const View = useView(APPLICATION_VIEWS, 'overview');
+  return View ? <View application={application} /> : <NothingHere />;
 }
 
 export function WorkspaceRoutes() {
-  const section = (useParams()['*'] ?? 'applications').split('/')[0];
-  switch (section) {
-    case '':
-    case 'applications':
-      return <Applications />;
-    case 'members':
-      return <Members />;
-    case 'keys':
-      return <Keys />;
-    case 'activity':
-      return <Activity />;
-    case 'outbox':
-      return <Outbox />;
-    case 'backups':
-      return <Backups />;
-    case 'health':
-      return <Health />;
-    default:
-      return <NothingHere />;
-  }
+  const View = useView(WORKSPACE_VIEWS, 'applications');
+  return View ? <View /> : <NothingHere />;
+}
+
+/** Returns the view of the section in the address; undefined for an unknown one. */
+function useView<View>(views: Readonly<Record<string, View>>, first: string): View | undefined {
+  const section = (useParams()['*'] ?? '').split('/')[0] || first;
+  return Object.hasOwn(views, section) ? views[section] : undefined;
 }
