@@ -68,7 +68,7 @@ test('who cancels over there is back on the account page, still signed in, and r
   await leaving(page, () => page.press('#connect-provider'));
   await page.untilVisible('button[name=cancel]');
   await leaving(page, () => page.view.click('button[name=cancel]'));
-  await page.untilText('#provider-error', /^Nothing was connected, since you cancelled it\.$/);
+  await page.untilText('#provider-error', /^Nothing was connected, because you cancelled it\.$/);
   expect((await page.address()).hash).toBe('');
   await expectSoundPage();
 });

@@ -275,7 +275,7 @@ describe('a server that mail cannot leave', () => {
     await page.fill('#email', 'jo@example.com');
     await page.view.press('Enter');
     await page.untilVisible('#code-form');
-    expect(await page.text('#title')).toBe('No mail leaves this server');
+    expect(await page.text('#title')).toBe('This server sends no mail');
     expect(await page.text('#lead')).toMatch(/jo@example\.com.*no mail server is set up.*outbox/s);
     expect(await page.text('body')).not.toMatch(/We sent|spam/);
     expect(page.problems).toEqual([]);
