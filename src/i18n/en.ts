@@ -208,8 +208,7 @@ export const en = {
     disconnect: 'Disconnect',
     disconnecting: 'Disconnecting…',
     disconnectTitle: 'Disconnect {name}?',
-    disconnectDeviceLead:
-      'From now on it can no longer act as you. To use it again, connect it again.',
+    disconnectDeviceLead: 'From now on it can no longer act as you. To use it again, connect it again.',
     disconnected: '{name} was disconnected.',
     actionFor: '{action}: {name}',
     'email.title': 'E-mail address',

@@ -144,8 +144,8 @@ test('a workspace beyond those of the day, or of all, is refused in the dialog, 
   const folder = emptyFolder();
   const environment = { GATEHOUSE_OWNER_EMAIL: OWNER, GATEHOUSE_LIMIT_WORKSPACES_PER_DAY: '1' };
   for (const [limit, refusal] of [
-    ['10', /made 1 workspaces in the last 24 hours; it can make the next at \d{4}-/],
-    ['1', /An account may make 1 workspaces: use one of yours/],
+    ['10', /created 1 workspaces in the last 24 hours; it can create the next one at \d{4}-/],
+    ['1', /An account may create 1 workspaces: use one of yours/],
   ] as const) {
     const own = await startServer(folder.path, { ...environment, GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT: limit });
     page.close();

@@ -205,7 +205,7 @@ test('archived with the mailed code, once a wrong one was refused under its fiel
   await page.untilVisible('#code-dialog');
   const code = await outboxCode(server, OWNER);
   await giveCode(code === '000000' ? '000001' : '000000');
-  await page.untilText('#lifecycle-code-error', /not right/);
+  await page.untilText('#lifecycle-code-error', /code is wrong/);
   await giveCode(code);
   await page.untilText('#lifecycle-state', /Archived/);
   expect((await manage('GET', ofApplication(id))).archivedAt).not.toBeNull();

@@ -89,9 +89,9 @@ export function formFields<Values extends object>(
 ): ComponentChildren {
   return fields.map((field) => {
     if (!form || !field || !('kind' in field)) return field as VNode | false;
-    const any = field as AnyField;
-    const value = (form.values as Readonly<Record<string, unknown>>)[any.name];
-    return view(any, { value, errorOf, set: (changed) => form.set({ [any.name]: changed } as Partial<Values>) });
+    const input = field as AnyField;
+    const value = (form.values as Readonly<Record<string, unknown>>)[input.name];
+    return view(input, { value, errorOf, set: (changed) => form.set({ [input.name]: changed } as Partial<Values>) });
   });
 }
 
