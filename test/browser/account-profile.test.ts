@@ -157,7 +157,7 @@ describe('the profile', () => {
     await click('#language-add');
     await page.untilVisible('#language-dialog');
     await click('#language-save');
-    await page.untilText('#language-code-error', /needed/);
+    await page.untilText('#language-code-error', /required/);
     await choose(page, '#language-code', 'el');
     await choose(page, '#language-level', 'BASIC');
     await click('#language-save');
@@ -258,7 +258,7 @@ describe('addresses', () => {
     await click('#address-add');
     await page.untilVisible('#address-dialog');
     await click('#address-save');
-    await page.untilText('#address-recipient-error', /needed/);
+    await page.untilText('#address-recipient-error', /required/);
     await fill('#address-recipient', 'Ada Lovelace');
     await fill('#address-line1', '12 St James’s Square');
     await fill('#address-city', 'London');

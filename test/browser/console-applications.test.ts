@@ -145,7 +145,7 @@ test('a workspace beyond those of the day, or of all, is refused in the dialog, 
   const environment = { GATEHOUSE_OWNER_EMAIL: OWNER, GATEHOUSE_LIMIT_WORKSPACES_PER_DAY: '1' };
   for (const [limit, refusal] of [
     ['10', /created 1 workspaces in the last 24 hours; it can create the next one at \d{4}-/],
-    ['1', /An account may create 1 workspaces: use one of yours/],
+    ['1', /An account may create 1 workspaces; the operator can raise/],
   ] as const) {
     const own = await startServer(folder.path, { ...environment, GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT: limit });
     page.close();
