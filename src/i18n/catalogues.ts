@@ -1,21 +1,21 @@
 /** Lists all catalogues. */
 import type { Locale } from '../core/locale.ts';
-import { cs } from './cs.ts';
-import { de } from './de.ts';
-import { el } from './el.ts';
-import { type Catalogue, en } from './en.ts';
-import { es } from './es.ts';
-import { fr } from './fr.ts';
-import { it } from './it.ts';
-import { nl } from './nl.ts';
-import { pl } from './pl.ts';
-import { ptBr } from './pt-br.ts';
-import { ptPt } from './pt-pt.ts';
-import { ru } from './ru.ts';
-import { sv } from './sv.ts';
-import { tr } from './tr.ts';
-import { uk } from './uk.ts';
-import type { Service } from './texts.ts';
+import cs from './locales/cs.json';
+import de from './locales/de.json';
+import el from './locales/el.json';
+import en from './locales/en.json';
+import es from './locales/es.json';
+import fr from './locales/fr.json';
+import it from './locales/it.json';
+import nl from './locales/nl.json';
+import pl from './locales/pl.json';
+import ptBr from './locales/pt-BR.json';
+import ptPt from './locales/pt-PT.json';
+import ru from './locales/ru.json';
+import sv from './locales/sv.json';
+import tr from './locales/tr.json';
+import uk from './locales/uk.json';
+import type { Catalogue, Service } from './texts.ts';
 
 /** Every translated language, one file each. */
 export const CATALOGUES: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = {

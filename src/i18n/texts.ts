@@ -1,7 +1,7 @@
 /** Formats messages on the server and in browsers. Works on compiled messages, without catalogues or a parser. */
 import type { MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { IntlMessageFormat } from 'intl-messageformat';
-import type { en } from './en.ts';
+import type en from './locales/en.json';
 
 /**
  * A compiled message: plain text, or the parsed parts of an ICU message
@@ -9,7 +9,8 @@ import type { en } from './en.ts';
  */
 export type Message = string | MessageFormatElement[];
 
-type Catalogue = typeof en;
+/** Texts of one language: services, each with flat keys and ICU messages. English defines it for all languages. */
+export type Catalogue = typeof en;
 
 export type Service = keyof Catalogue;
 

@@ -1,7 +1,7 @@
 /** In which language and time zone somebody is known after their first sign-in, in a real browser; and how their account opens then. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { textsFor } from '@/i18n/catalogue.ts';
-import { en } from '@/i18n/en.ts';
+import en from '@/i18n/locales/en.json';
 import { ACCOUNT_PARTS } from '@/pages/account/parts.ts';
 import { type EphemeralServer, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { LOCALES } from '@/core/locale.ts';
 import { messagesFor, textsFor } from '@/i18n/catalogue.ts';
 import { CATALOGUES } from '@/i18n/catalogues.ts';
-import { en } from '@/i18n/en.ts';
+import en from '@/i18n/locales/en.json';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 import { renderSignInPage } from '@/pages/sign-in/route.tsx';
 

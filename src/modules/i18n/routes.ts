@@ -5,8 +5,7 @@ import { LOCALES, type Locale } from '../../core/locale.ts';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { CATALOGUES, SERVICES } from '../../i18n/catalogues.ts';
-import type { Catalogue } from '../../i18n/en.ts';
-import type { Service } from '../../i18n/texts.ts';
+import type { Catalogue, Service } from '../../i18n/texts.ts';
 
 /** The router needs the parameter to be a whole path segment; the API description names it up to the dot. */
 const FILE = 'locale.json';

@@ -3,7 +3,7 @@ import { DAY, MINUTE } from '@/core/clock.ts';
 
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
-import { en } from '@/i18n/en.ts';
+import en from '@/i18n/locales/en.json';
 import { retentionJob } from '@/jobs/retention.ts';
 import type { Answer } from '../../support/instance.ts';
 import { createBrowser, fragmentOf } from './browser.ts';

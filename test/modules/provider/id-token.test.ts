@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
-import { en } from '@/i18n/en.ts';
+import en from '@/i18n/locales/en.json';
 import { START } from '../../support/instance.ts';
 import { fragmentOf } from './browser.ts';
 import { createScene, type Scene } from './scene.ts';

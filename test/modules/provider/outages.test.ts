@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { en } from '@/i18n/en.ts';
+import en from '@/i18n/locales/en.json';
 import type { Answer } from '../../support/instance.ts';
 import { fragmentOf } from './browser.ts';
 import type { Endpoint } from './hostile-provider.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
-import { en } from '@/i18n/en.ts';
+import en from '@/i18n/locales/en.json';
 import { forgetSome } from '@/store/retention.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
