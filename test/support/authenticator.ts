@@ -1,20 +1,20 @@
-/** An authenticator in software: makes and uses passkeys as a browser would hand them over, or wrongly where a test says so. */
+/** An authenticator in software: creates and uses passkeys as a browser does, or wrongly where a test says so. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 
-/** What the authenticator and the browser around it claim; each can be told to lie. */
+/** Claims of the authenticator and its browser; a test can falsify each. */
 export interface Claims {
   readonly origin?: string;
   readonly rpId?: string;
   readonly challenge?: string;
   readonly type?: string;
-  /** Whether the page stood in a frame of another site’s; undefined is said as false, null is left out. */
+  /** Whether the page is in another site's frame; undefined is sent as false, null is left out. */
   readonly crossOrigin?: unknown;
   readonly topOrigin?: string;
   readonly isUserVerified?: boolean;
   readonly isUserPresent?: boolean;
   readonly counter?: number;
-  /** Null leaves it out. */
+  /** Null is left out. */
   readonly userHandle?: string | null;
   readonly credentialId?: Uint8Array;
   readonly format?: string;
@@ -44,7 +44,7 @@ const ORIGIN = 'http://localhost:8080';
 const base64url = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64url');
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest();
 
-/** Answers `navigator.credentials.create` with ES256. */
+/** Answers `navigator.credentials.create` with an ES256 key. */
 export function createPasskey(options: CreationOptions, claims: Claims = {}) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x, y } = publicKey.export({ format: 'jwk' });
@@ -94,7 +94,7 @@ export function createPasskey(options: CreationOptions, claims: Claims = {}) {
   };
 }
 
-/** Answers `navigator.credentials.get`. Zero counts stay zero; others count up. */
+/** Answers `navigator.credentials.get`. A counter of zero stays zero; any other increases. */
 export function usePasskey(passkey: SoftPasskey, options: RequestOptions, claims: Claims = {}) {
   if (claims.counter === undefined && passkey.counter > 0) passkey.counter += 1;
   const counter = claims.counter ?? passkey.counter;

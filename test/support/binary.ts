@@ -1,4 +1,4 @@
-/** The compiled binary as a child process, in an empty folder of its own. */
+/** Runs the compiled binary as a child process, in an empty folder of its own. */
 import { Database } from 'bun:sqlite';
 import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { ROOMY } from './roomy-key.ts';
 
 export { eventually } from './eventually.ts';
 
-/** Another build, such as a downloaded release, can be put to the same tests. */
+/** Another build, such as a downloaded release, can be tested instead. */
 export const BINARY = process.env['GATEHOUSE_TEST_BINARY'] ?? resolve(import.meta.dir, '../../dist/gatehouse');
 
 export type ServerProcess = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
 
-/** The environment without any setting of the product, so that a developer's own does not leak into a test. */
+/** Returns the environment without the product's settings, so that a developer's own do not leak into a test. */
 export function cleanEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'));
   return { ...(Object.fromEntries(inherited) as Record<string, string>), ...extra };
@@ -22,7 +22,7 @@ export function cleanEnvironment(extra: Record<string, string> = {}): Record<str
 const folders = new Set<string>();
 const servers = new Set<ServerProcess>();
 
-// A test that fails before its end leaves neither servers nor folders behind.
+// A failing test leaves no servers and no folders behind.
 if (process.env['NODE_ENV'] === 'test')
   afterAll(async () => {
     await Promise.all([...servers].map((server) => (server.kill('SIGKILL'), server.exited)));
@@ -65,7 +65,7 @@ export interface EphemeralServer {
   stop(signal?: NodeJS.Signals): Promise<number>;
 }
 
-/** `gatehouse serve --ephemeral`, ready. */
+/** Starts `gatehouse serve --ephemeral` and waits until it is ready. */
 export async function startEphemeral(
   args: string[] = [],
   env: Record<string, string> = {},
@@ -78,7 +78,7 @@ export async function startEphemeral(
   return { ...(ready as EphemeralServer), ...server, stop };
 }
 
-/** Gives the key that a server was started with limits that no test reaches by the way, as its operator would. */
+/** Raises the limits of the key that a server was started with, so that no test reaches them by accident. */
 export async function raiseLimits(server: { url: string }, token: string): Promise<void> {
   const keys = '/api/workspace/api-keys';
   const { json } = await request(server, 'GET', keys, { token });
@@ -87,25 +87,25 @@ export async function raiseLimits(server: { url: string }, token: string): Promi
 }
 
 export interface RunningServer {
-  /** As announced; links are built from it. */
+  /** The announced address, from which links are built. */
   readonly url: string;
   readonly folder: string;
   readonly process: ServerProcess;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** The setup link of a server that nobody owns yet. */
+  /** The setup link of a server without an owner. */
   readonly setupUrl: string | null;
   stop(signal?: NodeJS.Signals): Promise<number>;
 }
 
-/** A server on a folder and a free port, ready to answer. */
+/** Starts a server on a folder and a free port, and waits until it is ready. */
 export async function startServer(
   folder: string,
   env: Record<string, string> = {},
   args: string[] = [],
 ): Promise<RunningServer> {
   const { stop, ...server } = spawnServer(['--data', folder, '--port', '0', ...args], env, tmpdir());
-  // For people the announcement ends with an empty line; in the log the address comes last.
+  // In a terminal the announcement ends with an empty line; in the log the address comes last.
   const announcement = await server.stdout.until(/^Gatehouse is running at [^]*\n\n|"Gatehouse is running at [^\n]*\n/);
   const url = /Gatehouse is running at ([^\s"]+)/.exec(announcement)![1]!;
   const setupUrl = /[^\s"]+\/setup\?token=[^\s"]+/.exec(announcement)?.[0] ?? null;
@@ -134,16 +134,16 @@ function spawnServer(args: string[], env: Record<string, string>, cwd: string) {
   };
 }
 
-/** What a process has written so far. */
+/** Output of a process so far. */
 export interface Output {
   text(): string;
-  /** Waits until all of it so far matches, and gives it. */
+  /** Waits until the whole output so far matches, and returns it. */
   until(pattern: RegExp): Promise<string>;
-  /** All of it, once the process has closed it. */
+  /** Resolves with the whole output when the process has closed it. */
   readonly whole: Promise<string>;
 }
 
-/** What a stream brings, as it comes. */
+/** Collects a stream as it arrives. */
 export function collect(stream: ReadableStream<Uint8Array<ArrayBuffer>>, errors?: Output): Output {
   let text = '';
   let wake = Promise.withResolvers<void>();
@@ -176,11 +176,11 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint: answers are checked by the test that asked for them.
+  // biome-ignore lint: each test checks the answer it asked for.
   readonly json: any;
 }
 
-/** One request to a server; an object as body is sent as JSON, a string as it is. */
+/** Sends one request to a server; an object is sent as JSON, a string unchanged. */
 export async function request(
   { url }: { url: string },
   method: string,
@@ -202,7 +202,7 @@ export async function request(
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 
-/** Asks for a code; throws unless it was sent. */
+/** Requests a code. @throws unless it was sent. */
 export async function sendCode(server: { url: string }, email: string, clientId?: string): Promise<string> {
   const sent = await request(server, 'POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
   if (sent.status !== 200) throw new Error(`otp/send answered ${sent.status}: ${sent.text}`);
@@ -225,19 +225,19 @@ export async function signIn(
   return answer.json.data;
 }
 
-/** The newest code that an ephemeral instance mailed to an address. */
+/** Returns the newest code that an ephemeral instance mailed to an address. */
 export async function outboxCode(server: { url: string }, email: string): Promise<string> {
   const { json } = await request(server, 'GET', `/test/outbox?to=${encodeURIComponent(email)}`);
   return json.data.items[0].code;
 }
 
-/** The newest code that the server on a folder mailed to an address. */
+/** Returns the newest code that the server on a folder mailed to an address. */
 export function databaseCode(folder: string, email: string): string {
   const query = 'SELECT code FROM mails WHERE recipient = ? ORDER BY rowid DESC LIMIT 1';
   return readDatabase(folder, (sqlite) => (sqlite.query(query).get(email) as { code: string }).code);
 }
 
-/** Looks into a folder's database, beside its server or after it, without changing anything. */
+/** Opens a folder's database read-only, whether its server runs or not. */
 export function readDatabase<Result>(folder: string, read: (sqlite: Database) => Result): Result {
   const sqlite = new Database(join(folder, 'gatehouse.db'), { readonly: true });
   try {

@@ -1,6 +1,8 @@
 /**
- * Sends many request bodies at once, each over its own connection, from a child process: a load generator inside the test or
- * benchmark would delay what it measures. As a script: bun test/support/body-flood.ts URL PATH COUNT BYTES KIND [TOKEN]
+ * Sends many request bodies at once, each over its own connection. Runs as a child process: a load generator inside
+ * the test would delay what it measures.
+ *
+ *   bun test/support/body-flood.ts URL PATH COUNT BYTES KIND [TOKEN]
  */
 
 /** `held` keeps the last byte back, `chunked` declares no length, `stalled` sends one byte and no more. */
@@ -21,7 +23,7 @@ export interface FloodResult {
   readonly seconds: number;
 }
 
-/** Longest wait for the answers: longer than a slow body may take. */
+/** Longest wait for the answers, longer than the server's limit for a slow body. */
 const MAX_MS = 40_000;
 
 const CHUNK = Buffer.alloc(0x10000, ' ');
@@ -41,7 +43,7 @@ export async function flood(url: string, { path, count, bytes, kind, token }: Fl
   return JSON.parse(await new Response(child.stdout).text()) as FloodResult;
 }
 
-/** Everything one connection writes, in parts that all connections share. */
+/** Returns the bytes that each connection writes, in parts that all connections share. */
 function partsOf({ path, bytes, kind, token }: Flood, host: string): readonly Buffer[] {
   const length = kind === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes}`;
   const credential = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;

@@ -1,6 +1,7 @@
 /**
- * A real headless Chromium: the installed one, else the one in the dev dependency `@sparticuz/chromium`, which
- * `GATEHOUSE_TEST_BROWSER=bundled` takes at once: without the parts that nobody looks at it does half the work of a desktop's.
+ * A real headless Chromium: the installed one, else the bundled one of the dev dependency `@sparticuz/chromium`.
+ * `GATEHOUSE_TEST_BROWSER=bundled` always takes the bundled one, which lacks a desktop's parts and needs half the CPU
+ * time.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,36 +27,36 @@ const PHONE = { width: 360, height: 740 };
 export interface Page {
   readonly view: Bun.WebView;
   /**
-   * What went wrong on the page: uncaught errors, errors and warnings on the console, violations of its policy, and
-   * resources that did not load. The refusals of the API and of the document itself, which tests provoke, are not in it.
+   * Uncaught errors, errors and warnings on the console, policy violations, and resources that did not load. Excludes
+   * refusals of the API and of the document itself, which tests provoke.
    */
   readonly problems: string[];
-  /** Every address the page asked for. */
+  /** Every address that the page requested. */
   readonly requested: string[];
   open(url: string): Promise<void>;
   /** Evaluates one expression in the page. */
   evaluate<Result>(expression: string): Promise<Result>;
   address(): Promise<URL>;
   isVisible(selector: string): Promise<boolean>;
-  /** Text as a reader sees it. */
+  /** Returns the visible text. */
   text(selector: string): Promise<string>;
   untilVisible(selector: string): Promise<void>;
-  /** A page takes its cursor into a field some time after it has loaded. */
+  /** Waits for the focus: a page focuses its field some time after it has loaded. */
   untilFocused(id: string): Promise<void>;
   untilText(selector: string, pattern: RegExp): Promise<string>;
   untilAddress(pattern: RegExp): Promise<URL>;
-  /** Clicks into the field, replaces what is in it, and leaves the cursor there. */
+  /** Clicks into the field and replaces its text; the focus stays there. */
   fill(selector: string, text: string): Promise<void>;
-  /** Presses the keys of a text one by one. */
+  /** Presses the keys of a text one after the other. */
   pressKeys(text: string): Promise<void>;
-  /** Pastes a text into the field that has the cursor, as from the clipboard. */
+  /** Pastes a text into the focused field, as from the clipboard. */
   paste(text: string): Promise<void>;
-  /** How far the page can be scrolled sideways, in pixels; 0 where it fits. */
+  /** Returns how far the page can be scrolled sideways, in pixels; 0 if it fits. */
   sidewaysScroll(): Promise<number>;
   close(): void;
 }
 
-/** A new tab at the width of a small phone. */
+/** Opens a new tab at the width of a small phone. */
 export async function openBrowserPage(size = PHONE): Promise<Page> {
   const problems: string[] = [];
   const requested: string[] = [];
@@ -104,7 +105,7 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
       ),
     text: (selector) => call('return document.querySelector(values[0])?.innerText.trim() ?? "";', selector),
     async untilVisible(selector) {
-      // A navigation under way takes the old page's answers with it.
+      // An evaluation fails while a navigation is under way.
       await eventually(`${selector} is visible`, () => page.isVisible(selector).catch(() => false));
     },
     async untilFocused(id) {
@@ -119,7 +120,7 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
     },
     untilAddress(pattern) {
       return eventually(`the address is ${pattern}`, async () => {
-        // A navigation under way takes the old page's answers with it.
+        // An evaluation fails while a navigation is under way.
         const address = await page.address().catch(() => null);
         return address && pattern.test(address.href) ? address : null;
       });
@@ -147,14 +148,14 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
   return page;
 }
 
-/** Ends the browser; the next page starts another. */
+/** Ends the browser; the next page starts a new one. */
 export function closeBrowser(): void {
   Bun.WebView.closeAll();
 }
 
 let path: Promise<string> | undefined;
 
-/** The browser's executable; found, or unpacked, once a process. */
+/** Returns the browser's executable; looked up, or unpacked, once per process. */
 function browserPath(): Promise<string> {
   return (path ??= (async () => {
     const isBundledAsked = process.env['GATEHOUSE_TEST_BROWSER'] === 'bundled';
@@ -168,8 +169,8 @@ function installedBrowser(): string | null {
 }
 
 /**
- * Unpacks the browser from the package's archive, once a machine. Two test files may want it at the same time: each
- * unpacks into a folder of its own, and the first to finish gives it the name that both use.
+ * Unpacks the browser from the package's archive, once per machine. Test files that unpack at the same time use a
+ * folder each, and the first to finish renames its own to the shared name.
  */
 async function bundledBrowser(): Promise<string> {
   const version = `${manifest.devDependencies['@sparticuz/chromium']}-${Bun.hash(LAUNCHER).toString(36)}`;
@@ -177,7 +178,7 @@ async function bundledBrowser(): Promise<string> {
   const launcher = join(home, 'launch');
   if (existsSync(launcher)) return launcher;
   const unpacked = mkdtempSync(`${home}-`);
-  // Taken for that environment, the package unpacks the libraries that a bare machine lacks as well.
+  // For that environment the package also unpacks the libraries that a bare machine lacks.
   const child = Bun.spawn(
     [process.execPath, '-e', "await (await import('@sparticuz/chromium')).default.executablePath()"],
     {
@@ -200,7 +201,7 @@ async function bundledBrowser(): Promise<string> {
   return launcher;
 }
 
-/** Libraries and fonts of its own only where this machine has none. */
+/** Adds the bundled libraries and fonts only where this machine has none. */
 const LAUNCHER = `#!/bin/sh
 home=$(dirname "$0")
 ldd "$home/chromium" 2>&1 | grep -q -e 'not found' -e 'error while loading' &&

@@ -1,4 +1,4 @@
-/** Certificates for tests, signed by themselves. */
+/** Self-signed certificates for tests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -6,7 +6,7 @@ import { generate } from 'selfsigned';
 const DAY = 86_400_000;
 
 export interface CertificateGiven {
-  /** What is told apart by a client. */
+  /** Lets a client tell two certificates apart. */
   readonly name?: string;
   readonly beginsAt?: number;
   readonly endsAt?: number;
@@ -17,7 +17,7 @@ export interface MadeCertificate {
   readonly key: string;
 }
 
-/** For `localhost` and 127.0.0.1, in force from yesterday for sixty days unless told otherwise. */
+/** Makes a certificate for `localhost` and 127.0.0.1, by default valid from yesterday for sixty days. */
 export async function makeCertificate({ name = 'first', ...times }: CertificateGiven = {}): Promise<MadeCertificate> {
   const { beginsAt = Date.now() - DAY, endsAt = Date.now() + 60 * DAY } = times;
   const made = await generate([{ name: 'commonName', value: name }], {
@@ -37,7 +37,7 @@ export async function makeCertificate({ name = 'first', ...times }: CertificateG
   return { cert: made.cert, key: made.private };
 }
 
-/** The paths of the two, overwritten where they are there. */
+/** Writes both files, replacing older ones. @returns their paths. */
 export function writeCertificate(folder: string, { cert, key }: MadeCertificate) {
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   writeFileSync(files.cert, cert);

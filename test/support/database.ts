@@ -1,4 +1,4 @@
-/** A real database for a test: a file of its own, migrated once a process and copied, gone when the next process comes. */
+/** A real database for a test: its own file, copied from one that is migrated once per process. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { openWriter } from '../../src/db/sqlite/pragmas.ts';
 
 export interface TestDatabase {
   readonly db: Database;
-  /** A connection of the test's own to the same file, to look at rows and to put them there. */
+  /** The test's own connection to the same file, to read and insert rows. */
   readonly sqlite: SqliteDatabase;
   readonly path: string;
 }
@@ -20,7 +20,7 @@ let folder: string | undefined;
 let migrated: Uint8Array | undefined;
 let count = 0;
 
-/** In memory where the machine has such a file system: thousands of files are made, and none is kept. */
+/** Returns a folder in memory where possible: tests make thousands of files and keep none. */
 function testFolder(): string {
   if (folder === undefined) {
     const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -30,7 +30,7 @@ function testFolder(): string {
   return folder;
 }
 
-/** Test processes end without a last word, so the next one clears away what those before it have left. */
+/** Removes folders of ended processes: a test process cannot clean up when it is killed. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = /^gatehouse-test-(\d+)-/.exec(name) ?? [];
@@ -47,7 +47,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The file of a database with the present schema and no rows. */
+/** Returns a file with the current schema and no rows. */
 export function freshDatabaseFile(): string {
   if (migrated === undefined) {
     const template = new SqliteDatabase(':memory:', { strict: true });
@@ -70,7 +70,7 @@ export async function openTestDatabase(clock: Clock): Promise<TestDatabase> {
   return { db, sqlite, path };
 }
 
-/** A reader that counts its statements. */
+/** Returns a reader that counts its statements. */
 export function countingReader(reader: Reader): { reader: Reader; count(): number } {
   const connection = reader[CONNECTION];
   let statements = 0;

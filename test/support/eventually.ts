@@ -1,9 +1,9 @@
-/** Waits for what comes about by itself: polls, since there is nothing to be told by. */
+/** Polls for a condition that nothing announces. */
 
-/** Asking takes the time of what is waited for, so the longer it lasts, the more rarely it is asked. */
+/** The pause grows with the wait, since polling takes CPU time from the work it waits for. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [5, 40];
 
-/** Polls until the condition gives something; fails loudly rather than hang. */
+/** Polls until the condition returns a value. @throws after the time limit, instead of hanging. */
 export async function eventually<Result>(
   what: string,
   condition: () => Result | Promise<Result>,

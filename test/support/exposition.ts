@@ -1,4 +1,4 @@
-/** Reads the text of `/metrics` as strictly as its formats are written down: what a lenient reader would take is refused. */
+/** Parses the text of `/metrics` strictly: refuses input that a lenient parser would accept. */
 
 export interface ReadFamily {
   readonly type: string;
@@ -12,14 +12,14 @@ export interface ReadFamily {
 
 export interface ReadFigures {
   readonly families: ReadonlyMap<string, ReadFamily>;
-  /** Undefined where there is none. */
+  /** Returns undefined for an unknown sample. */
   value(name: string, labels?: Record<string, string>): number | undefined;
 }
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const SUFFIXES: Record<string, readonly string[]> = { histogram: ['_bucket', '_sum', '_count'] };
 
-/** @throws where a line is not of the format. */
+/** Parses an exposition. @throws for a malformed line. */
 export function readExposition(text: string, format: 'prometheus' | 'openmetrics' = 'prometheus'): ReadFigures {
   const families = new Map<string, ReadFamily>();
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
@@ -77,7 +77,7 @@ function sampleOf(line: string, family: string, type: string, format: string): R
   return { name, labels, value: number.endsWith('Inf') ? Infinity : Number(number) };
 }
 
-/** Buckets rise, the last is of all, and says what the count says. */
+/** Checks that buckets rise, and that the last one equals the count. */
 function checkHistograms(name: string, samples: ReadFamily['samples']): void {
   const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   for (const group of groups.values()) {

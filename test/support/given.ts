@@ -1,6 +1,6 @@
 /**
- * Scenes of tests: what services make, and what the store makes where a scene wants a state without what leads to it, such
- * as a ban that has ended no session. SQL of a test's own is left for what neither writes.
+ * Sets scenes for tests: through services, or through the store where a test needs a state without the steps that lead
+ * to it.
  */
 import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { AuditEntry } from '@/core/audit.ts';
@@ -23,7 +23,7 @@ import { insertWorkspace } from '@/store/workspaces.ts';
 import type { Answer, Instance } from './instance.ts';
 import { makeRoomy } from './roomy-key.ts';
 
-/** A session's place, which can be forgotten. */
+/** Client address and country of a session, both of which retention erases. */
 const ELSEWHERE: Actor = { ...SYSTEM_ACTOR, ip: '198.51.100.7', ipCountry: 'AT' };
 
 const write = <Result>({ db }: Pick<Instance, 'db'>, work: (unit: Unit) => Promise<Result>): Promise<Result> =>
@@ -37,7 +37,7 @@ export interface Tenant {
   readonly application: Application;
 }
 
-/** A second workspace beside the instance's own. */
+/** Creates a second workspace beside the instance's own. */
 export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant> {
   const { db, services } = instance;
   const { applications, apiKeys } = services;
@@ -54,7 +54,7 @@ export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant
   return { workspaceId, workspaceKey, application: (await findApplication(db.reader, id))! };
 }
 
-/** Another workspace that the person of a console session makes, with a full key of it. */
+/** Creates a workspace as the person of a console session, with a full key of it. */
 export async function workspaceMadeBy(
   instance: Instance,
   token: string,
@@ -69,7 +69,7 @@ export async function workspaceMadeBy(
   return { workspaceId, workspaceKey };
 }
 
-/** A key of the instance's workspace; for a subset of applications when one is given. */
+/** Creates a key of the instance's workspace, limited to some applications if given. */
 export async function workspaceKey(instance: Instance, input: Record<string, unknown> = {}) {
   const { json } = await instance.call('POST', '/api/workspace/api-keys', {
     token: instance.workspaceKey,
@@ -78,7 +78,7 @@ export async function workspaceKey(instance: Instance, input: Record<string, unk
   return json.data as { id: string; token: string; userId: string };
 }
 
-/** A key of an application that was revoked. */
+/** Creates and revokes a key of an application. */
 export async function revokedKey(instance: Instance, applicationId: string, input: Record<string, unknown> = {}) {
   const key = await instance.createKey(applicationId, input);
   const token = instance.workspaceKey;
@@ -86,10 +86,10 @@ export async function revokedKey(instance: Instance, applicationId: string, inpu
   return key;
 }
 
-/** Keys like one there is, of the same principal, with tokens that nobody knows. */
+/** Copies a key: same principal, tokens that nobody knows. */
 export function copiesOfKey(instance: Instance, id: string, count: number, columns: Partial<ApiKey> = {}) {
   return write(instance, async (unit) => {
-    // Changes nothing; gives the row.
+    // Changes nothing; returns the row.
     const key = await updateKey(unit, id, {});
     for (let made = 0; made < count; made += 1) {
       const copyId = newId('apiKey', unit.now);
@@ -98,7 +98,7 @@ export function copiesOfKey(instance: Instance, id: string, count: number, colum
   });
 }
 
-/** A member of the workspace, signed in to the console. */
+/** Adds a member of the workspace and signs them in to the console. */
 export async function consoleMember(instance: Instance, email: string, role: 'admin' | 'member') {
   const { json } = await instance.call('POST', '/api/workspace/members', {
     token: instance.workspaceKey,
@@ -108,7 +108,7 @@ export async function consoleMember(instance: Instance, email: string, role: 'ad
   return { token, userId: json.data.userId as string, memberId: json.data.id as string };
 }
 
-/** An application archived, deleted or hidden, by the code that its owner was sent. @returns how that was answered. */
+/** Archives, deletes or hides an application by the code mailed to its owner. @returns the last answer. */
 export async function lifecycle(
   instance: Instance,
   applicationId: string,
@@ -123,7 +123,7 @@ export async function lifecycle(
   return call('confirm', { challengeId, code: instance.codeFor('owner@example.com') });
 }
 
-/** A role, scope or group of an application. @returns its id. */
+/** Creates a role, scope or group of an application. @returns its id. */
 export async function grant(
   { db, services }: Instance,
   kind: GrantKind,
@@ -134,7 +134,7 @@ export async function grant(
   return (await services.grants[kind].create(SYSTEM_ACTOR, application, { slug })).id;
 }
 
-/** A member who holds roles, scopes or groups besides those they have; the application gets what it lacks. */
+/** Grants further roles, scopes or groups to a member, creating the missing ones. */
 export async function holder(
   instance: Instance,
   kind: GrantKind,
@@ -151,12 +151,12 @@ export async function holder(
   await services.users.setGrants(SYSTEM_ACTOR, application, userId, kind, [...held, ...slugs]);
 }
 
-/** An application in a state that is set as such: nothing ends by it, and nobody is told. */
+/** Sets an application's state directly: no session ends and nothing is emitted. */
 export function application(instance: Instance, id: string, columns: ApplicationColumns): Promise<unknown> {
   return write(instance, (unit) => updateApplication(unit, id, columns));
 }
 
-/** A membership in a state that is set as such: its sessions stay, and nobody is told. */
+/** Sets a membership's state directly: its sessions stay and nothing is emitted. */
 export function member(
   instance: Instance,
   applicationId: string,
@@ -168,12 +168,12 @@ export function member(
   );
 }
 
-/** A person with data that are set as such: their applications are not told. */
+/** Sets a person's data directly: nothing is emitted. */
 export function person(instance: Instance, userId: string, columns: Partial<Omit<User, 'id'>>): Promise<unknown> {
   return write(instance, (unit) => updateUser(unit, userId, columns));
 }
 
-/** A place that an application keeps for somebody, as an import makes it; a member where the workspace knows them. @returns the person's id. */
+/** Imports one person: a reservation, or a member if the workspace knows them. @returns the person's id. */
 export async function reservation(
   { db }: Pick<Instance, 'db'>,
   { id }: Pick<Application, 'id'>,
@@ -185,12 +185,12 @@ export async function reservation(
   return results[0]!.userId!;
 }
 
-/** An address that was a person's once. */
+/** Adds an address that belonged to a person earlier. */
 export function alias(instance: Instance, email: string, userId: string): Promise<void> {
   return write(instance, (unit) => insertAlias(unit, email, userId));
 }
 
-/** Passkeys that no authenticator holds, good for all workspaces or for one. @returns their ids. */
+/** Adds passkeys without an authenticator, for all workspaces or for one. @returns their ids. */
 export function passkeys(
   instance: Instance,
   userId: string,
@@ -216,13 +216,13 @@ export function passkeys(
   });
 }
 
-/** An identity at a provider as a way in, good in all workspaces. @returns its id. */
+/** Adds an identity at a provider as a sign-in method of all workspaces. @returns its id. */
 export async function identity(instance: Instance, userId: string, subject = '1'): Promise<string> {
   const proved = { issuer: 'https://id.example.com', clientId: 'gatehouse', subject, email: null };
   return (await write(instance, (unit) => insertIdentity(unit, { userId, workspaceId: null, ...proved }))).id;
 }
 
-/** Further sessions of a member, made in one change; open for as long as the application says. */
+/** Adds sessions of a member in one change, with the application's session lifetime. */
 export function sessions(
   { db, services }: Pick<Instance, 'db' | 'services'>,
   { id: applicationId, sessionTtlSeconds }: Pick<Application, 'id' | 'sessionTtlSeconds'>,
@@ -241,7 +241,7 @@ export function sessions(
   });
 }
 
-/** So many records of the same, made in one change. */
+/** Adds equal audit records in one change. */
 export function auditRecords(instance: Instance, count: number, entry: AuditEntry): Promise<void> {
   return write(instance, async (unit) => {
     for (let made = 0; made < count; made += 1) await recordAudit(unit, entry);
@@ -249,11 +249,11 @@ export function auditRecords(instance: Instance, count: number, entry: AuditEntr
 }
 
 /**
- * Writes that fail as on a full disk, until they are mended; SQL, since nothing else breaks them.
+ * Makes writes fail as on a full disk until the returned function is called. Uses SQL, since nothing else can break
+ * them.
  *
  * @param writes such as `INSERT ON events` or `UPDATE OF status ON mails`.
- * @param when which of them, by `NEW` and `OLD`; all by default.
- * @returns mends them.
+ * @param when condition on `NEW` and `OLD`; by default all writes fail.
  */
 export function brokenWrites({ sqlite }: Pick<Instance, 'sqlite'>, writes: string, when = 'true'): () => void {
   sqlite.run(`CREATE TRIGGER broken BEFORE ${writes} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);

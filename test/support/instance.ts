@@ -1,4 +1,4 @@
-/** An instance inside the test process: real services over a real SQLite, a clock the test moves, captured mail. */
+/** An instance inside the test process: real services, real SQLite, a clock that the test moves, captured mail. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,49 +20,49 @@ import { type Application, findApplication } from '../../src/store/applications.
 import { openTestDatabase, type TestDatabase } from './database.ts';
 import { makeRoomy } from './roomy-key.ts';
 
-/** A Monday noon, on a minute's edge, so that windows of the clock are predictable. */
+/** Monday noon, at the start of a minute, so that time windows are predictable. */
 export const START = Date.parse('2026-03-02T12:00:00.000Z');
 
 export interface Instance {
   readonly app: App;
   readonly services: Services;
   readonly db: Database;
-  /** A connection of the test's own to the same file, to look at rows; scenes are set with `given.ts`. */
+  /** The test's own connection to the same file, to look at rows; `given.ts` sets scenes. */
   readonly sqlite: SqliteDatabase;
   readonly clock: AdjustableClock;
   readonly config: Config;
   readonly workspaceId: string;
   /** A full workspace key with high limits. */
   readonly workspaceKey: string;
-  /** Everything that was logged. */
+  /** Every log line. */
   readonly logLines: string[];
-  /** The address requests seem to come from. */
+  /** Client address of the requests. */
   peer: string;
-  /** One request; an event stream is left once it has begun. */
+  /** Sends one request; leaves an event stream as soon as it has begun. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** A live application of the workspace. */
+  /** Creates a live application in the workspace. */
   createApplication(input?: Record<string, unknown>): Promise<Application>;
   createKey(
     applicationId: string,
     input?: Record<string, unknown>,
   ): Promise<{ id: string; userId: string; token: string }>;
-  /** Signs in by code, as a page would. @returns how the code was answered. */
+  /** Signs in by code, as a page would. @returns the answer to the code. */
   trySignIn(clientId: string, email: string): Promise<Answer>;
-  /** The same where it succeeds. */
+  /** Signs in by code. Fails unless the sign-in succeeds. */
   signIn(clientId: string, email: string): Promise<{ token: string; userId: string; applicationId: string }>;
-  /** The code of the newest mail to an address. */
+  /** Returns the code of the newest mail to an address. */
   codeFor(email: string): string;
-  /** Types and data of the events emitted for an application, oldest first. */
+  /** Returns types and data of the events emitted for an application, oldest first. */
   events(applicationId: string): { type: string; data: unknown }[];
-  /** Kinds of the audit records, oldest first. */
+  /** Returns the kinds of the audit records, oldest first. */
   auditKinds(applicationId?: string): string[];
-  /** @param environment settings that have changed since. */
+  /** @param environment changed settings. */
   restart(environment?: Record<string, string>, changes?: Pick<InstanceOptions, 'leaseHolder'>): Promise<Instance>;
 }
 
 export interface CallOptions {
   readonly token?: string | undefined;
-  /** An object is sent as JSON; a string as it is. */
+  /** An object is sent as JSON, a string unchanged. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
@@ -71,7 +71,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint: answers are checked by the test that asked for them.
+  // biome-ignore lint: each test checks the answer it asked for.
   readonly json: any;
 }
 
@@ -83,13 +83,13 @@ export interface InstanceOptions {
   readonly isStopping?: () => boolean;
   /** Two instances on one database have two holders. */
   readonly leaseHolder?: string;
-  /** Leaves the workspace key the limits that it is made with. */
+  /** Keeps the workspace key's default limits. */
   readonly isKeyAsMade?: boolean;
-  /** What the instance's clock runs with, so that it can be set back; by default it stands at `START`. */
+  /** Base of the instance's clock, so that it can be set back; by default it stands still at `START`. */
   readonly time?: Clock;
 }
 
-/** A test that reaches out says where to. */
+/** Refuses every request; a test with outbound requests passes its own fetch. */
 const refuseAll: GuardedFetch = async ({ url }) => {
   throw new Error(`the test did not expect a request to ${url}`);
 };
@@ -101,7 +101,7 @@ export async function createInstance(options: InstanceOptions = {}): Promise<Ins
   return instance;
 }
 
-/** An instance on a data folder of its own, as a server has it, for what works on the folder itself; to be closed. */
+/** Creates an instance on its own data folder, as a server has it. Must be closed. */
 export async function createInstanceOn(
   folder: string,
   options: InstanceOptions = {},

@@ -1,4 +1,4 @@
-/** Every mail there is, with the same text wherever it has room for one. */
+/** Makes every mail there is, with the same text in each of its variable parts. */
 import type { Locale } from '@/core/locale.ts';
 import type { MailContent, Sender } from '@/mail/letter.tsx';
 import * as account from '@/mail/messages/account.ts';
@@ -12,18 +12,18 @@ import { mailTestMail } from '@/mail/messages/mail-test.ts';
 import { quarantineMail } from '@/mail/messages/quarantine.ts';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 
-/** What a mail is filled with. */
+/** Values for the variable parts of a mail. */
 export interface Filling {
   readonly application: Sender;
   /** Names of workspaces, passkeys, devices and providers. */
   readonly name: string;
-  /** Where links lead and webhooks go. */
+  /** Targets of links and webhooks. */
   readonly url: string;
   readonly host: string;
   readonly email: string;
 }
 
-/** One text in every place, in the path or query of addresses. */
+/** Puts one text into every part, and into the path or query of addresses. */
 export function filledWith(text: string): Filling {
   return {
     application: { name: text, logoUrl: `https://x.example/${text}`, accentColor: text },
@@ -91,7 +91,7 @@ const changed =
   (locale, filling) =>
     change.accountChangeMail(locale, filling.application, make(filling));
 
-/** By the function that makes it, and what about; each function of `mail/messages` is here. */
+/** By the name of its function and its subject; every function of `mail/messages` is listed. */
 export const LETTERS: Readonly<Record<string, Maker>> = {
   signInCodeMail: (locale, { application, host }) => signInCodeMail({ locale, application, host, ...CODE }),
   'accountCodeMail session': confirmation(() => ({ kind: 'proof', purpose: 'session', minutes: 10 })),

@@ -1,4 +1,4 @@
-/** Litestream as its maker ships it, from the packages; on other platforms than theirs there is none. */
+/** The official Litestream binary, from its npm packages; absent on platforms without one. */
 import { dirname, join } from 'node:path';
 import printedText from '../../src/cli/print/litestream.yaml.txt' with { type: 'text' };
 
@@ -11,7 +11,7 @@ export const LITESTREAM: string | null = (() => {
   }
 })();
 
-/** The configuration that the product prints, for a folder of this machine and a replica in another. */
+/** Returns the configuration that the product prints, with this machine's folder and replica. */
 export function configFor(folder: string, replica: string): string {
   const bucket = /( +)- type: s3\n(?:\1  .*\n)*?(?=\1  sync-interval)/;
   const printed = printedText as string;

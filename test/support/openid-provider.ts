@@ -1,6 +1,6 @@
 /**
- * A real OpenID provider (`oidc-provider`, certified) on a free port of loopback, with a login form that a browser or a
- * fetch can fill in: an input named `login`, a submit button, and a button named `cancel`.
+ * A real OpenID provider (`oidc-provider`, certified) on a free port of loopback. A browser or a fetch can fill in its
+ * login form: an input `login`, a submit button, and a button `cancel`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,10 +8,10 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 
 export interface OpenIdAccount {
-  /** What is typed into the form; also the subject. */
+  /** Typed into the form; also the subject. */
   readonly login: string;
   readonly email: string;
-  /** True when left out. */
+  /** True by default. */
   readonly email_verified?: unknown;
   readonly name?: string;
   readonly given_name?: string;
@@ -25,9 +25,9 @@ export interface OpenIdProvider {
   readonly clientSecret: string;
   /** Can be changed at any time. */
   readonly accounts: OpenIdAccount[];
-  /** The settings of an instance that uses this provider. */
+  /** Settings of an instance that uses this provider. */
   readonly environment: Record<string, string>;
-  /** From now on only these; until then any is taken. */
+  /** Accepts only these from now on; at first any is accepted. */
   setRedirectUris(uris: readonly string[]): void;
   stop(): Promise<void>;
 }
@@ -36,9 +36,9 @@ const CLIENT_ID = 'gatehouse';
 const CLIENT_SECRET = 'a secret: with / and + and %';
 
 export interface OpenIdProviderOptions {
-  /** Who can log in. */
+  /** Accounts that can log in. */
   readonly accounts: readonly OpenIdAccount[];
-  /** As the package comes: claims at the UserInfo endpoint alone, and no choice among accounts. */
+  /** Keeps the package's defaults: claims only at the UserInfo endpoint, and no choice among accounts. */
   readonly isStrict?: boolean;
 }
 
@@ -95,7 +95,7 @@ async function configuration(accounts: readonly OpenIdAccount[], isStrict: boole
     ],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'first', use: 'sig', alg: 'RS256' }] },
     cookies: { keys: ['a key for the cookies of a test'] },
-    // Google puts what the scopes ask for into the id_token itself.
+    // Google puts the requested scopes' claims into the id_token itself.
     conformIdTokenClaims: isStrict,
     claims: {
       openid: ['sub'],
@@ -116,7 +116,7 @@ async function configuration(accounts: readonly OpenIdAccount[], isStrict: boole
   };
 }
 
-/** Nobody is asked for consent. */
+/** Grants every scope without asking for consent. */
 async function grantEverything({ oidc }: KoaContextWithOIDC) {
   const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
   grant.addOIDCScope('openid email profile');
@@ -160,7 +160,7 @@ function loginPage(uid: string): string {
 </html>`;
 }
 
-/** The package warns on the console of what is meant here: plain http, and a runtime that is not Node. */
+/** Silences the package's warnings about plain http and a runtime other than Node, both intended here. */
 async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
   const { warn, info } = console;
   console.warn = console.info = () => {};

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver for tests, on a free port of loopback. The `stripe` package, a verifier we did not write, judges the
- * signature of every delivery; one that it refuses is answered 401 and makes `close` throw.
+ * A webhook receiver on a free port of loopback. The `stripe` package, a verifier we did not write, checks each
+ * delivery's signature: a wrong one is answered 401 and makes `close` throw.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,10 +19,10 @@ export interface ReceivedDelivery {
     readonly type: string;
     readonly createdAt: string;
     readonly applicationId: string;
-    // biome-ignore lint: payloads are checked by the test that caused them.
+    // biome-ignore lint: each test checks the payload it caused.
     readonly data: any;
   };
-  /** When it came, by the real clock. */
+  /** Arrival time by the real clock. */
   readonly arrivedAt: number;
 }
 
@@ -32,23 +32,23 @@ export interface ReceiverAnswer {
   readonly body?: string;
 }
 
-/** `drop` cuts the connection instead. */
+/** `drop` closes the connection without an answer. */
 export type Answering = (delivery: ReceivedDelivery) => ReceiverAnswer | 'drop' | Promise<ReceiverAnswer | 'drop'>;
 
 export interface Receiver {
   readonly url: string;
-  /** Everything that came with a good signature, in order. */
+  /** Deliveries with a valid signature, in order. */
   readonly received: readonly ReceivedDelivery[];
-  /** The most that were under way at one time. */
+  /** Highest number of deliveries in progress at one time. */
   readonly mostAtOnce: number;
-  /** The secret that deliveries must be signed with from now on. */
+  /** Sets the secret that deliveries must be signed with from now on. */
   trust(secret: string): void;
   answerWith(answering: Answering): void;
-  /** @throws when a delivery came whose signature was refused. */
+  /** @throws if a delivery had a wrong signature. */
   close(): Promise<void>;
 }
 
-/** @param now the clock that the sender signs by. */
+/** @param now the sender's clock, for the timestamp of a signature. */
 export async function startReceiver(now: () => number = Date.now): Promise<Receiver> {
   const received: ReceivedDelivery[] = [];
   const refused: string[] = [];
@@ -94,7 +94,7 @@ export async function startReceiver(now: () => number = Date.now): Promise<Recei
     atOnce += 1;
     mostAtOnce = Math.max(mostAtOnce, atOnce);
     take(request, response)
-      // A sender that is killed in the middle of its request is part of the tests.
+      // Tests kill senders in the middle of a request.
       .catch(() => {})
       .finally(() => (atOnce -= 1));
   });
@@ -116,7 +116,7 @@ export async function startReceiver(now: () => number = Date.now): Promise<Recei
   };
 }
 
-/** What the `stripe` package has against a delivery; null when it accepts it. */
+/** Returns why the `stripe` package refuses a delivery; null if it accepts it. */
 export async function signatureProblem(
   body: string,
   signature: string,

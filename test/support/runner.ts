@@ -1,6 +1,6 @@
 /**
- * A test runner reduced to what an instance sees of one: starts instances, tells of each what it said when ready, and then
- * waits to be killed. Arguments: the binary, what the instances get as standard input, and the flags of each, as JSON.
+ * A minimal test runner: starts instances, prints the ready line of each, then waits to be killed.
+ * Arguments: the binary, the instances' standard input, and the flags of each instance as JSON.
  */
 const [binary = '', stdin = 'ignore', ...instances] = process.argv.slice(2);
 

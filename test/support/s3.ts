@@ -3,7 +3,7 @@ import { emptyFolder } from './binary.ts';
 
 export interface BucketServer {
   readonly bucket: string;
-  /** The settings that lead to it. */
+  /** Settings of an instance that uses it. */
   readonly env: Record<string, string>;
   readonly client: Bun.S3Client;
   keys(): Promise<string[]>;
@@ -16,7 +16,7 @@ interface S3rver {
 }
 
 export async function startBucket(bucket = 'backups'): Promise<BucketServer> {
-  // The package brings no types.
+  // The package has no types.
   const { default: Server } = (await import('@20minutes/s3rver' as string)) as {
     default: new (options: object) => S3rver;
   };
@@ -27,7 +27,7 @@ export async function startBucket(bucket = 'backups'): Promise<BucketServer> {
     silent: true,
     directory: folder.path,
     configureBuckets: [{ name: bucket, configs: [] }],
-    // It leaves out a slash of the path that is signed when a bucket is listed; it knows the access key all the same.
+    // It drops a slash of the signed path when it lists a bucket; it still checks the access key.
     allowMismatchedSignatures: true,
   });
   const { port } = await server.run();

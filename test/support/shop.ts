@@ -1,14 +1,14 @@
-/** An application's own site, which people come back to after they have signed in. */
+/** An application's own site, to which people return after they have signed in. */
 
 export interface Shop {
   /** Its origin. */
   readonly url: string;
-  /** The addresses that its server was asked for, oldest first. */
+  /** Addresses requested from its server, oldest first. */
   readonly visits: string[];
   stop(): Promise<void>;
 }
 
-/** One page, whatever is asked for. */
+/** Answers every request with the same page. */
 export function startShop(): Shop {
   const visits: string[] = [];
   const server = Bun.serve({

@@ -1,7 +1,6 @@
 /**
- * A real file system of some MiB, to be filled or made read-only under a running server. It is ext4 in a file behind a loop
- * device, since a disk that fails turns read-only while files on it are open for writing, which a tmpfs refuses. Only root may
- * mount one.
+ * A real file system of some MiB, to fill or make read-only under a running server. Only root may mount one.
+ * It is ext4 on a loop device: a failing disk turns read-only while files are open for writing, which a tmpfs refuses.
  */
 import { afterAll } from 'bun:test';
 import {
@@ -18,17 +17,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether tests with a small disk run: always in CI, where they fail if it cannot be made; elsewhere as root only. */
+/** Whether tests with a small disk run: always in CI, where they fail if it cannot be made, elsewhere only as root. */
 export const hasSmallDisks = process.env['CI'] === 'true' || process.getuid?.() === 0;
 
 export interface SmallDisk {
   /** The mounted folder. */
   readonly path: string;
-  /** Takes all room that is left, but for some bytes. */
+  /** Fills the disk except for some bytes. */
   fill(spare?: number): void;
-  /** Gives back what `fill` has taken. */
+  /** Frees the space that `fill` took. */
   makeRoom(): void;
-  /** Remounts it read-only, like the kernel after a disk error, whatever is open on it. */
+  /** Remounts it read-only despite open files, as the kernel does after a disk error. */
   makeReadOnly(): void;
   remove(): void;
 }
@@ -40,7 +39,7 @@ if (process.env['NODE_ENV'] === 'test')
     for (const disk of mounted) disk.remove();
   });
 
-/** @throws where a loop device cannot be mounted, with what the system says. */
+/** Mounts a small disk. @throws with the system's message if a loop device cannot be mounted. */
 export function smallDisk(mebibytes: number): SmallDisk {
   const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'));
   const image = join(scratch, 'image');
@@ -48,7 +47,7 @@ export function smallDisk(mebibytes: number): SmallDisk {
   const ballast = join(path, 'ballast');
   mkdirSync(path);
   run('truncate', '-s', `${mebibytes}M`, image);
-  // Without blocks that are kept for root, who runs this.
+  // Reserves no blocks for root, who runs this.
   run('mkfs.ext4', '-q', '-m', '0', image);
   run('mount', '-o', 'loop', image, path);
   const disk: SmallDisk = {
@@ -71,7 +70,7 @@ export function smallDisk(mebibytes: number): SmallDisk {
   return disk;
 }
 
-/** Flushed each time: ext4 gives blocks to bytes when they are written back. */
+/** Writes and flushes: ext4 allocates blocks only at write-back. */
 function takes(file: number, bytes: number): boolean {
   try {
     writeSync(file, new Uint8Array(bytes));
@@ -84,7 +83,7 @@ function takes(file: number, bytes: number): boolean {
 }
 
 function run(...command: string[]): void {
-  // Tools of file systems lie where only root's path leads.
+  // File system tools are only in root's PATH.
   const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
   const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'ignore', stderr: 'pipe', env });
   if (exitCode === 0) return;

@@ -1,23 +1,23 @@
-/** A real mail server for tests, on a free port of loopback: keeps what it is given, or answers as it is told. */
+/** A real mail server on a free port of loopback: keeps the mails that it accepts, or replies as a test says. */
 import { SMTPServer } from 'smtp-server';
 
 export interface ReceivedMail {
   readonly envelopeFrom: string;
   readonly envelopeTo: readonly string[];
-  /** By lower-case name, unfolded and decoded. */
+  /** Unfolded and decoded, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly html: string;
   readonly raw: string;
 }
 
-/** What the server says instead of what it would: each a reply such as `550 5.1.1 mailbox unknown`. */
+/** Replies that replace the server's own, each a line such as `550 5.1.1 mailbox unknown`. */
 export interface Replies {
-  /** In place of the greeting. */
+  /** Replaces the greeting. */
   readonly greeting?: string;
   readonly logIn?: string;
   readonly sender?: string;
-  /** To RCPT TO. @returns `silence` for never, null for a yes. */
+  /** Replies to RCPT TO. @returns `silence` for no reply at all, null to accept. */
   readonly recipient?: (address: string) => string | 'silence' | null;
   readonly message?: string;
 }
@@ -25,13 +25,13 @@ export interface Replies {
 export interface TestMailServer {
   readonly url: string;
   readonly port: number;
-  /** What it took. */
+  /** Accepted mails. */
   readonly received: readonly ReceivedMail[];
-  /** What it was offered, taken or not. */
+  /** Accepted and refused mails. */
   readonly offered: readonly ReceivedMail[];
-  /** The next messages are refused with this reply code; null takes them again. */
+  /** Refuses the next messages with this reply code; null accepts them again. */
   refuseWith(code: number | null): void;
-  /** From now on; nothing for a server as it should be. */
+  /** Replaces replies from now on; an empty object restores the server's own. */
   reply(replies: Replies): void;
   close(): Promise<void>;
 }
@@ -96,7 +96,7 @@ function errorOf(reply: string): Error {
   return Object.assign(new Error(words), { responseCode: Number(status) });
 }
 
-/** As much of MIME (RFC 2045 to 2047) as our own mails use: one multipart/alternative of two parts. */
+/** Parses the part of MIME (RFC 2045 to 2047) that our mails use: one multipart/alternative of two parts. */
 function parseMessage(raw: string): Omit<ReceivedMail, 'envelopeFrom' | 'envelopeTo'> {
   const { headers, body } = splitHead(raw);
   const boundary = /boundary="?([^";]+)"?/.exec(headers['content-type'] ?? '')?.[1];

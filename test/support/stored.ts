@@ -1,11 +1,11 @@
-/** What an instance has stored, as its tables have it. */
+/** Reads everything that an instance has stored. */
 import type { Instance } from './instance.ts';
 
-/** Written off the request's path, by a flush: they say when something was used, not what it is. */
+/** Written by a flush outside of any request: they record when something was used. */
 const USE_COLUMNS = ['last_seen_at', 'last_used_at'];
 const USE_TABLES = ['rate_counters'];
 
-/** Mails leave beside the test; what counts is which there are. */
+/** Mails are sent concurrently with the test, so their sending state varies. */
 const SENDING_COLUMNS = [
   'status',
   'attempts',
@@ -21,7 +21,7 @@ const isTraceOf = (table: string, column: string): boolean =>
   USE_COLUMNS.includes(column) ||
   (table === 'mails' && (SENDING_COLUMNS.includes(column) || CARRIED_COLUMNS.includes(column)));
 
-/** Every row of every table but the traces of mere use and of sending, so that "nothing changed" can be proved. */
+/** Returns every row of every table, without last-used times and sending states, to prove that nothing changed. */
 export function dumpTables({ sqlite }: Instance): Record<string, unknown[]> {
   const names = sqlite
     .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
@@ -38,7 +38,7 @@ export function dumpTables({ sqlite }: Instance): Record<string, unknown[]> {
   );
 }
 
-/** Everything stored, as text a secret could be found in: blobs in hex and as they are. */
+/** Returns everything stored as searchable text; blobs as hex and as they are. */
 export function storedText({ sqlite }: Instance): string {
   const names = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   return names

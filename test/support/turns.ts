@@ -1,6 +1,6 @@
-/** Lets what was begun behind an answer, such as telling the listeners of a stream, come to its end. */
+/** Waits for work that continues after an answer, such as notifying the listeners of a stream. */
 
-/** Turns of the loop: far more than anything of that kind takes. */
+/** Turns of the event loop; such work takes far fewer. */
 const TURNS = 20;
 
 export async function turns(): Promise<void> {
