@@ -1,6 +1,6 @@
 /**
- * Backups that are made under a full write load come back clean: whatever was acknowledged before one began is in it, and it is
- * one moment's. Some are killed in the middle: then there is no file, or a good one. Run by itself it prints figures:
+ * Makes backups under a full write load. Each must be consistent and contain every change acknowledged before it
+ * began. Some are killed halfway: then the file is missing or complete. Prints figures when run directly:
  *
  *   bun test/faults/backup-under-load.ts [ROUNDS]
  */
@@ -24,7 +24,7 @@ export interface BackupRound {
   readonly promised: number;
   readonly ms: number;
   readonly bytes: number;
-  /** Of the server's log when the backup was made. */
+  /** Size of the server's write-ahead log when the backup was made. */
   readonly logBytes: number;
   readonly losses: readonly string[];
   readonly faults: readonly unknown[];
@@ -35,7 +35,7 @@ export interface KilledRound {
   readonly isThere: boolean;
 }
 
-/** @param rounds how many backups are restored, and how many are killed. */
+/** @param rounds number of backups to restore, and of backups to kill. */
 export async function backupsUnderLoad(
   rounds: number,
   tell: (line: string) => void = () => {},
@@ -96,7 +96,7 @@ export async function backupsUnderLoad(
     const { exitCode, stderr } = await run(['restore', path, '--data', target], { cwd: scratch.path });
     if (exitCode !== 0) throw new Error(`the restore ended with ${exitCode}: ${stderr}`);
     const again = await startServer(target, scene.env);
-    // Of many codes few are tried: each look is a request.
+    // Checks a sample: each check is a request.
     const promised = sample(promises.slice(0, before), 400);
     const losses = await lossesOf([...promised, ...later], scene, again);
     const faults = readDatabase(target, faultsOf);
@@ -112,7 +112,7 @@ export async function backupsUnderLoad(
   return { restored, killed };
 }
 
-/** Kills a backup in the middle. @throws where it leaves a file that is no good one. */
+/** Kills a backup halfway. @throws if it leaves an unusable file. */
 async function killOne(folder: string, path: string, afterMs: number): Promise<KilledRound> {
   const child = Bun.spawn([BINARY, 'backup', path, '--data', folder], {
     env: cleanEnvironment(),

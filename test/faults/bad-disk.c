@@ -1,6 +1,6 @@
 /*
- * A disk that refuses what a file of its rules says, from one moment to the next: one byte for each kind of call, 0 for well,
- * else the errno that the call fails with. Only files of the database are meant: their path holds "gatehouse.db".
+ * Fails calls of a process as a rules file says: one byte for each kind of call, 0 for success, else the errno.
+ * Applies only to files of the database, whose path contains "gatehouse.db".
  *
  *   cc -shared -fPIC -O2 -o bad-disk.so bad-disk.c -ldl      BAD_DISK=FILE LD_PRELOAD=./bad-disk.so gatehouse serve
  */

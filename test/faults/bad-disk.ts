@@ -1,7 +1,7 @@
 /**
- * A disk that refuses: full, broken, or unable to flush, while a server is at work. Every change is answered, taken or refused
- * as `unavailable`; what was taken stays; `/readyz` and `/metrics` say what is the matter, and all is well again when the disk
- * is, without a restart. Run by itself it prints figures, and fills a real small disk as well where it may mount one (root):
+ * Makes the disk fail under a server at work: full, broken, or unable to flush. Every change is accepted or refused as
+ * `unavailable`, and accepted changes stay. `/readyz` and `/metrics` name the failure. The server recovers with the
+ * disk, without a restart. When run directly it prints figures; as root it also fills a real small disk:
  *
  *   bun test/faults/bad-disk.ts [SECONDS OF EACH TROUBLE]
  */
@@ -25,7 +25,7 @@ export interface Trouble {
   readonly name: string;
   readonly error: keyof typeof ERRNO;
   readonly calls: readonly DiskCall[];
-  /** Changes are refused meanwhile; else they are taken, and the trouble is one of the log. */
+  /** Whether changes are refused meanwhile; if not, only the log reports the failure. */
   readonly isRefusing: boolean;
 }
 
@@ -38,16 +38,16 @@ export const TROUBLES: readonly Trouble[] = [
   { name: 'checkpoints cannot flush', error: 'EIO', calls: ['sync'], isRefusing: false },
 ];
 
-/** What a trouble was like. */
+/** Observations during one failure. */
 export interface Seen {
   readonly name: string;
   readonly taken: number;
   readonly refused: number;
-  /** While it lasted. */
+  /** Answer of `/readyz` during the failure. */
   readonly ready: string;
   readonly isWritable: number | undefined;
   readonly refusals: number | undefined;
-  /** Until a change was taken again, from when the disk was well. */
+  /** Time from the disk's recovery to the first accepted change. */
   readonly recoveredMs: number;
   readonly problems: readonly string[];
 }
@@ -58,11 +58,11 @@ const WORKERS = 4;
 interface Stage {
   readonly server: RunningServer;
   readonly key: string;
-  /** Names of applications that were made with a 200. */
+  /** Names of applications whose creation was answered with 200. */
   readonly promised: string[];
 }
 
-/** Changes and reads without a pause; whatever is answered otherwise than promised is told. */
+/** Sends changes and reads without a pause; records unexpected answers. */
 async function work({ server, key, promised }: Stage, isOver: () => boolean) {
   const problems = new Set<string>();
   let [taken, refused] = [0, 0];
@@ -101,7 +101,7 @@ const ready = async (server: RunningServer) => {
 
 const figuresOf = async (server: RunningServer) => readExposition((await request(server, 'GET', '/metrics')).text);
 
-/** One trouble from its beginning to its end. */
+/** Runs one failure from its beginning to its end. */
 async function live(
   stage: Stage,
   { name, isRefusing }: Pick<Trouble, 'name' | 'isRefusing'>,
@@ -113,7 +113,7 @@ async function live(
   begin();
   const working = work(stage, () => isOver);
   await Bun.sleep(forMs);
-  // A write that went well is believed for some seconds; a refusal is not.
+  // A successful write is trusted for some seconds; a refusal is not.
   if (isRefusing)
     await eventually('/readyz tells of it', async () => (await ready(server)).startsWith('503')).catch(() => {});
   const said = await ready(server);
@@ -157,7 +157,7 @@ async function prepare(folder: string, env: Record<string, string>): Promise<Sta
   return { server: await startServer(folder, { ...own, ...env }), key: made.json.data.token, promised: [] };
 }
 
-/** The process is killed, and what was promised is looked for. */
+/** Kills the process and looks for everything it acknowledged. */
 async function lossesOf({ server, promised }: Stage): Promise<string[]> {
   await server.stop('SIGKILL');
   const names = readDatabase(server.folder, (sqlite) => sqlite.query('SELECT name FROM applications').values());
@@ -172,7 +172,7 @@ export interface BadDiskRun {
   readonly losses: readonly string[];
 }
 
-/** One server that lives through each trouble in turn. */
+/** Runs each failure in turn under one server. */
 export async function badDiskRun(forMs: number, troubles = TROUBLES): Promise<BadDiskRun> {
   const scratch = emptyFolder();
   const disk = badDisk(scratch.path);
@@ -194,7 +194,7 @@ export async function badDiskRun(forMs: number, troubles = TROUBLES): Promise<Ba
 
 const SMALL_DISK_MIB = 64;
 
-/** A disk of its own that is full for a while: for changes, for checkpoints and for backups. Needs the right to mount. */
+/** Fills a disk of its own for a while: under changes, checkpoints and backups. Needs the right to mount. */
 export async function fullDiskRun(forMs: number): Promise<BadDiskRun & { backup: string }> {
   const scratch = emptyFolder();
   const mounted = join(scratch.path, 'disk');

@@ -1,6 +1,7 @@
 /**
- * The wall clock of a server's machine jumps a day ahead, back, an hour back, and to where it should be: no code and no session
- * comes to life again, nobody is locked out, and neither webhooks nor backups run wild. Run by itself it prints figures:
+ * Moves the wall clock of a server's machine a day ahead, back, an hour back, and to the right time. No code or
+ * session comes to life again, nobody is locked out, and neither webhooks nor backups repeat endlessly. Prints figures
+ * when run directly:
  *
  *   bun test/faults/clock-jumps.ts [SECONDS AT EACH TIME]
  */
@@ -25,10 +26,10 @@ import { setScene } from './scene.ts';
 import { movedClock } from './shims.ts';
 
 export interface ClockRun {
-  /** What was promised and not kept. */
+  /** Broken promises. */
   readonly problems: readonly string[];
   readonly deliveries: number;
-  /** Requests that the receiver got, and most of one delivery. */
+  /** Requests to the receiver, and the most of one delivery. */
   readonly received: number;
   readonly mostOfOne: number;
   readonly backups: number;
@@ -42,10 +43,10 @@ const JUMPS = [
   ['ahead from there', 0],
 ] as const;
 
-/** One at first, one that a failure is followed by, and one for each of the two times that the clock goes back. */
+/** One at first, one after a failure, and one for each of the two times that the clock goes back. */
 const MOST_OF_ONE = 4;
 
-/** @param stayMs how long each time lasts; the server looks at its clock every second. */
+/** @param stayMs duration of each time; the server checks its clock every second. */
 export async function clockJumps(deliveries: number, stayMs: number): Promise<ClockRun> {
   const scratch = emptyFolder();
   const folder = join(scratch.path, 'data');
@@ -54,7 +55,7 @@ export async function clockJumps(deliveries: number, stayMs: number): Promise<Cl
   const clock = movedClock(scratch.path);
   const hits = new Map<string, number>();
   let received = 0;
-  // Every third is refused the first time, so that there is something to be tried again.
+  // Refuses every third the first time, so that there is something to retry.
   const receiver = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

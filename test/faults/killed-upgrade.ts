@@ -1,6 +1,6 @@
 /**
- * Upgrades that are killed in the middle, at each of their stages: the database has the old schema or the new one afterwards,
- * whole, and every copy that has its name is good. Run by itself it prints figures:
+ * Kills upgrades at each of their stages. Afterwards the database has the old schema or the new one, complete, and
+ * every named copy is usable. Prints figures when run directly:
  *
  *   bun test/faults/killed-upgrade.ts [ROUNDS [RECORDS]]
  */
@@ -14,10 +14,10 @@ import { FIXTURE_KEY, FIXTURE_TIME } from '../fixtures/world.ts';
 import { BINARY, cleanEnvironment, emptyFolder, readDatabase, startServer } from '../support/binary.ts';
 import { faultsOf } from './promises.ts';
 
-/** The last schema before one that changes every audit record. */
+/** The last schema before a migration that changes every audit record. */
 const OLD = 8;
 
-/** When the kill comes: what is seen in the folder, and how long after. */
+/** The moment of the kill: what appears in the folder, and how long after that. */
 const STAGES = {
   copying: (folder: string) => namesIn(folder).some((name) => name.endsWith('.unfinished')),
   'copy made': (folder: string) => copiesIn(folder).length > 0,
@@ -33,7 +33,7 @@ export interface KilledUpgrade {
   readonly schema: number;
   readonly logBytes: number;
   readonly copies: number;
-  /** What is wrong; nothing. */
+  /** Findings; empty if all is well. */
   readonly faults: readonly unknown[];
 }
 
@@ -41,7 +41,7 @@ const namesIn = (folder: string) => readdirSync(folder);
 const copiesIn = (folder: string) => namesIn(folder).filter((name) => /\.schema-[^.]+\.\d{8}T\d{6}Z$/.test(name));
 const logBytes = (folder: string) => statSync(join(folder, 'gatehouse.db-wal'), { throwIfNoEntry: false })?.size ?? 0;
 
-/** A data folder of the old schema with so many audit records. */
+/** Creates a data folder of the old schema with audit records. */
 function layOld(folder: string, records: number): void {
   mkdirSync(folder, { mode: 0o700 });
   layFixture(OLD, join(folder, 'gatehouse.db'));
@@ -62,7 +62,7 @@ function layOld(folder: string, records: number): void {
   Bun.spawnSync(['chmod', '600', ...namesIn(folder).map((name) => join(folder, name))]);
 }
 
-/** What is in a database besides rows. */
+/** Returns the schema of a database. */
 const shapeOf = (sqlite: Database) =>
   JSON.stringify([
     sqlite.query("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name").all(),

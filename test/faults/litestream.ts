@@ -1,6 +1,6 @@
 /**
- * The machine is lost while Litestream copies the database: server and Litestream are killed under a load of changes, the data
- * folder is deleted, and what the replica has is brought back. Run by itself it prints figures:
+ * Loses the machine while Litestream copies the database: kills server and Litestream under a load of changes, deletes
+ * the data folder, and restores the replica. Prints figures when run directly:
  *
  *   bun test/faults/litestream.ts [SECONDS [WRITERS [USERS A CHANGE]]]
  */
@@ -25,11 +25,11 @@ import { faultsOf } from './promises.ts';
 export interface LostMachine {
   readonly promised: number;
   readonly lost: number;
-  /** From the first answer that was lost to the end of the machine; 0 where none was. */
+  /** Time from the first lost answer to the end of the machine; 0 if nothing was lost. */
   readonly lostMs: number;
-  /** Something lost was followed by something kept of the same writer. */
+  /** Number of lost changes that are followed by a kept change of the same writer. */
   readonly gaps: number;
-  /** Of a session from before the load, and of the server's log at its longest. */
+  /** Status of a session from before the load, and the largest size of the server's log. */
   readonly sessionStatus: number;
   readonly mostLogBytes: number;
   readonly worstMs: number;
@@ -42,7 +42,7 @@ interface Change {
   readonly at: number;
 }
 
-/** @throws where what came back is damaged. */
+/** @throws if the restored database is damaged. */
 export async function loseMachine(options: { seconds?: number; writers?: number; users?: number } = {}) {
   const scratch = emptyFolder();
   const begun: Bun.Subprocess[] = [];

@@ -1,7 +1,7 @@
 /**
- * A mixed load on a running server, for faults to happen to: sign-ins, keys, changes, events, imports, bans and the archiving
- * of an application. What the server answers with a 200 it must keep, whatever happens then: each such promise is told at
- * once, and promises.ts holds the server to it afterwards. Kills and power cuts share it.
+ * A mixed load on a running server, shared by kills and power cuts: sign-ins, keys, changes, events, imports, bans and
+ * the archiving of an application. Reports each promise, an answer of 200, at once; promises.ts verifies them after
+ * the fault.
  */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ import type { Scene } from './scene.ts';
 export interface MixedLoad {
   readonly server: { readonly url: string; readonly folder: string };
   readonly scene: Scene;
-  /** Nothing of one round bears a name of another. */
+  /** Makes names unique per round. */
   readonly round: number;
-  /** Many at once, or one after the other. */
+  /** Whether requests run concurrently or one after the other. */
   readonly isConcurrent: boolean;
-  /** Called with the answer in hand, before anything else is asked for. */
+  /** Called with the answer, before the next request. */
   promise(promised: Promised): void;
-  /** Whether the fault has been injected: a connection that breaks is the expected end then. */
+  /** Whether the fault has been injected: from then on a broken connection is expected. */
   isOver(): boolean;
 }
 
@@ -27,7 +27,7 @@ const IMPORT_ROWS = 50;
 
 type Step = (turn: number) => Promise<void>;
 
-/** Runs until the fault. @throws where the server answers otherwise than it should. */
+/** Runs until the fault. @throws for an unexpected answer. */
 export async function mixedLoad(load: MixedLoad): Promise<void> {
   const { server, scene, round, promise } = load;
   const { applicationId, clientId, token } = scene;
@@ -42,7 +42,7 @@ export async function mixedLoad(load: MixedLoad): Promise<void> {
     return answer.json.data;
   }
 
-  /** One session stays, the next is signed out, the next person is banned. */
+  /** In turn: keeps a session, signs one out, bans a person. */
   function signIns(worker: number): Step {
     return async (turn) => {
       const email = `r${round}-w${worker}-${turn}@example.com`;
@@ -68,7 +68,7 @@ export async function mixedLoad(load: MixedLoad): Promise<void> {
     promise({ kind: 'key', token: (await manage('POST', '/api/workspace/api-keys', body)).token });
   };
 
-  /** An application of the round's own. */
+  /** An application of this round. */
   let own: Promise<string> | undefined;
   const ownApplication = () => (own ??= manage('POST', '/api/applications', { name: '0' }).then(({ id }) => id));
 
@@ -80,7 +80,7 @@ export async function mixedLoad(load: MixedLoad): Promise<void> {
   };
 
   let holder: string | undefined;
-  /** Each change is one event. */
+  /** Emits one event per change. */
   const changeRoles: Step = async (turn) => {
     holder ??= await importHolder();
     const slugs = turn % 2 === 0 ? ['user', 'developer'] : ['user'];
@@ -92,7 +92,7 @@ export async function mixedLoad(load: MixedLoad): Promise<void> {
     return (await manage('POST', `${application}/users/bulk`, { users: [row] })).results[0].userId;
   }
 
-  /** Made in one turn, deleted in the next. */
+  /** Created in one turn, deleted in the next. */
   let webhook: string | undefined;
   const changeWebhooks: Step = async () => {
     const path = `/api/applications/${await ownApplication()}/webhooks`;
@@ -114,7 +114,7 @@ export async function mixedLoad(load: MixedLoad): Promise<void> {
     promise({ kind: 'imported', emails });
   };
 
-  /** Once a round, while there are applications left to be archived. */
+  /** Archives one application per round, while there are any left. */
   const archive: Step = async (turn) => {
     const doomed = scene.doomed[round];
     if (turn > 0 || !doomed) return void (await Bun.sleep(1));

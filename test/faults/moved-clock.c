@@ -1,6 +1,6 @@
 /*
- * A wall clock that is so many milliseconds off as a file says, from one moment to the next: eight bytes, signed, in the order
- * of this machine. How long something takes is told by other clocks, which stay.
+ * Moves a process's wall clock by the milliseconds in a file: eight signed bytes in the machine's byte order.
+ * Monotonic clocks stay unchanged.
  *
  *   cc -shared -fPIC -O2 -o moved-clock.so moved-clock.c -ldl      MOVED_CLOCK=FILE LD_PRELOAD=./moved-clock.so gatehouse serve
  */

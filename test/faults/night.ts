@@ -1,7 +1,7 @@
 /**
- * A night of whoever runs an instance alone, with the binary and the commands that the guide to production names, and nothing
- * else: the mail server dies, the certificate ends, the disk fills, the machine moves, the owner is locked out. Run by itself
- * it shows what was typed and what was said:
+ * A night of a lone operator with only the binary and the commands of the production guide: the mail server dies, the
+ * certificate expires, the disk fills, the machine moves, the owner is locked out. Prints the session when run
+ * directly:
  *
  *   bun test/faults/night.ts
  */
@@ -31,7 +31,7 @@ interface DoctorFinding {
   readonly remedy: string | null;
 }
 
-/** @param acts what happens, in this order of the night. */
+/** @param acts incidents, in this order. */
 export async function night(acts: readonly Act[] = ACTS, tell: (line: string) => void = () => {}): Promise<Night> {
   const scratch = emptyFolder();
   const at = (name: string) => join(scratch.path, name);
@@ -54,7 +54,7 @@ export async function night(acts: readonly Act[] = ACTS, tell: (line: string) =>
   };
   let server = await startServer(folder, env);
 
-  /** As the guide has it; the folder and the settings are those of the server. */
+  /** Runs a command of the guide with the server's folder and settings. */
   async function type(args: string[], own: Record<string, string> = env) {
     const { exitCode, stdout, stderr } = await run(args, { cwd: scratch.path, env: own });
     tell(`  $ gatehouse ${args.join(' ')}`);
@@ -63,7 +63,7 @@ export async function night(acts: readonly Act[] = ACTS, tell: (line: string) =>
     return { exitCode, stdout, stderr };
   }
 
-  /** What the doctor has to say of one thing. */
+  /** Returns what `gatehouse doctor` says about one check. */
   async function doctor(check: string, own: Record<string, string> = env) {
     const { exitCode, stdout } = await run(['doctor', '--data', folder, '--json'], { cwd: scratch.path, env: own });
     const said = JSON.parse(stdout) as DoctorFinding[] | { findings: DoctorFinding[] };
@@ -168,7 +168,7 @@ export async function night(acts: readonly Act[] = ACTS, tell: (line: string) =>
       const { bavail, bsize } = statfsSync(disk);
       writeFileSync(ballast, new Uint8Array(bavail * bsize));
       let [refused, readyz] = [await ask('disk@example.com'), await request(server, 'GET', '/readyz')];
-      // What is in the log already is room for some changes more; a key may make so many in a minute.
+      // The log's reserved space takes some more changes; the limits of the key allow this many a minute.
       const returnUrls = Array.from({ length: 20 }, (_, n) => `https://example.com/${n}/${'x'.repeat(1900)}`);
       for (let n = 0; n < 60 && readyz.status === 200; n += 1) {
         const body = { name: `filler ${n}`, returnUrls };
@@ -245,7 +245,7 @@ export async function night(acts: readonly Act[] = ACTS, tell: (line: string) =>
   return { problems };
 }
 
-/** The name in the certificate that a new connection is shown, good or not. */
+/** Returns the name in the certificate of a new connection, valid or not. */
 function shownBy(port: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', rejectUnauthorized: false }, () => {

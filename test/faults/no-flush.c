@@ -1,6 +1,6 @@
 /*
- * Leaves out the flush that the server waits for before it acknowledges (fdatasync of the write-ahead log, off its loop):
- * the control of the power cuts. SQLite's own flushes are fsync here and stay, so all that is missing is that one.
+ * Skips the flush that an acknowledgement waits for (fdatasync of the write-ahead log): the control of the power cuts.
+ * SQLite's own flushes are fsync and stay.
  *
  *   cc -shared -fPIC -O2 -o no-flush.so no-flush.c
  */

@@ -1,12 +1,12 @@
 /**
- * What runs inside the machine whose power is cut: a server on its disk, and the mixed load. Each promise the server makes is
- * one line `ACK {…}` on the console. Started by power-cut.ts.
+ * Runs inside the machine of power-cut.ts, which starts it: a server on the disk, under the mixed load. Each
+ * acknowledged promise is one line `ACK {…}` on the console.
  */
 import { startServer } from '../support/binary.ts';
 import { mixedLoad } from './mixed-load.ts';
 import type { Scene } from './scene.ts';
 
-/** What the host tells the guest. */
+/** Instructions from the host. */
 export interface Orders {
   readonly scene: Scene;
   readonly folder: string;

@@ -1,12 +1,13 @@
 /**
- * Power cuts: the server under a mixed load inside a machine of its own (User-mode Linux, with a disk image), which is killed
- * at random moments with all that its kernel has not written yet. After each cut the disk is looked at from outside: every
- * write that was acknowledged must be there, and the database sound; then the machine boots again on the same disk.
+ * Cuts the power of a machine with a server under a mixed load. The machine is User-mode Linux with a disk image:
+ * killing it loses whatever its kernel has not written yet. After each cut every acknowledged write must be on the
+ * disk and the database sound. Then the machine boots again on the same disk.
  *
  *   bun test/faults/power-cut.ts [cuts] [--control]
  *
- * `--control` leaves out the flush that acknowledgements wait for; it must lose, or these cuts prove nothing. Then each cut
- * is made on a fresh disk. Needs Linux, root (to mount the image), a C compiler and Debian's package user-mode-linux.
+ * `--control` leaves out the flush that acknowledgements wait for, with a fresh disk for each cut. It must lose
+ * writes, otherwise these cuts prove nothing. Needs Linux, root (to mount the image), a C compiler and Debian's
+ * package user-mode-linux.
  */
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +22,11 @@ const cuts = Number(positionals[0] ?? 20);
 const isControl = values.control ?? false;
 
 const DISK_MIB = 512;
-/** The receiver of events is in the guest. */
+/** The receiver of events runs in the guest. */
 const RECEIVER_URL = 'http://127.0.0.1:9999/';
-/** Latest moment of a cut, after the machine has come to where it is to be cut. */
+/** Latest moment of a cut, counted from the stage at which it is due. */
 const LATEST_CUT_MS = 10_000;
-/** Every so many cuts come while the server starts, and recovers from the cut before. */
+/** Every fifth cut comes while the server starts and recovers from the cut before. */
 const EARLY_CUTS = 5;
 const BOOT_PATIENCE_MS = 120_000;
 
@@ -47,7 +48,7 @@ function compile(name: string): string {
 const ptraceShim = compile('ptrace-xstate');
 const noFlush = compile('no-flush');
 
-/** Mounts the disk as the next boot would, its journal replayed. */
+/** Mounts the disk as the next boot would, with its journal replayed. */
 function withDisk(work: (mounted: string) => void): void {
   run('mount', '-o', 'loop', disk, mountPoint);
   try {
@@ -64,7 +65,7 @@ function makeDisk(data: string): void {
   withDisk((mounted) => cpSync(data, join(mounted, 'data'), { recursive: true }));
 }
 
-/** Boots the machine, lets it run into the load and cuts its power. @returns what was acknowledged until then. */
+/** Boots the machine, runs the load and cuts the power. @returns everything acknowledged until then. */
 async function bootAndCut(scene: Scene, round: number): Promise<Promised[]> {
   const orders: Orders = { scene, folder: '/mnt/data', round, isConcurrent: round % 2 === 0 };
   await Bun.write(at('orders.json'), JSON.stringify(orders));
@@ -90,7 +91,7 @@ exec sleep 1000
     ],
     { env: { ...process.env, LD_PRELOAD: ptraceShim, TMPDIR: scratch.path }, stdout: 'pipe', stderr: 'ignore' },
   );
-  // The whole group: the machine is many processes here.
+  // Kills the whole process group: User-mode Linux is many processes.
   const cutPower = () => void (guest.exitCode === null && process.kill(-guest.pid, 'SIGKILL'));
   process.on('exit', cutPower);
   const lines: string[] = [];
@@ -110,7 +111,7 @@ exec sleep 1000
   return lines.flatMap((line) => (line.startsWith('ACK {') ? [JSON.parse(line.slice(4)) as Promised] : []));
 }
 
-/** Hands over whole lines only: the last may have been cut as well. */
+/** Passes on complete lines only: the cut may truncate the last one. */
 async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let text = '';
@@ -121,7 +122,7 @@ async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string
   }
 }
 
-/** Starts a server on a copy of what the disk holds. @returns what is missing of the promises, or wrong otherwise. */
+/** Starts a server on a copy of the disk. @returns broken promises and other findings. */
 async function inspect(promises: readonly Promised[], scene: Scene): Promise<string[]> {
   const copy = at('copy');
   rmSync(copy, { recursive: true, force: true });
@@ -153,7 +154,7 @@ try {
     console.log(`cut ${round + 1}: ${promises.length} acknowledged, ${lost.length} lost`);
     for (const loss of isControl ? lost.slice(0, 1) : lost) console.log(`  ${loss}`);
   }
-  // What outlived its own cut must outlive those after it.
+  // Writes that survived their own cut must survive later ones.
   if (!isControl) losses.push(...(await inspect(everything, scene)));
 } finally {
   scratch.remove();

@@ -1,38 +1,38 @@
-/** What a server has acknowledged under a mixed load, and how each of it is looked for after a fault. */
+/** Promises that a server acknowledged under a mixed load, and how each is verified after a fault. */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { eventually, request, type RunningServer, verifyCode } from '../support/binary.ts';
 import type { Doomed, Scene } from './scene.ts';
 
-/** One answer with a 200, as far as it matters for later. */
+/** One answer of 200, with the values needed to verify it later. */
 export type Promised =
   | { readonly kind: 'code'; readonly email: string; readonly challengeId: string }
   | { readonly kind: 'used'; readonly challengeId: string; readonly code: string }
   | { readonly kind: 'session'; readonly token: string }
-  /** A session that was signed out, or whose holder was banned. */
+  /** A session that was signed out or whose holder was banned. */
   | { readonly kind: 'ended'; readonly token: string }
   | { readonly kind: 'key'; readonly token: string }
   /** The name is the number of the change. */
   | { readonly kind: 'named'; readonly applicationId: string; readonly turn: number }
   | { readonly kind: 'granted'; readonly userId: string; readonly changes: number }
   | { readonly kind: 'webhook'; readonly path: string }
-  /** No promise, but the end of one: from here on it may be gone. */
+  /** Ends a promise: from here on the webhook may be missing. */
   | { readonly kind: 'deleting webhook'; readonly path: string }
   | { readonly kind: 'deleted webhook'; readonly path: string }
   | { readonly kind: 'imported'; readonly emails: readonly string[] }
   | { readonly kind: 'archived'; readonly applicationId: string };
 
-/** Longest that the trails of archived applications are waited for. */
+/** Longest wait for the background tasks of archived applications. */
 const TRAIL_MS = 60_000;
 
-/** How many of each kind. */
+/** Counts promises by kind. */
 export function countByKind(promises: readonly Promised[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { kind } of promises) if (kind !== 'deleting webhook') counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-/** Names what is missing of what was promised, on a server that runs on the same folder again. */
+/** Names broken promises, on a server that runs on the same folder again. */
 export async function lossesOf(promises: readonly Promised[], scene: Scene, server: RunningServer): Promise<string[]> {
   const place = { scene, server, sqlite: openDatabase(server.folder) };
   const deleting = new Set(
@@ -49,14 +49,14 @@ export async function lossesOf(promises: readonly Promised[], scene: Scene, serv
   return losses;
 }
 
-/** Where promises are looked for. */
+/** A server and its data, in which promises are looked for. */
 interface Place {
   readonly scene: Scene;
   readonly server: RunningServer;
   readonly sqlite: Database;
 }
 
-/** What is wrong with a promise; null when it was kept. */
+/** Returns why a promise is broken; null if it was kept. */
 type Look<Kind> = (promised: Extract<Promised, { kind: Kind }>, place: Place) => Promise<string | null>;
 
 const LOOK: { readonly [Kind in Promised['kind']]: Look<Kind> } = {
@@ -114,7 +114,7 @@ const LOOK: { readonly [Kind in Promised['kind']]: Look<Kind> } = {
     const missing = emails.filter((email) => count(sqlite, members, email, scene.applicationId) === 0);
     return missing.length === 0 ? null : `${missing.length} are no members`;
   },
-  /** None of its sessions is good any more; as far as its trail has come, row and report go together. */
+  /** Checks that no session works any more, and that each revoked row has its event. */
   async archived({ applicationId }, { scene, server, sqlite }) {
     const { tokens, sessions } = doomedOf(scene, applicationId);
     for (const token of tokens) {
@@ -131,7 +131,7 @@ function doomedOf(scene: Scene, applicationId: string): Doomed {
   return scene.doomed.find((doomed) => doomed.applicationId === applicationId)!;
 }
 
-/** Waits until every trail is at its end, and names those that do not tell of each session once. */
+/** Waits until every background task has ended, and names those without exactly one event per session. */
 export async function trailLossesOf(
   promises: readonly Promised[],
   scene: Scene,
@@ -166,12 +166,12 @@ function openDatabase(folder: string): Database {
   return sqlite;
 }
 
-/** Whether no long work is left to do. */
+/** Returns whether every background task has ended. */
 export function isTrailEnded(sqlite: Database): boolean {
   return sqlite.query('SELECT 1 FROM long_works LIMIT 1').get() === null;
 }
 
-/** The events that tell of revoked sessions of an application, the different sessions in them, those not yet revoked. */
+/** Counts the revocation events of an application, the distinct sessions in them, and the sessions not yet revoked. */
 export function trailOf(sqlite: Database, applicationId: string) {
   return sqlite
     .query(
@@ -183,7 +183,7 @@ export function trailOf(sqlite: Database, applicationId: string) {
     .get(applicationId) as { events: number; reported: number; open: number };
 }
 
-/** Names what is wrong with a database as such. */
+/** Names damage of the database itself. */
 export function faultsOf(sqlite: Database): unknown[] {
   const integrity = sqlite.query('PRAGMA integrity_check').all() as { integrity_check: string }[];
   return [

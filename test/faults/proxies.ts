@@ -1,22 +1,21 @@
 /**
- * Refusals behind real proxies: a client that keeps its connection sends bodies of which the server refuses each before it
- * has read it, through nginx, Caddy and HAProxy as they are set up by default. Every refusal must come through as it was
- * given, with its `Retry-After`.
+ * Sends refused bodies over a kept connection through nginx, Caddy and HAProxy with their default settings. The server
+ * refuses each before it has read it. Every refusal must arrive unchanged, with its `Retry-After`.
  *
  *   bun test/faults/proxies.ts [rounds]
  *
- * Takes those of the three that are installed (Debian's packages nginx-light, caddy, haproxy).
+ * Uses those of the three that are installed (Debian's packages nginx-light, caddy, haproxy).
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder, eventually, freePort, request, startEphemeral } from '../support/binary.ts';
 
 const rounds = Number(process.argv[2] ?? 60);
-/** nginx takes no more than a mebibyte unless it is told to. */
+/** The default limit of nginx is 1 MiB. */
 const SIZES_KB = [20, 300, 900];
 
 interface Proxy {
-  /** Writes its configuration into the folder, and gives the command that runs it in the foreground. */
+  /** Writes the proxy's configuration into the folder. @returns the command that runs it in the foreground. */
   prepare(folder: string, port: number, upstream: number): string[];
 }
 
@@ -65,7 +64,7 @@ const spentKey: string = created.json.data.token;
 interface Refusal {
   readonly path: string;
   readonly token?: string;
-  /** Above the bound of a JSON body whatever the size of the round. */
+  /** Added to each size, for a body that exceeds the limit of JSON in every round. */
   readonly extraKb?: number;
 }
 
@@ -76,11 +75,11 @@ const REFUSALS: Record<number, Refusal> = {
   429: { path: `${application}/api-keys`, token: spentKey },
 };
 
-/** How many answers there were of each kind, `ok` being the one that was given. */
+/** Counts answers by kind; `ok` is the expected refusal. */
 async function measure(url: string, status: number, { path, token, extraKb = 0 }: Refusal, sizeKb: number) {
   const counts: Record<string, number> = {};
   for (let round = 0; round < rounds; round += 1) {
-    // The limit of a key that is asked seldom would be there again.
+    // Exhausts the key's limit again, which recovers between requests.
     if (status === 429) await request(server, 'GET', application, { token: spentKey });
     const body = ' '.repeat((sizeKb + extraKb) * 1024);
     const answer = await request({ url }, 'POST', path, { body, ...(token !== undefined && { token }) }).catch(

@@ -1,6 +1,6 @@
 /*
- * Lets User-mode Linux start on processors whose XSAVE area is larger than its buffer (AVX-512, AMX): the kernel refuses a
- * short buffer when registers are set. Reads the whole area first, and writes it back with the guest's part laid over it.
+ * Lets User-mode Linux start on processors whose XSAVE area exceeds its buffer (AVX-512, AMX), where the kernel
+ * refuses to set registers. Reads the whole area first, and writes it back with the guest's part on top.
  *
  *   cc -shared -fPIC -O2 -o ptrace-xstate.so ptrace-xstate.c
  */

@@ -1,6 +1,6 @@
 /**
- * `gatehouse restore` is killed at random moments: what is found in the folder afterwards is what was there before, or what was
- * restored, with the key that belongs to it, and never a mix. Run by itself it prints figures:
+ * Kills `gatehouse restore` at random moments. Afterwards the folder holds the former data or the restored data, each
+ * with its own key, never a mix. Prints figures when run directly:
  *
  *   bun test/faults/restore-kills.ts [ROUNDS]
  */
@@ -23,15 +23,15 @@ import { fill } from '../bench/server.ts';
 export interface KilledRestore {
   readonly afterMs: number;
   readonly is: 'old' | 'new';
-  /** Killed while the server that finished it was coming up as well. */
+  /** Whether the server that completed the restore was killed during its start too. */
   readonly isKilledTwice: boolean;
   readonly problems: readonly string[];
 }
 
 interface Instance {
-  /** Its applications, which tell it from the other. */
+  /** Names of its applications, which identify the instance. */
   readonly names: string;
-  /** Good on this one alone. */
+  /** A session that only this instance knows. */
   readonly session: string;
   readonly key: string;
 }
@@ -39,7 +39,7 @@ interface Instance {
 const namesIn = (folder: string) =>
   readDatabase(folder, (sqlite) => sqlite.query('SELECT name FROM applications ORDER BY name').values().flat().join());
 
-/** An instance with some rows, a session and a key of its own. */
+/** Creates an instance with rows, a session and its own key. */
 async function makeInstance(folder: string, name: string, rows: number): Promise<Instance> {
   const key = (await run(['key'], { cwd: '/' })).stdout.trim();
   const env = { GATEHOUSE_WORKSPACE_KEY: key, GATEHOUSE_OWNER_EMAIL: 'owner@example.com' };
@@ -52,7 +52,7 @@ async function makeInstance(folder: string, name: string, rows: number): Promise
   return { names: namesIn(folder), session, key: own.json.data.token };
 }
 
-/** @param rows of the larger instance: the more, the longer the restore. */
+/** @param rows of the larger instance; more rows make the restore longer. */
 export async function restoreKills(
   rounds: number,
   { rows = 20_000, tell = (_: string) => {} } = {},
@@ -83,7 +83,7 @@ export async function restoreKills(
   const done: KilledRestore[] = [];
   for (let round = 0; round < rounds; round += 1) {
     prepare();
-    // Most of it is the start of the process and the copy: half of the kills go to the end, where folders are moved.
+    // Half of the kills hit the end, where folders are moved; the start and the copy take most of the time.
     const afterMs = (round % 2 === 0 ? Math.random() : 0.75 + Math.random() * 0.25) * wholeMs;
     const child = restore();
     await Bun.sleep(afterMs);
@@ -112,7 +112,7 @@ export async function restoreKills(
     if ((await status('/api/applications', 'GET', own.key)) !== 200) problems.push('its key is not good');
     if ((await status('/api/v1/session', 'POST', other.session)) === 200)
       problems.push('a session of the other is good');
-    // Codes are made with the instance key: a wrong one would show here.
+    // Codes are derived from the instance key, so a wrong key fails here.
     await signIn(server, 'owner@example.com').catch((error: Error) => problems.push(error.message));
     await server.stop();
     problems.push(...readDatabase(target, faultsOf).map((fault) => JSON.stringify(fault)));

@@ -1,43 +1,43 @@
-/** The stage for a mixed load: a data folder with an application to sign in to, and others that wait to be archived. */
+/** The data folder of a mixed load: an application to sign in to, and others to be archived. */
 import { insertMembers, insertSessions } from '../bench/rows.ts';
 import { fill } from '../bench/server.ts';
 import { request, run, startServer } from '../support/binary.ts';
 
-/** An application with open sessions that nobody uses. */
+/** An application with unused open sessions, to be archived. */
 export interface Doomed {
   readonly applicationId: string;
   readonly sessions: number;
-  /** Of some of them. */
+  /** Tokens of some of these sessions. */
   readonly tokens: readonly string[];
 }
 
-/** All that a load must know; plain data, so that it can be handed to another machine. */
+/** Everything a load needs, as plain data, so that it can be passed to another machine. */
 export interface Scene {
-  /** For every server on the folder. */
+  /** Environment of every server on the folder. */
   readonly env: Record<string, string>;
   /** A live application that everyone signs in to. */
   readonly applicationId: string;
   readonly clientId: string;
-  /** A full key of the workspace whose own limits are out of the way. */
+  /** A full key of the workspace with raised limits. */
   readonly token: string;
   readonly ownerEmail: string;
   readonly receiverUrl: string;
-  /** Told of every change of roles. */
+  /** Notified of every change of roles. */
   readonly webhookId: string;
   readonly doomed: readonly Doomed[];
 }
 
 export interface SceneOptions {
-  /** Where events are delivered to; need not answer. */
+  /** Target of the event deliveries; need not answer. */
   readonly receiverUrl: string;
-  /** Applications to be archived, one a round, and how many sessions each has. */
+  /** Number of applications to archive, one per round, and of their sessions. */
   readonly doomed: number;
   readonly sessionsEach: number;
 }
 
 const TOKENS_KEPT = 20;
 
-/** Makes the folder and everything in it; no server runs on it afterwards. */
+/** Creates the folder and its contents; leaves no server running on it. */
 export async function setScene(
   folder: string,
   { receiverUrl, doomed: count, sessionsEach }: SceneOptions,

@@ -1,15 +1,15 @@
-/** Libraries that stand between a server and its machine: a disk that refuses, a clock that is moved. They need a C compiler. */
+/** Preloaded libraries between a server and its machine: a failing disk, a wrong clock. They need a C compiler. */
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `bad-disk.c` can refuse, in its order. */
+/** Calls that `bad-disk.c` can fail, in its order. */
 const CALLS = ['datasync', 'sync', 'write', 'read', 'truncate'] as const;
 export type DiskCall = (typeof CALLS)[number];
 
-/** Of errno(3). */
+/** Numbers of errno(3). */
 export const ERRNO = { EIO: 5, ENOSPC: 28 } as const;
 
-/** Whether they can be made on this machine. */
+/** Whether this machine can compile them. */
 export const hasCompiler = Bun.which('cc') !== null;
 
 function compile(folder: string, name: string): string {
@@ -20,7 +20,7 @@ function compile(folder: string, name: string): string {
   return library;
 }
 
-/** A file that a process looks into at every call. */
+/** Writes a file that the process reads at every call. */
 function rules(path: string, bytes: Uint8Array) {
   writeFileSync(path, bytes);
   const file = openSync(path, 'r+');
@@ -28,15 +28,15 @@ function rules(path: string, bytes: Uint8Array) {
 }
 
 export interface BadDisk {
-  /** For the server's process. */
+  /** Environment of the server's process. */
   readonly env: Record<string, string>;
-  /** From now on these calls fail; none is a disk as it should be. */
+  /** Makes these calls fail from now on; without calls the disk is well again. */
   refuse(error: keyof typeof ERRNO, ...calls: DiskCall[]): void;
   mend(): void;
   close(): void;
 }
 
-/** @param folder for the library and its rules. */
+/** @param folder for the library and its rules file. */
 export function badDisk(folder: string): BadDisk {
   const path = join(folder, 'bad-disk.rules');
   const { set, close } = rules(path, new Uint8Array(CALLS.length));
@@ -49,14 +49,14 @@ export function badDisk(folder: string): BadDisk {
 }
 
 export interface MovedClock {
-  /** For the server's process. */
+  /** Environment of the server's process. */
   readonly env: Record<string, string>;
-  /** @param ms how far from the real time, from now on. */
+  /** @param ms offset from the real time, from now on. */
   set(ms: number): void;
   close(): void;
 }
 
-/** @param folder for the library and its rules. */
+/** @param folder for the library and its rules file. */
 export function movedClock(folder: string): MovedClock {
   const path = join(folder, 'moved-clock.offset');
   const { set, close } = rules(path, new Uint8Array(8));

@@ -1,6 +1,6 @@
 /**
- * Hours in small: a mixed load at an even pace, while memory, descriptors and the write-ahead log of the server are looked at
- * every five seconds. They must be flat: what grows with time, not with data, ends an instance that nobody looks at.
+ * Runs a mixed load at an even pace and samples the server's memory, descriptors and write-ahead log every five
+ * seconds. All must stay flat: growth over time, rather than with data, ends an unattended instance.
  *
  *   bun test/faults/soak.ts [MINUTES]
  */
@@ -13,14 +13,14 @@ import { startMailServer } from '../support/smtp.ts';
 import { setScene } from './scene.ts';
 
 const MIB = 2 ** 20;
-/** People who come back again and again: what is kept for each of them is no growth. */
+/** People who return again and again, so that per-person data stays constant. */
 const PEOPLE = 400;
 const STREAMS = 20;
 
-/** What is looked at. */
+/** One sample of the server. */
 export interface Sample {
   readonly atSeconds: number;
-  /** Of the process alone; pages of the database that it has mapped are the kernel's, and grow with the data. */
+  /** Private memory; mapped pages of the database belong to the kernel and grow with the data. */
   readonly privateMiB: number;
   readonly residentMiB: number;
   readonly descriptors: number;
@@ -35,8 +35,8 @@ export interface Sample {
 export type Judged = 'privateMiB' | 'descriptors' | 'walMiB' | 'changesWaiting' | 'mailsWaiting' | 'longWorks';
 
 /**
- * By how much each may rise over the second half of the time, by its slope there: a tenth of its median, and no less than
- * this. The first half is the instance's to grow into its caches.
+ * Allowed rise over the second half of the time, by its slope: a tenth of the median, and no less than this. In the
+ * first half the instance may fill its caches.
  */
 export const ALLOWED_RISE: Readonly<Record<Judged, number>> = {
   privateMiB: 16,
@@ -54,7 +54,7 @@ export interface Finding {
   readonly allowed: number;
 }
 
-/** What became of each figure in the second half. */
+/** Returns the verdict on each figure over the second half. */
 export function judged(samples: readonly Sample[]): Finding[] {
   const half = samples.slice(Math.floor(samples.length / 2));
   return (Object.keys(ALLOWED_RISE) as Judged[]).map((name) => {
@@ -66,7 +66,7 @@ export function judged(samples: readonly Sample[]): Finding[] {
   });
 }
 
-/** The median of the slopes between all pairs (Theil and Sen): a collection or a checkpoint here and there says nothing. */
+/** Returns the median slope of all pairs (Theil and Sen), which single collections and checkpoints do not move. */
 function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], at) =>
     points.slice(at + 1).map(([laterX, laterY]) => (laterY - y) / (laterX - x)),
@@ -79,16 +79,16 @@ const medianOf = (values: readonly number[]) => values.toSorted((a, b) => a - b)
 export interface Soak {
   readonly samples: readonly Sample[];
   readonly findings: readonly Finding[];
-  /** How often each kind of work was done. */
+  /** Number of runs of each kind of work. */
   readonly done: Readonly<Record<string, number>>;
-  /** Answers that should have been others. */
+  /** Unexpected answers. */
   readonly refusals: Readonly<Record<string, number>>;
-  /** In seconds: half and 99 of 100 of all looks, and the worst bucket that was seen. */
+  /** In seconds: median, 99th percentile, and the worst bucket. */
   readonly loopDelay: { readonly half: number; readonly most: number; readonly worst: number };
   readonly exitCode: number;
 }
 
-/** @param pace how many of each kind of work in what a second would be; 1 is the modest rate that an hour is run at. */
+/** @param pace multiplies the rate of all work; 1 is the modest rate of an hour's run. */
 export async function soak(
   seconds: number,
   { everySeconds = 5, pace = 1, tell = (_: string) => {} } = {},
@@ -97,7 +97,7 @@ export async function soak(
   const folder = join(scratch.path, 'data');
   const mails = await startMailServer();
   let deliveries = 0;
-  // Some are taken, most are not: quarantine, retries and resending all have their turn.
+  // Accepts some deliveries and refuses most: quarantine, retries and redelivery all run.
   const receiver = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -123,7 +123,7 @@ export async function soak(
 
   const sessions: string[] = [];
   const codes = new Map<string, string>();
-  /** What the mail server has kept is read once, and not kept again. */
+  /** Reads and drops the mails that the server has collected. */
   function readMails(): void {
     for (const { envelopeTo, text } of (mails.received as (typeof mails.received)[number][]).splice(0)) {
       const [code] = /\b\d{6}\b/.exec(text) ?? [];
@@ -163,7 +163,7 @@ export async function soak(
   }
 
   let holder: string | undefined;
-  /** Each change is an event, which is delivered to whoever refuses most. */
+  /** Emits one event per change, delivered to endpoints that refuse most. */
   async function changeRoles(turn: number): Promise<void> {
     if (holder === undefined) {
       const users = [{ email: 'holder@example.com', roleSlugs: ['user'] }];
@@ -175,7 +175,7 @@ export async function soak(
     }
     const slugs = turn % 2 === 0 ? ['user', 'developer'] : ['user'];
     await ask('roles', request(server, 'PUT', `${application}/users/${holder}/roles`, { token, body: { slugs } }));
-    // An endpoint that was quarantined is let in again.
+    // Releases a quarantined endpoint.
     if (turn % 60 === 59)
       await ask(
         'release',
@@ -184,7 +184,7 @@ export async function soak(
       );
   }
 
-  /** The same rows again and again: the first time they are made, later found. */
+  /** Imports the same rows again and again: created the first time, found later. */
   async function importUsers(turn: number): Promise<void> {
     const users = Array.from({ length: 20 }, (_, row) => ({ email: `import-${turn % 20}-${row}@example.com` }));
     await ask('import', request(server, 'POST', `${application}/users/bulk`, { token, body: { users } }));
@@ -221,7 +221,7 @@ export async function soak(
   }
 
   const listening = new Set<AbortController>();
-  /** Listens for a while, and comes again. */
+  /** Listens for a while, then reconnects. */
   async function listen(at: number): Promise<void> {
     while (!isOver) {
       const session = sessions[(at * 7) % Math.max(1, sessions.length)];
@@ -240,7 +240,7 @@ export async function soak(
         done['stream'] = (done['stream'] ?? 0) + 1;
         for await (const _ of response.body!) if (isOver) break;
       } catch {
-        // Aborted, as asked.
+        // Aborted on purpose.
       }
       clearTimeout(timer);
       listening.delete(ended);
@@ -248,7 +248,7 @@ export async function soak(
     }
   }
 
-  /** One after the other, so many a second. */
+  /** Runs steps one after the other at a constant rate. */
   async function evenly(perSecond: number, step: (turn: number) => Promise<void>): Promise<void> {
     const everyMs = 1000 / (perSecond * pace);
     for (let turn = 0, due = performance.now(); !isOver; turn += 1, due += everyMs) {

@@ -1,7 +1,7 @@
 /**
- * SIGTERM while everything is under way at once: sign-ins, changes, imports, streams, bodies that come slowly, long work and a
- * backup. The server exits with 0 within ten seconds, and what it has answered is there afterwards. Run by itself it prints
- * figures:
+ * Sends SIGTERM to a busy server: sign-ins, changes, imports, streams, slow bodies, background tasks and a backup. It
+ * exits with 0 within ten seconds, and every acknowledged change is there afterwards. Prints figures when run
+ * directly:
  *
  *   bun test/faults/stop-under-load.ts [ROUNDS]
  */
@@ -24,15 +24,15 @@ import { type Scene, setScene } from './scene.ts';
 export interface StopRound {
   readonly exitCode: number;
   readonly ms: number;
-  /** Answers with a 200 before it. */
+  /** Number of answers of 200 before the signal. */
   readonly promised: number;
   readonly streams: number;
-  /** Streams that were cut off, where they should have ended. */
+  /** Streams that were cut off instead of ended. */
   readonly cut: number;
-  /** Whether a backup was being made. */
+  /** Whether a backup was running. */
   readonly isBackingUp: boolean;
   readonly losses: readonly string[];
-  /** Answers to what came too late, otherwise than they should be. */
+  /** Unexpected answers after the signal. */
   readonly problems: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const LIMIT_MS = 10_000;
 const STREAMS = 20;
 const SLOW_BODIES = 10;
 
-/** A request that is never sent in full. */
+/** Sends a request that never completes. */
 async function slowBody({ url }: RunningServer, token: string): Promise<{ drop(): void }> {
   const { hostname, port } = new URL(url);
   const socket = await Bun.connect({ hostname, port: Number(port), socket: { data() {}, error() {} } });
@@ -67,7 +67,7 @@ async function stopRound(
     promise: (promised) => void promises.push(promised),
     isOver: () => isOver,
   }).catch((error: Error) => {
-    // What comes too late may be told so.
+    // Late requests may be answered 503.
     if (!isOver || !/answered 503/.test(error.message)) problems.push(error.message);
   });
   let [open, ended, cut] = [0, 0, 0];
@@ -88,14 +88,14 @@ async function stopRound(
   const sessions = () => promises.flatMap((promised) => (promised.kind === 'session' ? [promised.token] : []));
   await Promise.race([load, eventually('a session', () => sessions().length > 0, 30_000)]);
   for (let stream = 0; stream < STREAMS; stream += 1) {
-    // So many of one session are taken; the next that signs in has its own.
+    // A session may have four streams; the next four use another session.
     const token = sessions()[Math.min(Math.floor(stream / 4), sessions().length - 1)]!;
     listening.push(listen(token).catch(() => void (cut += 1)));
   }
   const slow = await Promise.all(Array.from({ length: slowBodies }, () => slowBody(server, scene.token)));
   const { token: owner } = await signIn(server, scene.ownerEmail);
   const backup = await request(server, 'POST', '/api/workspace/backups', { token: owner, body: {} });
-  // The fault, at a moment that nothing here is in step with.
+  // Sends the signal at a random moment.
   await Bun.sleep(Math.random() * 600);
   const isBackingUp =
     backup.status === 200 &&

@@ -1,6 +1,7 @@
 /**
- * Reloads of the certificate under new connections, with and without the kernel handing on what a closing listener had accepted.
- * Each runs in a network of its own, which takes root. Prints how many connections were reset.
+ * Reloads the certificate under new connections, with and without the kernel's migration of connections that a closing
+ * listener had accepted. Each run has its own network namespace, which needs root. Prints the number of reset
+ * connections.
  *
  *   bun test/faults/tls-reload.ts [RELOADS]
  */
@@ -10,12 +11,12 @@ import { emptyFolder, startServer } from '../support/binary.ts';
 
 const CLIENTS = 30;
 const BETWEEN_MS = 1500;
-/** A listener that was replaced closes after 10 s at the latest. */
+/** A replaced listener closes after 10 s at the latest. */
 const LAST_CLOSES_MS = 12_000;
 
 interface Figures {
   readonly answered: number;
-  /** By code. */
+  /** Failed connections by error code. */
   readonly failed: Readonly<Record<string, number>>;
 }
 
