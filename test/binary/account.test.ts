@@ -1,4 +1,4 @@
-/** A person's whole account over HTTP with the compiled binary: each operation once, in the order of a life. */
+/** Walks through a person's whole account over HTTP: each operation once, in the order of a life. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type EphemeralServer,
@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A call that must succeed; its data. */
+/** Returns the data of a call that must succeed. */
 async function ok(answer: Promise<HttpAnswer>) {
   const { status, json } = await answer;
   expect([status, json.error ?? null]).toEqual([200, null]);
   return json.data;
 }
 
-/** Past the cool-down of codes. */
+/** Signs in again after the cool-down of codes. */
 async function signInAgain(email: string) {
   await ok(request(server, 'POST', '/test/clock', { body: { advanceMs: 31_000 } }));
   return signIn(server, email, server.clientId);
@@ -92,7 +92,7 @@ test('a life of an account', async () => {
   await call('POST', '/leave');
   token = (await signInAgain('countess@example.com')).token;
 
-  // As long as the move to another address can be undone, so can everything.
+  // After eight days the change of address can no longer be undone.
   await request(server, 'POST', '/test/clock', { body: { advanceMs: 8 * 24 * 3_600_000 } });
   token = (await signInAgain('countess@example.com')).token;
   const { challengeId, kept } = await call('POST', '/deletion');

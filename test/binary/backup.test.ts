@@ -1,4 +1,4 @@
-/** Backup, restore and drill by the binary, as an operator types them, beside a server and without one. */
+/** Backup, restore and drill as an operator types them, with a running server and without one. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const made = await gatehouse('backup', backup, '--data', folder);
   expect(made).toMatchObject({ exitCode: 0, stdout: '' });
   expect(made.stderr).toMatch(/one\.db: \d+ KiB, \d+ rows, [\d.]+ s, sha-256 [0-9a-f]{64}\n.*holds the instance key/);
-  // What comes later is not in it.
+  // Changes made after the backup are not in it.
   await request(server, 'POST', '/api/applications', { token: key, body: { name: 'Later' } });
   const refused = await gatehouse('restore', backup, '--data', folder, '--force');
   expect([refused.exitCode, refused.stderr]).toEqual([
@@ -109,7 +109,7 @@ test('a drill restores, starts and counts, sends nothing, and leaves nothing', a
   await post(`/api/applications/${id}/users/${items[0].userId}/pause`, {});
   await post('/api/v1/auth/otp/send', { email: 'owner@example.com' });
   await server.stop();
-  // A mail and a delivery that are due, as after a night without a network.
+  // Leaves a mail and a delivery due, as after a night without a network.
   const sqlite = new Database(join(data, 'gatehouse.db'));
   const due = [
     sqlite.run("UPDATE deliveries SET status = 'pending', next_attempt_at = 0").changes,
@@ -125,7 +125,7 @@ test('a drill restores, starts and counts, sends nothing, and leaves nothing', a
   const others = folders();
   const { exitCode, stdout } = await run(['backup', 'verify', join(path, 'two.db')], {
     cwd: path,
-    // Settings of the machine it is tried on are not the instance's: none of them counts.
+    // A drill ignores the settings of the machine it runs on.
     env: { ...env, GATEHOUSE_BACKUP_TO: path, GATEHOUSE_PORT: '1' },
   });
   expect(stdout).toMatch(/two\.db is good: it was restored, started and answered\.\n/);

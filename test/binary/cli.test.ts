@@ -1,4 +1,4 @@
-/** The command line: what each command prints, and what a wrong one is answered. */
+/** The command line: the output of each command, and the errors of wrong ones. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { isSecret } from '../../src/core/secret.ts';
 import { VERSION } from '../../src/version.ts';
 import { BINARY, cleanEnvironment, emptyFolder, request, run, startEphemeral, startServer } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 let cwd: ReturnType<typeof emptyFolder>;
@@ -19,7 +19,7 @@ afterEach(() => cwd.remove());
 const gatehouse = (args: string[], env: Record<string, string> = {}) =>
   run(args, { cwd: cwd.path, env: { TMPDIR: cwd.path, ...env } });
 
-// What each command's help says is looked at without a process, in test/cli/help.test.ts.
+// The text of each command's help is tested without a process, in test/cli/help.test.ts.
 describe('help', () => {
   test.each([[[]], [['--help']]])('by %j names every family of commands', async (args) => {
     const { stdout, stderr, exitCode } = await gatehouse(args);
@@ -73,7 +73,7 @@ describe('openapi', () => {
   });
 
   test('prints what a server at the same address serves', async () => {
-    // The limits in force are part of it.
+    // The output contains the limits in force.
     const limits = { GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '7' };
     const server = await startServer(join(cwd.path, 'data'), limits);
     const printed = await gatehouse(['openapi'], { GATEHOUSE_BASE_URL: server.url, ...limits });

@@ -1,4 +1,4 @@
-/** The wall clock of the machine jumps under a server; `bun test/faults/clock-jumps.ts` does so for longer. */
+/** Moves the machine's wall clock under a server; `bun test/faults/clock-jumps.ts` does so for longer. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { clockJumps } from '../faults/clock-jumps.ts';
 import { hasCompiler } from '../faults/shims.ts';

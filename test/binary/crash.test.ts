@@ -1,6 +1,6 @@
 /**
- * Crashes: the server is killed again and again under a mixed load, and in the middle of long work, on one data folder. What
- * was acknowledged with a 200 must be there afterwards. `CRASH_ROUNDS` sets how often.
+ * Kills the server again and again under a mixed load, and during background tasks, on one data folder. Every change
+ * acknowledged with 200 must be there afterwards. `CRASH_ROUNDS` sets the number of kills.
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -29,10 +29,10 @@ afterAll(async () => {
 });
 const receiverUrl = receiver.url.href;
 
-/** What each run must have had acknowledged: round by round the next of them is waited for, however slow the machine. */
+/** Kinds of promises that each run must contain: every round waits for the next one, however slow the machine is. */
 const AWAITED = ['code', 'used', 'session', 'key'] as const;
 
-/** @returns what the server said yes to before it was killed. */
+/** @returns the promises acknowledged before the kill. */
 async function crashRound(round: number, folder: string, scene: Scene): Promise<Promised[]> {
   const server = await startServer(folder, scene.env);
   const promises: Promised[] = [];
@@ -50,7 +50,7 @@ async function crashRound(round: number, folder: string, scene: Scene): Promise<
     load,
     eventually(`an acknowledged ${awaited}`, () => promises.some(({ kind }) => kind === awaited), 30_000),
   ]);
-  // The fault itself, at a moment that nothing here is in step with.
+  // Kills at a random moment.
   await Promise.race([load, Bun.sleep(Math.random() * 250)]);
   isKilled = true;
   server.process.kill('SIGKILL');
@@ -68,7 +68,7 @@ test(`${ROUNDS} kills lose nothing that was acknowledged, and leave a sound data
     everything.push(...promises);
     const server = await startServer(folder, scene.env);
     expect(await lossesOf(promises, scene, server)).toEqual([]);
-    // Half of the checks are followed by a kill as well: recovery is itself interrupted and done again.
+    // Every second check ends with a kill too, which interrupts recovery.
     await server.stop(round % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
   }
 
@@ -97,7 +97,7 @@ test('background task resumed from the start itself, so that kills soon after ea
   for (let kills = 0; kills < 5; kills += 1) {
     const before = done();
     server = await startServer(folder, env);
-    // Sooner than the job comes round.
+    // The task continues at the start, before its scheduled run.
     await eventually('some more of the trail', () => done() > before, 4000);
     await server.stop('SIGKILL');
   }
@@ -123,7 +123,7 @@ test('kills in the middle of long work leave its trail complete, and nothing twi
     await Bun.sleep(Math.random() * 50);
     await server.stop('SIGKILL');
     const { events, reported, open } = trail();
-    // Row and report go together, whatever moment the kill came at.
+    // A revoked row and its event are committed together, whenever the kill comes.
     expect({ reported, open }).toEqual({ reported: events, open: sessions - events });
     reached.push(events);
     server = await startServer(folder, env);

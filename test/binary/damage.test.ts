@@ -1,11 +1,11 @@
-/** Damage that a start finds: it is said in the log and to owners, and never where there is none. */
+/** Damage found at a start is reported in the log and to owners, without false alarms. */
 import { Database } from 'bun:sqlite';
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, cpSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder, eventually, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(60_000);
 
 const scratch = emptyFolder();
@@ -15,13 +15,13 @@ const key = (await run(['key'], { cwd: scratch.path })).stdout.trim();
 const BOOTSTRAP = { GATEHOUSE_OWNER_EMAIL: 'owner@example.com', GATEHOUSE_WORKSPACE_KEY: key };
 const start = (folder: string) => startServer(folder, BOOTSTRAP, ['--log-format', 'json']);
 
-/** Lines of the log about damage. */
+/** Returns the log's lines about damage. */
 const damageIn = (server: RunningServer) => server.stdout.text().match(/^.*(?:damaged|is shorter than).*$/gm) ?? [];
 
 const PAGE = 4096;
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
-/** Where the index has the number of committed frames: https://www.sqlite.org/walformat.html#walidxfmt. */
+/** Offset of the number of committed frames in the WAL index: https://www.sqlite.org/walformat.html#walidxfmt. */
 const FRAMES_IN_INDEX = 16;
 
 function overwrite(path: string, at: number, bytes: Uint8Array): void {
@@ -41,10 +41,10 @@ const namesOn = async (server: RunningServer) =>
     ({ name }: { name: string }) => name,
   ) as string[];
 
-/** A folder as a killed server leaves it, with changes in its log. */
+/** Leaves a folder as after a kill, with changes in its write-ahead log. */
 async function killed(name: string, changes = 30): Promise<string> {
   const folder = join(scratch.path, name);
-  // A clean stop first: the log then holds these changes alone, and the database is one without it.
+  // After a clean stop the log holds only these changes, and the database is complete without it.
   await (await start(folder)).stop();
   const server = await start(folder);
   for (let n = 0; n < changes; n += 1)
@@ -102,7 +102,7 @@ test('a log that was cut after a kill is said at the start, with how much of it 
   const folder = await killed('cut');
   const log = join(folder, 'gatehouse.db-wal');
   expect((await run(['doctor', '--data', folder], { cwd: scratch.path })).stdout).not.toContain('cannot be read');
-  // The file may be longer than its frames: after a checkpoint the log begins anew at its start.
+  // The log may be longer than its frames: a restarted log begins at the start of its file.
   const frames = readFileSync(join(folder, 'gatehouse.db-shm')).readUInt32LE(FRAMES_IN_INDEX);
   truncateSync(log, LOG_HEADER + Math.floor(frames / 2) * (FRAME_HEADER + PAGE));
   const copy = `${folder}-copy`;
@@ -117,7 +117,7 @@ test('a log that was cut after a kill is said at the start, with how much of it 
     { code: 'database_damaged', message: expect.stringMatching(/\d+ of \d+ pages in it/), remedy: expect.any(String) },
   ] as never);
   await server.stop();
-  // It was read as far as it goes: the next start has nothing to say.
+  // The first start read every intact frame, so the next one has nothing to report.
   const next = await start(folder);
   expect(damageIn(next)).toEqual([]);
   await next.stop();

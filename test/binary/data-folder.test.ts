@@ -1,4 +1,4 @@
-/** The data folder: private, held by one server, and never harmed by a binary that cannot serve it. */
+/** The data folder is private, belongs to one server, and stays unharmed by a binary that cannot serve it. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { SCHEMA_VERSION } from '../../src/db/sqlite/migrate.ts';
 import { BINARY, cleanEnvironment, emptyFolder, request, run, signIn, startServer } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 let scratch: ReturnType<typeof emptyFolder>;
@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-/** A start that is expected to be refused. */
+/** Runs a start that must be refused. */
 async function refusal(command = 'serve', env: Record<string, string> = {}) {
   const port = command === 'serve' ? ['--port', '0'] : [];
   const { stdout, stderr, exitCode } = await run([command, '--data', folder, ...port], { cwd: scratch.path, env });
@@ -45,7 +45,7 @@ async function makeFolder(env: Record<string, string> = {}): Promise<void> {
 const kept = emptyFolder();
 let isKept = false;
 
-/** The folder as a first start and a clean stop leave it; made once, and copied with its modes. */
+/** Copies the folder of a first start and a clean stop, which is made once. */
 async function givenFolder(): Promise<void> {
   const path = join(kept.path, 'data');
   if (!isKept) {
@@ -63,7 +63,7 @@ function change(sql: string): void {
   sqlite.close();
 }
 
-/** Name → hash of every file; the lock file is held, not written. */
+/** Returns the hash of every file by its name, without the lock file. */
 function fingerprints(): Record<string, string> {
   const names = readdirSync(folder).filter((name) => name !== 'gatehouse.lock');
   return Object.fromEntries(

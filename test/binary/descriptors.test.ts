@@ -1,4 +1,4 @@
-/** File descriptors used up by clients that hold connections: the server lives, says so, and makes room. */
+/** Clients use up all file descriptors by holding connections: the server survives, reports it, and frees some. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { BINARY, cleanEnvironment, emptyFolder, eventually, freePort, request } from '../support/binary.ts';
 
@@ -25,7 +25,7 @@ async function startLimited(folder: string) {
   return { server, ready, log: () => Bun.file(`${folder}/log`).text() };
 }
 
-/** Opens a connection, sends, and keeps it. */
+/** Opens a connection, sends, and keeps it open. */
 async function hold(url: string, first: string) {
   const { hostname, port } = new URL(url);
   const held = {
@@ -76,7 +76,7 @@ test('the first delivery to others, due when nothing is left, fails as a deliver
   const held = await Promise.all(Array.from({ length: HELD }, () => hold(ready.url, 'GET /healthz HTTP/1.1\r\n')));
   await eventually('the log says why', async () => (await log()).includes('no file descriptors are left'));
   asking.send('Content-Length: 0\r\n\r\n');
-  // This one waits until the held ones are left.
+  // The delivery waits until the held connections are closed.
   const deliveries = () => request(ready, 'GET', `${path}/${id}/deliveries`, { token });
   await eventually(
     'the delivery is tried',

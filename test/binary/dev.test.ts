@@ -1,4 +1,4 @@
-/** `gatehouse serve --dev`: what a developer runs on their own machine is reached on their own machine. */
+/** `gatehouse serve --dev` listens only on the developer's own machine. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { createBrowser, fragmentOf, passProvider, pathOf } from '../modules/provider/browser.ts';
 import { emptyFolder, eventually, request, run, signIn, startServer } from '../support/binary.ts';

@@ -1,10 +1,10 @@
-/** The device grant as OAuth clients that we did not write make it, over HTTP with the compiled binary. */
+/** The device grant by OAuth clients that we did not write, over HTTP. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { type EphemeralServer, eventually, request, signIn, startEphemeral } from '../support/binary.ts';
 
-// Processes start here, and one client waits out its interval in real time.
+// One client waits for its interval in real time.
 setDefaultTimeout(60_000);
 
 let server: EphemeralServer;
@@ -18,7 +18,7 @@ afterAll(() => server.stop());
 const advance = (seconds: number) => request(server, 'POST', '/test/clock', { body: { advanceMs: seconds * 1000 } });
 
 const decide = async (decision: 'approve' | 'deny', user_code: string) => {
-  // Approving takes a sign-in of the last ten minutes, and the clock is moved here.
+  // Approval needs a sign-in within the last ten minutes, and the test moves the clock.
   person = await signIn(server, 'ada@example.com', server.clientId);
   const { token } = person;
   const { status } = await request(server, 'POST', `/api/account/device/${decision}`, { token, body: { user_code } });
@@ -54,7 +54,7 @@ describe('oauth4webapi', () => {
         client,
         await oauth.deviceCodeGrantRequest(as, client, none, deviceCode, insecure),
       );
-    /** The error of a poll that is refused, as the client understands it. */
+    /** Returns the error of a refused poll, as the client reports it. */
     const refusal = (deviceCode: string) =>
       poll(deviceCode).then(
         () => 'none',

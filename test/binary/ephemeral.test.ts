@@ -21,7 +21,7 @@ import {
   verifyCode,
 } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const RUNNER = resolve(import.meta.dir, '../support/runner.ts');
@@ -226,7 +226,7 @@ describe('whoever started it', () => {
     readonly pid: number;
   }
 
-  /** A runner in a process of its own, with an instance for each list of flags, all of them ready. */
+  /** Starts a runner as a separate process, with one ready instance per list of flags. */
   async function startRunner(stdin: 'pipe' | 'ignore' | 'inherit', ...instances: string[][]) {
     const temporary = emptyFolder();
     const args = [RUNNER, BINARY, stdin, ...instances.map((flags) => JSON.stringify(flags))];
@@ -242,7 +242,7 @@ describe('whoever started it', () => {
     return { runner, temporary, started };
   }
 
-  // Where one of these fails, what should have ended has not.
+  // Instances that a failing test leaves behind.
   const all: Started[] = [];
   afterAll(async () => {
     for (const instance of all) if (await isUp(instance)) process.kill(instance.pid, 'SIGKILL');

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const scratch = emptyFolder();
@@ -32,7 +32,7 @@ describe('on an empty folder', () => {
     const lastOther = good.at(-1) === '0' ? '1' : '0';
     for (const query of ['?token=', '?token=guess', `?token=${good.slice(0, -1)}${lastOther}`])
       expect(await statusOf(`${server.url}/setup${query}`)).toBe(404);
-    // Where the owner's own browser comes back to there is nothing to fill in for others.
+    // The owner's browser can return to the page, but nobody else finds a form there.
     expect(await (await fetch(`${server.url}/setup`)).text()).not.toContain('<form');
     const answer = await setUp(server, 'guess', 'eve@example.com');
     expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);

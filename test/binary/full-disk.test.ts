@@ -1,6 +1,6 @@
 /**
- * A disk that takes no more, full or read-only, under a running server: changes are refused as that, every place that says
- * whether they are taken says the same, and the server ends well.
+ * A full or read-only disk under a running server: it refuses changes with the right error, reports the same state
+ * everywhere, and stops cleanly.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
@@ -26,7 +26,7 @@ setDefaultTimeout(60_000);
 const key = (await run(['key'], { cwd: '/' })).stdout.trim();
 const BOOTSTRAP = { GATEHOUSE_WORKSPACE_KEY: key, GATEHOUSE_OWNER_EMAIL: 'owner@example.com' };
 
-/** A folder and a server on a disk of its own. */
+/** Starts a server on a folder of its own disk. */
 async function serveOn(disk: SmallDisk): Promise<RunningServer> {
   const server = await startServer(join(disk.path, 'data'), BOOTSTRAP, ['--log-format', 'json']);
   const { json } = await request(server, 'GET', '/api/workspace/api-keys', { token: key });
@@ -44,7 +44,7 @@ interface Line {
 
 const TROUBLE = ['warn', 'error', 'fatal'];
 
-/** Returns the log's lines about trouble. */
+/** Returns the log's warnings and errors. */
 const linesOf = (server: RunningServer): Line[] =>
   server.stdout
     .text()
@@ -57,7 +57,7 @@ const said = (server: RunningServer, pattern: RegExp) => linesOf(server).filter(
 
 const returnUrls = Array.from({ length: 20 }, (_, n) => `https://example.com/${n}/${'x'.repeat(1900)}`);
 
-/** A change of ordinary size. */
+/** Makes a change of ordinary size. */
 const change = (server: RunningServer, name: string) =>
   request(server, 'POST', '/api/applications', { token: key, body: { name, returnUrls } });
 
@@ -71,13 +71,13 @@ const isWritable = async (server: RunningServer) =>
 
 const REFUSED = 'The disk refuses writes; changes are refused until it accepts them again.';
 
-/** Makes changes until none was taken for longer than the jobs need to free what they can. */
+/** Makes changes until none has succeeded for longer than the jobs need to free space. */
 async function nothingFits(server: RunningServer): Promise<void> {
   for (let refused = 0; refused < 30; await Bun.sleep(100))
     refused = (await change(server, 'Fits')).status === 503 ? refused + 1 : 0;
 }
 
-/** Looks a number of times while the disk refuses, and goes on trying changes meanwhile. */
+/** Checks the reported state repeatedly while the disk refuses, and keeps trying changes. */
 async function lookOften(server: RunningServer, looks: number) {
   const seen = { ready: new Set<string>(), writable: new Set<number | undefined>(), changes: new Set<string>() };
   for (let look = 0; look < looks; look += 1) {
@@ -85,7 +85,7 @@ async function lookOften(server: RunningServer, looks: number) {
     seen.changes.add(`${status} ${json.error} ${headers.get('retry-after')}`);
     seen.ready.add(await ready(server));
     seen.writable.add(await isWritable(server));
-    // Between the ticks of the jobs, whose small changes may still fit.
+    // Waits between the ticks of the jobs, whose small changes may still fit.
     await Bun.sleep(60);
   }
   return { ready: [...seen.ready], writable: [...seen.writable], changes: [...seen.changes] };
@@ -116,7 +116,7 @@ test.skipIf(!hasSmallDisks)(
     expect(lines.slice(before).filter(({ msg }) => !/^jobs fail/.test(msg))).toMatchObject([
       { msg: 'the disk accepts writes again' },
     ]);
-    // A log that is restarted in the room it has takes changes for a moment, and is refused again.
+    // A restarted log has space for a few changes before it is refused again.
     expect(said(server, /disk refuses writes/).length).toBe(said(server, /disk accepts writes again/).length);
     expect(said(server, /jobs? fail/).length).toBeLessThanOrEqual(said(server, /disk refuses writes/).length);
     expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
@@ -178,7 +178,7 @@ test.skipIf(!hasSmallDisks).each(['full', 'read-only'] as const)(
   },
 );
 
-/** Ids of the applications, read in a copy: the disk itself takes no recovery. */
+/** Returns the ids of the applications from a copy, since the full disk has no space for recovery. */
 function readCopy(folder: string): string[] {
   const scratch = emptyFolder();
   Bun.spawnSync(['cp', '-r', folder, join(scratch.path, 'data')]);
@@ -206,7 +206,7 @@ test.skipIf(!hasSmallDisks)('a command on a full disk says so in a line', async 
   disk.remove();
 });
 
-/** Of the troubles that `bun test/faults/bad-disk.ts` has. */
+/** A selection of the failures in test/faults/bad-disk.ts. */
 const SHORT = ['disk full', 'reads fail', 'all fails'];
 
 test.skipIf(!hasCompiler)(

@@ -1,4 +1,4 @@
-/** `gatehouse healthcheck` through the binary: silent and 0 where the server is ready, one line and 1 where it is not. */
+/** `gatehouse healthcheck` exits silently with 0 if the server is ready, else with one line and 1. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { emptyFolder, freePort, run, startServer } from '../support/binary.ts';

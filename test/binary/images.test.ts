@@ -1,10 +1,10 @@
-/** Pictures through the compiled binary: uploaded as programs and browsers send them, and served. */
+/** Uploads pictures as programs and browsers send them, and fetches them. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { flatPng, hugePng, jpeg, png, RED, webp, withExif } from '../modules/images/pictures.ts';
 import { emptyFolder, type EphemeralServer, request, signIn, startEphemeral, startServer } from '../support/binary.ts';
 
-// Processes start here, and pictures of many megapixels are made.
+// Pictures of many megapixels are slow to make.
 setDefaultTimeout(60_000);
 
 const MIB = 1024 * 1024;
@@ -16,7 +16,7 @@ async function put(server: { url: string }, token: string, body: BodyInit, type?
     headers: { authorization: `Bearer ${token}`, ...(type && { 'content-type': type }) },
     body,
   });
-  // biome-ignore lint: answers are checked by the test that asked for them.
+  // biome-ignore lint: each test checks the answer it asked for.
   return { status: response.status, headers: response.headers, json: (await response.json()) as any };
 }
 
@@ -96,7 +96,7 @@ test('a sender that gives up in the middle leaves its room to others', async () 
   }
   const body = bodyOf(png(9, 9, () => RED));
   let status = 0;
-  // The server learns of the last one a moment later.
+  // The server notices the last closed connection a moment later.
   for (let tries = 0; tries < 100 && status !== 200; tries += 1) {
     ({ status } = await put(server, token, body, 'image/png'));
     if (status === 429) break;
@@ -105,7 +105,7 @@ test('a sender that gives up in the middle leaves its room to others', async () 
   await server.stop();
 });
 
-/** Peaks are read from /proc. */
+/** Reads the peak from /proc. */
 test.if(process.platform === 'linux')('no upload adds more than 150 MB, nor do many at once', async () => {
   const server = await startEphemeral();
   const tokens = await Promise.all(Array.from({ length: 5 }, (_, index) => person(server, `p${index}@example.com`)));

@@ -1,4 +1,4 @@
-/** The README's way from a download to a backup, its blocks run by a shell, with a folder in the place of a release. */
+/** Runs the README's commands from a download to a backup in a shell, with a folder in place of a release. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ async function startedServer(): Promise<Bun.Subprocess> {
   return server;
 }
 
-/** macOS and Windows have other words for it. */
+/** The commands differ on macOS and Windows. */
 const isLinux = process.platform === 'linux';
 
 test.skipIf(!isLinux)(

@@ -1,4 +1,4 @@
-/** Backups that are killed in the middle: what they leave goes with the next one, and nothing that another process writes goes. */
+/** Kills backups halfway: the next one removes their leftovers, and nothing that a running process writes. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
@@ -13,7 +13,7 @@ const data = join(scratch.path, 'data');
 const backups = join(scratch.path, 'backups');
 afterAll(() => scratch.remove());
 
-/** Makes the copy take long enough to be killed in the middle. */
+/** Makes the copy slow enough to be killed halfway. */
 function inflate(folder: string): void {
   const sqlite = new Database(join(folder, 'gatehouse.db'), { readwrite: true });
   sqlite.run('PRAGMA synchronous = OFF');
@@ -75,7 +75,7 @@ test('each killed one leaves one file, which the next backup removes, whatever i
 
 test('one that another process is writing, of the same instance and under the same name, is left alone and ends well', async () => {
   await kill('dead.db');
-  // The copy has the key, and the note of the killed backup.
+  // The copied folder has the key and the note of the killed backup.
   const clone = join(scratch.path, 'clone');
   cpSync(data, clone, { recursive: true });
   const { child, own } = await startBackup('same.db', clone, '--force');

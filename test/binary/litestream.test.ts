@@ -1,9 +1,9 @@
-/** Litestream beside a server: what comes back when the machine is lost. The long form is test/faults/litestream.ts. */
+/** Restores what Litestream copied before the machine was lost. The long form is test/faults/litestream.ts. */
 import { expect, test } from 'bun:test';
 import { loseMachine } from '../faults/litestream.ts';
 import { LITESTREAM } from '../support/litestream.ts';
 
-/** One second is the interval of its copies, as printed; the rest is for a machine that is busy with other tests. */
+/** One second is the printed copy interval; the rest allows for a busy machine. */
 const MOST_LOST_MS = 1000 + 2000;
 
 test.skipIf(LITESTREAM === null)(

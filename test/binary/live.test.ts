@@ -1,18 +1,18 @@
-/** Event streams of the compiled binary: idle for long, many at once, gone, and at a stop. */
+/** Event streams: idle for long, many at once, aborted, and at a stop. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, request, signIn, startEphemeral } from '../support/binary.ts';
 import { messagesIn, PATH } from '../modules/live/listen.ts';
 
-// Processes start here, and connections are idle on purpose.
+// Connections are idle on purpose.
 setDefaultTimeout(30_000);
 
-/** A listener on a socket of its own: fetch would keep the number of connections down. */
+/** A listener on its own socket, since fetch limits the number of connections. */
 interface Listener {
-  /** All that has come, with the head of the answer and the chunks’ frames. */
+  /** Returns everything received, with the answer's head and chunk frames. */
   text(): string;
   events(): string[];
   isClosed(): boolean;
-  /** Whether the answer ended as it should, not in the middle (RFC 9112 §7.1). */
+  /** Returns whether the chunked answer ended properly (RFC 9112 §7.1). */
   isComplete(): boolean;
   /** Sends another request over the same connection. */
   again(): void;
@@ -44,7 +44,7 @@ async function listen(server: { url: string }, token: string, method = 'GET'): P
   };
 }
 
-/** The body of a chunked answer. */
+/** Returns the body of a chunked answer. */
 function withoutFrames(text: string): string {
   return text
     .slice(text.indexOf('\r\n\r\n') + 4)
@@ -73,7 +73,7 @@ describe.concurrent('event streams of the binary', () => {
     );
     await eventually('all have their snapshot', () => listeners.every(hasSnapshot));
     const since = performance.now();
-    // Bun closes what is idle for ten seconds; a comment comes every fifteen at most.
+    // Bun closes connections idle for ten seconds; a comment is due within fifteen.
     await eventually(
       'all have heard a heartbeat',
       () => listeners.every((one) => one.text().includes(': heartbeat')),

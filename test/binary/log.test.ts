@@ -1,4 +1,4 @@
-/** The log never stops the product: neither a full disk under it nor a reader that has stopped reading. */
+/** The log never stops the server, neither on a full disk nor for a reader that stopped reading. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ setDefaultTimeout(30_000);
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());
 
-/** A server that logs each request to the descriptor, ready to answer. */
+/** Starts a server that logs each request to the descriptor, and waits until it is ready. */
 async function serveInto(stdout: number, name: string) {
   const port = freePort();
   const child = Bun.spawn([BINARY, 'serve', '--data', join(scratch.path, name), '--port', String(port)], {
@@ -39,10 +39,10 @@ describe.skipIf(process.platform !== 'linux').concurrent('a server whose log', (
   test('nobody reads any more answers, says later what was lost, and ends with 0', async () => {
     const path = join(scratch.path, 'pipe');
     expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0);
-    // Open for reading as well, so that opening does not wait, and reading does not either.
+    // Opened for reading and writing, so that neither opening nor reading blocks.
     const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     const { child, health } = await serveInto(openSync(path, 'w'), 'unread');
-    // Some 230 characters a request: more than the pipe and the memory for the log take.
+    // About 230 characters per request: more than the pipe and the log's buffer hold.
     for (let block = 0; block < 70; block += 1) await Promise.all(Array.from({ length: 100 }, () => health()));
     expect(await health()).toBe(200);
     const chunk = Buffer.alloc(1024 * 1024);

@@ -1,4 +1,4 @@
-/** Files that are deleted under a running server: what was acknowledged stays, and nothing more is acknowledged. */
+/** Files are deleted under a running server: acknowledged changes stay, and no more are acknowledged. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import {
   startServer,
 } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(60_000);
 
 const scratch = emptyFolder();
@@ -33,7 +33,7 @@ const fatalLines = (server: RunningServer) => server.stdout.text().match(/^.*"le
 const LOG_GONE =
   'The database’s write-ahead log was deleted or replaced while the server runs: its operator must restart the server.';
 
-/** Makes changes as fast as they are answered. @returns names that were acknowledged, and how the others were refused. */
+/** Makes changes as fast as they are answered. @returns acknowledged names, and the errors of the others. */
 async function changes(server: RunningServer, count: number, prefix: string) {
   const taken: string[] = [];
   const refused = new Set<string>();
@@ -137,7 +137,7 @@ describe('the lock file deleted under a running server', () => {
     expect((await request(first, 'GET', '/readyz')).status).toBe(503);
     expect((await make(second, 'Taken')).status).toBe(200);
     expect(await first.stop()).toBe(0);
-    // The note that commands go by is the second one's.
+    // Commands find a server by this file, which now belongs to the second one.
     expect(existsSync(join(folder, 'gatehouse.server.json'))).toBe(true);
     expect((await make(second, 'Taken too')).status).toBe(200);
     expect(await second.stop()).toBe(0);

@@ -1,4 +1,4 @@
-/** The figures of a real server on a real disk, over real connections; and its log as people read it. */
+/** The metrics of a real server, over real connections and a real disk; and its readable log. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { emptyFolder, eventually, request, type RunningServer, startServer } from '../support/binary.ts';
 import { readExposition } from '../support/exposition.ts';
@@ -23,7 +23,7 @@ describe('a server on a disk', () => {
     expect(figures.value('gatehouse_database_flush_duration_seconds_count')).toBeGreaterThan(0);
     expect(figures.value('gatehouse_database_flush_failures_total')).toBe(0);
     expect(figures.value('gatehouse_database_wal_bytes')).toBeGreaterThan(0);
-    // The very request that asks.
+    // Counts the request for the metrics itself.
     expect(figures.value('gatehouse_http_requests_in_flight')).toBe(1);
     await eventually('the loop was looked at', async () =>
       (await scrape()).value('gatehouse_event_loop_delay_seconds_count'),

@@ -1,8 +1,8 @@
-/** An operator's night, as far as it is quick: `bun test/faults/night.ts` plays all of it. */
+/** The quick incidents of an operator's night; `bun test/faults/night.ts` plays all of them. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { night } from '../faults/night.ts';
 
-// Mail is waited for that is tried again after some seconds.
+// A failed mail is retried after some seconds.
 setDefaultTimeout(90_000);
 
 test('a dead mail server, a move to another machine and a lost mailbox are lived through by the binary alone', async () => {

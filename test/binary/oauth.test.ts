@@ -1,10 +1,10 @@
-/** Discovery, introspection and revocation as OAuth clients that we did not write make them, with the compiled binary. */
+/** Discovery, introspection and revocation by OAuth clients that we did not write. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 
-// A process starts here.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(60_000);
 
 const insecure = { [oauth.allowInsecureRequests]: true };
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A key that the device grant gave to this person. */
+/** Gets a key for this person by the device grant. */
 async function deviceKey(configuration: openid.Configuration, person: { token: string }): Promise<string> {
   const begun = await openid.initiateDeviceAuthorization(configuration, {});
   const body = { user_code: begun.user_code };

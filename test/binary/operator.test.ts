@@ -1,4 +1,4 @@
-/** What an operator does on the server's own machine, by the binary alone: doctor, outbox, the links, a start and its end. */
+/** An operator's commands on the server's own machine: doctor, outbox, links, start and stop. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import {
   verifyCode,
 } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const scratch = emptyFolder();

@@ -1,4 +1,4 @@
-/** A path means what it says: one that leads elsewhere once it is resolved is refused, however it is spelt. */
+/** Refuses a path that resolves to another one, however it is encoded. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A refusal that comes before the body was read reaches clients and proxies that write all of it before they read: the
- * connection is not reset under an answer that is on its way.
+ * An early refusal reaches clients and proxies that write the whole body before they read. The server does not reset
+ * the connection while its answer is in transit.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { type EphemeralServer, request, signIn, startEphemeral } from '../suppor
 
 setDefaultTimeout(30_000);
 
-/** As the largest that a proxy passes on by default. */
+/** About the largest body that a proxy passes on by default. */
 const BODY = Buffer.alloc(900_000, ' ');
 const STALLED_MS = 4000;
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, ' '), Buffer.from('\r\n')]);
@@ -41,12 +41,12 @@ interface Sent {
 
 interface Connection {
   write(bytes: Buffer): Promise<void>;
-  /** The next answer. From the first call on it reads, and not before. */
+  /** Returns the next answer; reading begins with the first call. */
   read(): Promise<string>;
   drop(): void;
 }
 
-/** A connection that does not read hears of no reset. */
+/** A connection that does not read sees no reset. */
 async function stalled(): Promise<never> {
   await Bun.sleep(STALLED_MS);
   throw new Error('nothing more was taken');
@@ -107,7 +107,7 @@ async function open(): Promise<Connection> {
   };
 }
 
-/** One exchange: all is written, then what was answered meanwhile is read. */
+/** Writes everything, then reads the answers. */
 async function exchange({ write, read }: Connection, connection: string, sent: Sent): Promise<string> {
   const { method = 'POST', path = '/api/applications', token, type = 'application/json', body = [BODY] } = sent;
   const length = sent.length ?? `Content-Length: ${body.reduce((sum, part) => sum + part.length, 0)}`;
@@ -115,7 +115,7 @@ async function exchange({ write, read }: Connection, connection: string, sent: S
   const { host } = new URL(server.url);
   const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: ${connection}\r\n${credential}`;
   await write(Buffer.from(`${head}Content-Type: ${type}\r\n${length}\r\n\r\n`));
-  // What came over other connections later has been answered, so the server has seen this one and judged it.
+  // Later answers over other connections show that the server has seen and judged this one.
   for (let look = 0; look < 3; look += 1) await request(server, 'GET', '/healthz');
   for (const part of body) await write(part);
   return read();
@@ -174,7 +174,7 @@ test('who never sends the rest gets the answer all the same', async () => {
   opened.drop();
 });
 
-/** Pours zeros into a connection until it is answered, or closed. */
+/** Sends zeros over a connection until it is answered or closed. */
 async function pour({ url }: EphemeralServer, head: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const over = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ async function pour({ url }: EphemeralServer, head: string): Promise<void> {
   socket.terminate();
 }
 
-/** Peaks are read from /proc. */
+/** Reads the peak from /proc. */
 test.if(process.platform === 'linux')('strangers who pour in bodies together do not fill the memory', async () => {
   const poured = await startEphemeral();
   const { pid } = poured.process;

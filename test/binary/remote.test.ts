@@ -1,4 +1,4 @@
-/** The command line against a server, both the compiled binary: from the login to the logout. */
+/** The command line against a server, from login to logout, both the compiled binary. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import {
 } from '../support/binary.ts';
 import { startReceiver } from '../support/receiver.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(60_000);
 
 let server: EphemeralServer;
@@ -29,7 +29,7 @@ afterAll(() => server.stop());
 const here = { XDG_CONFIG_HOME: join(home.path, 'config'), NO_COLOR: '1' };
 const gatehouse = (...args: string[]) => run(args, { cwd: home.path, env: here });
 
-/** A command that goes on. */
+/** Starts a command that does not end by itself. */
 function start(...args: string[]) {
   const child = Bun.spawn([BINARY, ...args], {
     cwd: home.path,

@@ -1,4 +1,4 @@
-/** What `gatehouse print` gives nginx, Caddy and HAProxy, run by the real ones before the binary, where a machine has them. */
+/** Runs real nginx, Caddy and HAProxy with the configuration of `gatehouse print`, as far as they are installed. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as ask, type RequestOptions } from 'node:https';
@@ -16,15 +16,15 @@ const HOST = 'auth.example.com';
 interface Front {
   readonly folder: string;
   readonly port: number;
-  /** What is printed for the port of the binary. */
+  /** Configuration that is printed for the port of the binary. */
   readonly printed: string;
 }
 
-/** The command line of a proxy with what is printed for it, and a certificate of its own making. */
+/** Returns the command line of a proxy with its printed configuration and its own certificate. */
 const PROXIES: Record<string, (front: Front) => string[]> = {
   nginx({ folder, port, printed }) {
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-    // Root's workers are somebody else otherwise, who may not write here.
+    // Workers that root starts run as another user, who may not write here.
     const user = process.getuid?.() === 0 ? 'user root;' : '';
     const config = `${user} daemon off; pid ${folder}/pid; error_log stderr; events {}
       http {
@@ -75,7 +75,7 @@ interface Given {
   agent?: Agent;
 }
 
-/** A client at another address, which trusts the proxy's own certificate. */
+/** Returns a client at another address that trusts the proxy's certificate. */
 function clientOf(port: number) {
   const optionsOf = (method: string, path: string, { token, headers, agent }: Given): RequestOptions => ({
     host: '127.0.0.1',
@@ -95,7 +95,7 @@ function clientOf(port: number) {
   });
 
   function call(method: string, path: string, given: Given = {}) {
-    // biome-ignore lint: answers are checked by the test that asked for them.
+    // biome-ignore lint: each test checks the answer it asked for.
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; headers: any; json: any }>();
     const sent = ask(optionsOf(method, path, given), async (answer) => {
       let text = '';
@@ -107,7 +107,7 @@ function clientOf(port: number) {
     return promise;
   }
 
-  /** What has come of a stream so far. */
+  /** Collects what a stream has received so far. */
   function stream(path: string, token: string) {
     const come = { text: '' };
     const sent = ask(optionsOf('GET', path, { token }), (answer) =>
@@ -144,7 +144,7 @@ describe.each(Object.entries(PROXIES))('behind %s, as it is printed', (name, com
       const { call, stream } = clientOf(port);
       await eventually('the proxy runs', () => call('GET', '/healthz').catch(() => null));
 
-      // A client says what it likes of itself; the proxy's word counts.
+      // A client can claim any address; only the proxy's header counts.
       const headers = { 'x-forwarded-for': '198.51.100.7' };
       const asked = { email: 'owner@example.com', clientId: 'console' };
       const sent = await call('POST', '/api/v1/auth/otp/send', { body: JSON.stringify(asked), headers });
@@ -157,7 +157,7 @@ describe.each(Object.entries(PROXIES))('behind %s, as it is printed', (name, com
       const [session] = (await call('GET', '/api/account/sessions', { token })).json.data.items;
       expect(session.ip).toBe(CLIENT);
 
-      // The largest picture there may be, and one byte more.
+      // Uploads the largest allowed picture, and one byte more.
       const picture = await jpeg(png(300, 200, () => RED));
       const padded = (bytes: number) => new Uint8Array(Buffer.concat([picture, Buffer.alloc(bytes - picture.length)]));
       const put = (bytes: number) =>
@@ -175,7 +175,7 @@ describe.each(Object.entries(PROXIES))('behind %s, as it is printed', (name, com
       await eventually('the first event', () => open.told().includes('session'));
       open.leave();
 
-      // Refused before it was read, over connections that are kept.
+      // Refuses unread bodies over kept connections.
       const agent = new Agent({ keepAlive: true, maxSockets: 4 });
       const body = JSON.stringify({ token: 'x'.repeat(900_000) });
       const refusals = await Promise.all(

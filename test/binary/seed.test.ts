@@ -1,10 +1,10 @@
-/** `serve --seed`, `apply` and `export` as processes: an instance that is as its file says before it is ready. */
+/** `serve --seed`, `apply` and `export` as processes: an instance matches its file before it is ready. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder, request, run, signIn, startEphemeral, startServer } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const SHOP = {
@@ -74,7 +74,7 @@ describe('serve --seed', () => {
       stderr: 'gatehouse: There is no file none.json.\n',
     });
     expect(existsSync(data)).toBe(false);
-    // What only the data can tell is judged before the first request, and ends the server again.
+    // Errors that need the data are found before the first request, and end the server.
     const { file: late } = seedFile({
       applications: [{ slug: 'shop', users: [{ email: 'a@example.com', roles: ['x'] }] }],
     });

@@ -1,4 +1,4 @@
-/** Clients that send slowly, much, or all at once: raw connections against the binary, with short deadlines by setting. */
+/** Clients that send slowly, too much, or all at once: raw connections, with deadlines shortened by settings. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, request, signIn, startEphemeral } from '../support/binary.ts';
 

@@ -1,4 +1,4 @@
-/** The soak in seconds, and that it would notice what grows; `bun test/faults/soak.ts` is the one that counts. */
+/** Checks the soak's judgement on made-up samples, and runs it for seconds; `bun test/faults/soak.ts` is the real one. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { judged, type Sample, soak } from '../faults/soak.ts';
 
@@ -13,7 +13,7 @@ test('a mixed load is answered as it should be, and the server ends well', async
 
 const flat = (index: number): Sample => ({
   atSeconds: index * 5,
-  // A log that is folded now and then, and a collection here and there.
+  // The log is checkpointed and memory collected now and then.
   walMiB: 40 + (index % 8) * 3,
   privateMiB: 100 + (index % 5) * 4,
   residentMiB: 200 + index,
@@ -36,6 +36,6 @@ test('what goes up and down is flat, and what rises with time alone is not', () 
   expect(risen(samples.map((sample, index) => ({ ...sample, descriptors: sample.descriptors + index / 10 })))).toEqual([
     'descriptors',
   ]);
-  // What an instance grows into at first, it may.
+  // Growth in the first half is allowed.
   expect(risen(samples.map((sample, index) => ({ ...sample, privateMiB: Math.min(index, 120) + 60 })))).toEqual([]);
 });

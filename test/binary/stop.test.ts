@@ -1,4 +1,4 @@
-/** Stop and restart: what was accepted is finished, what was known is known again. */
+/** Stop and restart: accepted work is finished, and known state is known again. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import {
   startServer,
 } from '../support/binary.ts';
 
-// Processes start here; a busy machine takes its time.
+// Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const scratch = emptyFolder();
@@ -25,7 +25,7 @@ const key = (await run(['key'], { cwd: scratch.path })).stdout.trim();
 const BOOTSTRAP = { GATEHOUSE_OWNER_EMAIL: 'owner@example.com', GATEHOUSE_WORKSPACE_KEY: key };
 const LIMIT_WINDOW_MS = 15 * 60_000;
 
-/** A connection that counts what has been answered on it. */
+/** Opens a connection that counts its answers. */
 async function connection({ url }: RunningServer) {
   const { hostname, port } = new URL(url);
   const over = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ async function connection({ url }: RunningServer) {
   };
 }
 
-/** A request whose body is held back: the server has begun with it and waits. */
+/** Sends a request without the end of its body: the server has begun with it and waits. */
 async function halfSent(server: RunningServer, body: string) {
   const { hostname, port } = new URL(server.url);
   let answer = '';
@@ -67,7 +67,7 @@ async function halfSent(server: RunningServer, body: string) {
     `POST /api/applications HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 5)}`,
   );
-  // What came over another connection later has been answered, so the server has seen this one.
+  // A later answer over another connection shows that the server has seen this one.
   for (let look = 0; look < 3; look += 1) await request(server, 'GET', '/healthz');
   return {
     answer: closed.promise,
@@ -109,7 +109,7 @@ describe.concurrent('SIGTERM', () => {
     held.drop();
   });
 
-  // While a process is held, its kernel goes on accepting.
+  // The kernel accepts connections even while the process is stopped.
   test.each([true, false])('answers every request that has arrived, read or not (held: %p)', async (isHeld) => {
     const server = await startServer(join(scratch.path, `arrived-${isHeld}`), BOOTSTRAP);
     const kept = await Promise.all(Array.from({ length: 10 }, () => connection(server)));
@@ -139,7 +139,7 @@ describe.concurrent('SIGTERM', () => {
 });
 
 test('SIGTERM with everything under way at once loses nothing that was answered, and ends every stream', async () => {
-  // Bodies that never come are waited for above.
+  // The tests above cover bodies that never arrive.
   const { rounds, faults } = await stopsUnderLoad(1, { sessionsEach: 2000, slowBodies: 0 });
   const [{ losses, problems, streams, cut }] = rounds as [(typeof rounds)[0]];
   expect({ losses, problems, faults, cut }).toEqual({ losses: [], problems: [], faults: [], cut: 0 });
@@ -168,7 +168,7 @@ describe('a mail server that accepts connections and says nothing', () => {
     const first = await startServer(folder, BOOTSTRAP);
     await sendCode(first, 'owner@example.com');
     await first.stop();
-    // A mail found at the start is sent by the scheduled job, which a stop waits for.
+    // The scheduled job sends a mail found at the start, and a stop waits for it.
     const sqlite = new Database(join(folder, 'gatehouse.db'));
     sqlite.run("UPDATE mails SET status = 'queued', attempts = 0");
     sqlite.close();
@@ -215,7 +215,7 @@ describe('a restart', () => {
     const env = { ...BOOTSTRAP, GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '3' };
     const send = (server: RunningServer, email: string) =>
       request(server, 'POST', '/api/v1/auth/otp/send', { body: { email } });
-    // Windows follow the wall clock here; a run across the edge of one proves nothing and is done again.
+    // Limit windows follow the wall clock; a run across the edge of a window is repeated.
     for (let isConclusive = false; !isConclusive;) {
       const window = Math.floor(Date.now() / LIMIT_WINDOW_MS);
       const server = await startServer(folder, env);

@@ -1,4 +1,4 @@
-/** The binary with a certificate of its own: https, a renewal that ends no connection, and files that will not do. */
+/** The binary with its own certificate: https, a renewal that ends no connection, and unusable files. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Connection {
-  /** Of the certificate that was shown. */
+  /** Name in the certificate that the server showed. */
   readonly name: string;
   readonly protocol: string | null;
   readonly socket: TLSSocket;
@@ -59,7 +59,7 @@ async function post(path: string, body: object): Promise<Response> {
   return fetch(`${server.url}${path}`, { ...given, tls: { ca: [first.cert, second.cert] } });
 }
 
-/** A session of the owner, and its answer. */
+/** Signs the owner in. @returns the session's answer. */
 async function signIn() {
   const sent = await (await post('/api/v1/auth/otp/send', { email: OWNER, clientId: 'console' })).json();
   const { challengeId } = sent.data;
@@ -114,9 +114,9 @@ test('SIGHUP takes the renewed files for new connections; a body and a stream un
   writeCertificate(folder, second);
   server.process.kill('SIGHUP');
   await eventually('the renewed one is shown', async () => (await shown().catch(() => null)) === 'second');
-  // Both listen until the first is left.
+  // Both listeners accept until the first one closes.
   await eventually('the first is left', async () => {
-    // Who shakes hands at that moment connects anew.
+    // A handshake in that moment is repeated.
     const names = await Promise.all(Array.from({ length: 20 }, () => shown().catch(() => null)));
     return names.every((name) => name === 'second');
   });
@@ -129,7 +129,7 @@ test('SIGHUP takes the renewed files for new connections; a body and a stream un
   await server.stdout.until(/the certificate was not renewed, the one in use stays: --tls-cert/);
   expect(await shown()).toBe('second');
 
-  // The stream is told what happens after all that.
+  // The stream reports later changes too.
   const gone = await fetch(`${server.url}/api/v1/session`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${token}` },

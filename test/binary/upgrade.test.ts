@@ -1,11 +1,11 @@
-/** An upgrade of the binary, and kills in the middle of one. The long form is test/faults/killed-upgrade.ts. */
+/** Upgrades the binary, and kills an upgrade halfway. The long form is test/faults/killed-upgrade.ts. */
 import { expect, test } from 'bun:test';
 import { killUpgrades } from '../faults/killed-upgrade.ts';
 
 test('a kill at any stage of an upgrade leaves the old schema or the new one, and each copy that has its name is good', async () => {
   const killed = await killUpgrades(3, { records: 12_000 });
   expect(killed.flatMap(({ faults }) => faults)).toEqual([]);
-  // Before the copy has its name nothing is changed.
+  // Nothing changes before the copy has its final name.
   expect(killed[0]).toMatchObject({ stage: 'copying', copies: 0, schema: 8 });
   expect(killed.slice(1).map(({ copies }) => copies)).toEqual([1, 1]);
 }, 60_000);

@@ -1,6 +1,6 @@
 /**
- * Webhooks of the compiled binary: no event is lost by crashes and a receiver that fails, and no endpoint waits for
- * another. `WEBHOOK_KILLS` and `WEBHOOK_EVENTS` set how much; the issue's figures are 50 and 10000.
+ * Webhooks: crashes and a failing receiver lose no event, and endpoints do not wait for each other. `WEBHOOK_KILLS`
+ * and `WEBHOOK_EVENTS` set the amount; the long form has 50 and 10000.
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const one of all) await one.close();
 });
 
-/** A data folder with an application and people in it, whose roles can be changed to cause events. */
+/** A data folder with an application and people, whose changed roles cause events. */
 interface Scene {
   readonly folder: string;
   readonly env: Record<string, string>;
@@ -61,7 +61,7 @@ async function setScene(name: string): Promise<Scene> {
   return { folder, env, token, applicationId: id, userIds };
 }
 
-/** Takes a role away or gives it back: one event. */
+/** Removes or grants a role, which emits one event. */
 async function changeRoles(
   server: RunningServer,
   { token, applicationId, userIds }: Scene,
@@ -105,11 +105,11 @@ const countOf = (folder: string, condition: string) =>
     return n;
   });
 
-/** A retry waits for 15 s × 2ⁿ of real time; with the server down its time is brought forward in the file instead. */
+/** Makes retries due in the file while the server is down, since a retry waits 15 s × 2ⁿ of real time. */
 const bringRetriesForward = (folder: string) =>
   withDatabase(folder, (sqlite) => sqlite.run("UPDATE deliveries SET next_attempt_at = 0 WHERE status = 'pending'"));
 
-/** Waits until everything that is due has been sent and recorded. */
+/** Waits until everything due has been sent and recorded. */
 const untilDrained = (folder: string) =>
   eventually(
     'everything due is sent',
@@ -127,7 +127,7 @@ test(`${EVENTS} events through ${KILLS} kills and a receiver that fails ${FAILUR
   const { receiver } = await subscribe(first, scene);
   await first.stop();
 
-  /** How often each event was accepted, and every body that came under its id. */
+  /** Number of accepted deliveries per event, and the distinct bodies of each event id. */
   const accepted = new Map<string, number>();
   const bodies = new Map<string, Set<string>>();
   let failed = 0;
@@ -158,7 +158,7 @@ test(`${EVENTS} events through ${KILLS} kills and a receiver that fails ${FAILUR
         }
       }
     });
-    // In the middle of changes and of deliveries, at a moment that nothing here is in step with.
+    // Kills at a random moment, during changes and deliveries.
     await Promise.race([eventually('the quota', () => acknowledged >= quota, 60_000), ...work]);
     await Bun.sleep(Math.random() * 20);
     isKilled = true;
@@ -167,7 +167,7 @@ test(`${EVENTS} events through ${KILLS} kills and a receiver that fails ${FAILUR
     await server.process.exited;
   }
 
-  // What failed is tried again, by a receiver that goes on failing, until everything has been accepted.
+  // Retries until the failing receiver has accepted everything.
   let restarts = 0;
   do {
     bringRetriesForward(folder);
@@ -195,10 +195,10 @@ test(`${EVENTS} events through ${KILLS} kills and a receiver that fails ${FAILUR
   );
   expect(lost).toEqual([]);
   expect(invented).toEqual([]);
-  // The first change after a kill may find its role as it wants it; every other has caused an event.
+  // The first change after a kill may be redundant; every other one emits an event.
   expect(emitted.length).toBeGreaterThanOrEqual(acknowledged - KILLS * WORKERS);
   expect(emitted.length).toBeGreaterThanOrEqual(EVENTS);
-  // One event, one id, one body: a receiver can tell a duplicate by Svc-Event-Id alone.
+  // Each event has one id and one body: a receiver can recognize a duplicate by Svc-Event-Id alone.
   expect([...bodies.values()].every(({ size }) => size === 1)).toBe(true);
   expect(new Set([...bodies.values()].map(([body]) => JSON.parse(body!).id)).size).toBe(bodies.size);
 });
@@ -208,7 +208,7 @@ test('a dead and a slow endpoint beside it do not delay a healthy one', async ()
   const server = await startServer(scene.folder, scene.env);
   const { receiver } = await subscribe(server, scene);
 
-  /** Causes events at a steady pace; the lags are from the commit to the arrival, by one clock. */
+  /** Causes events at a steady pace. @returns the lags from commit to arrival, by one clock. */
   async function lagsOf(events: number): Promise<number[]> {
     const before = receiver.received.length;
     for (let turn = 0; turn < events; turn += 1) {
@@ -221,7 +221,7 @@ test('a dead and a slow endpoint beside it do not delay a healthy one', async ()
 
   await lagsOf(40);
   const alone = await lagsOf(200);
-  // Dead as behind a firewall: it takes the connection and never says a word.
+  // A dead endpoint, as behind a firewall: it accepts the connection and never answers.
   const dead = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {}, error() {} } });
   open.add({ close: () => dead.stop(true) });
   await createWebhook(server, scene, `http://127.0.0.1:${dead.port}/`);
@@ -270,7 +270,7 @@ test('a database that refuses every claim for a while does not end the server, n
   const scene = await setScene('refused');
   const server = await startServer(scene.folder, scene.env);
   const { receiver } = await subscribe(server, scene);
-  // Created while a delivery is under way: the look that follows its result is the first to be refused.
+  // Created during a delivery, so the check after its result is the first to be refused.
   receiver.answerWith(() => {
     if (receiver.received.length === 1)
       withDatabase(scene.folder, (sqlite) =>
