@@ -1,4 +1,4 @@
-/** Every state of the hosted pages under axe-core, and the pages for people without a mouse, without scripts and with slow lines. */
+/** Every state of the hosted pages under axe-core; the pages by keyboard, without scripts and over slow lines. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { outboxCode } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -8,7 +8,7 @@ import { findings, look, LOOKS } from './axe.ts';
 
 setDefaultTimeout(60_000);
 
-/** In all, as it comes over the line. */
+/** Total compressed size. */
 const SIGN_IN_BYTES = 40 * 1024;
 
 let scene: Scene;
@@ -51,7 +51,7 @@ describe('by keyboard alone', () => {
   const press = (key: string) => page.view.press(key as never);
   const focused = () => page.evaluate<string>('document.activeElement?.id ?? ""');
 
-  /** Goes forward until the element has the focus, as a reader would. */
+  /** Presses Tab until the element has the focus. */
   async function tabTo(id: string): Promise<void> {
     const passed: string[] = [];
     for (let steps = 0; steps < 25 && (await focused()) !== id; steps += 1) {

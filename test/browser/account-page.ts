@@ -1,21 +1,21 @@
-/** The account's pages in a real browser: opened by somebody who is signed in, and worked with. */
+/** Opens the account's pages in a real browser as a signed-in person, and operates them. */
 import { type EphemeralServer, outboxCode, request, signIn } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
 export interface AccountPage extends Page {
-  /** Opens a part of the account as whoever holds the token. */
+  /** Opens a part of the account with the token's session. */
   openAs(token: string, part: string, origin?: string): Promise<void>;
-  /** The page is longer than the phone: what is to be clicked is scrolled to first. */
+  /** Scrolls to an element, since the page is longer than the phone, and clicks it. */
   press(selector: string): Promise<void>;
-  /** Presses the button that a screen reader calls so. */
+  /** Presses the button with this accessible name. */
   pressNamed(name: string): Promise<void>;
-  /** Answers the question for a code by the one that was mailed last. */
+  /** Enters the newest mailed code where the page asks for one. */
   prove(email: string): Promise<void>;
-  /** Waits until a passing message says so. */
+  /** Waits for a toast with this text. */
   untilSaid(pattern: RegExp): Promise<void>;
 }
 
-/** A new tab. @param size of a small phone where left out. */
+/** Opens a new tab. @param size a small phone by default. */
 export async function openAccountPage(
   server: EphemeralServer,
   size?: { width: number; height: number },
@@ -54,12 +54,12 @@ export async function openAccountPage(
   };
 }
 
-/** The same server by its name: an address has no passkeys. */
+/** Returns the server's address by host name, since passkeys need one. */
 export const byName = ({ url }: EphemeralServer) => url.replace('127.0.0.1', 'localhost');
 
 export { closeBrowser };
 
-/** So long that no sign-in of before is fresh any more, and codes can be asked for again. */
+/** Moves the clock so far that no sign-in is fresh and the cool-down of codes is over. */
 export const later = (server: EphemeralServer, advanceMs = 11 * 60_000) =>
   request(server, 'POST', '/test/clock', { body: { advanceMs } });
 

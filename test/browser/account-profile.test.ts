@@ -1,4 +1,4 @@
-/** The account's profile, addresses and applications on the hosted page, in a real browser and by the API that they change. */
+/** The account's profile, addresses and applications on the hosted page, checked against the API. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { BLUE, isNear, RED, stripedPng } from '../modules/images/pictures.ts';
 import { type EphemeralServer, eventually, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 const addressOf = (part: string, clientId = server.clientId) => `${server.url}/account/${part}?clientId=${clientId}`;
 
-/** Opens a part of the account, and signs in to it by a code. */
+/** Opens a part of the account and signs in by code. */
 async function openPart(part: string, email: string, clientId = server.clientId): Promise<void> {
   await page.open(addressOf(part, clientId));
   await page.untilVisible('#email-form');
@@ -53,7 +53,7 @@ async function openPart(part: string, email: string, clientId = server.clientId)
   await page.untilVisible('main.account-part');
 }
 
-/** The page is longer than the phone: what is to be clicked is scrolled to first. */
+/** Scrolls to an element, since the page is longer than the phone, and clicks it. */
 async function click(selector: string): Promise<void> {
   await page.untilVisible(selector);
   await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
@@ -176,7 +176,7 @@ describe('the profile', () => {
 describe('a picture', () => {
   const PICTURE = stripedPng(900, 300, (y) => (y < 150 ? RED : BLUE));
 
-  /** Puts a file into a field as the reader's choice, or drops it on the row. */
+  /** Chooses a file in a field, or drops it on the row. */
   const give = (bytes: Buffer | string, type: string, how: 'choose' | 'drop') =>
     page.evaluate(`(() => {
       const bytes = Uint8Array.fromBase64(${JSON.stringify(Buffer.from(bytes).toString('base64'))});
@@ -195,7 +195,7 @@ describe('a picture', () => {
     await openPart('profile', 'picture@example.com');
     await give(PICTURE, 'image/png', 'choose');
     await page.untilVisible('#crop-dialog');
-    // Enlarged to the double, and moved down to the edge: only the lower half is left.
+    // Doubled in size and moved to the lower edge, only the lower half remains.
     await page.evaluate(`document.querySelector('.crop').focus()`);
     for (let press = 0; press < 8; press++) await page.pressKeys('+');
     for (let press = 0; press < 30; press++) await page.view.press('ArrowDown');
@@ -320,7 +320,7 @@ describe('addresses', () => {
     await eventually('the dialog is gone', async () => !(await page.isVisible('#address-dialog')));
   });
 
-  /** The codes of two sign-ins, and then those of proofs. */
+  /** Waits for the codes of two sign-ins and then of proofs. */
   const mailsAre = (count: number) =>
     eventually(`${count} mails`, async () => {
       const { json } = await request(server, 'GET', `/test/outbox?to=${encodeURIComponent(OWNER)}`);

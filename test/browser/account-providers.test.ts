@@ -1,4 +1,4 @@
-/** Connecting an identity provider on the account page, in a real browser and with a real provider. */
+/** Connecting an identity provider on the account page, with a real provider. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, request, startEphemeral } from '../support/binary.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => page.close());
 
 async function expectSoundPage(): Promise<void> {
-  // The provider's own pages are not ours to judge.
+  // Ignores problems of the provider's own pages.
   expect(page.problems.filter((problem) => !problem.includes(provider.issuer))).toEqual([]);
   expect(await page.sidewaysScroll()).toBe(0);
 }

@@ -1,8 +1,8 @@
-/** What tests of the account's page do beside clicking: ask the API what it knows, choose from lists, put the server in trouble. */
+/** Helpers for tests of the account page: read the API, choose from lists, fake failing answers. */
 import { type EphemeralServer, request, signIn } from '../support/binary.ts';
 import type { Page } from '../support/browser.ts';
 
-/** Chooses from a list, as its reader does. */
+/** Chooses an entry of a list. */
 export const choose = async (page: Page, selector: string, value: string): Promise<void> => {
   await page.untilVisible(selector);
   await page.evaluate(`(() => {
@@ -12,13 +12,13 @@ export const choose = async (page: Page, selector: string, value: string): Promi
   })()`);
 };
 
-/** What the person's own API says, by a session of their own. */
+/** Reads the person's own API with a session of their own. */
 export async function asked(server: EphemeralServer, email: string, path: string, clientId = server.clientId) {
   const { token } = await signIn(server, email, clientId);
   return (await request(server, 'GET', path, { token })).json.data;
 }
 
-/** Every request to a path is answered so, as by a server in trouble. */
+/** Answers every request to a path as a failing server would. */
 export const answering = (page: Page, path: string, status: number, answer: object) =>
   page.evaluate(`(() => {
     const real = globalThis.fetch;
@@ -28,7 +28,7 @@ export const answering = (page: Page, path: string, status: number, answer: obje
         : real(input, init);
   })()`);
 
-/** One that is open to everybody. */
+/** Creates an application that is open to everyone. */
 export async function createApplication(
   server: EphemeralServer,
   name: string,
@@ -40,7 +40,7 @@ export async function createApplication(
   return json.data;
 }
 
-/** The colour of a picture at shares of its width and height. */
+/** Returns the colour of a picture at fractions of its width and height. */
 export const pixelOf = (page: Page, url: string, x: number, y: number) =>
   page.evaluate<number[]>(`(async () => {
     const image = new Image();

@@ -1,4 +1,4 @@
-/** What keeps an account safe, on its own pages in a real browser: sessions, devices, the address, passkeys, and the end. */
+/** The security pages of an account: sessions, devices, the address, passkeys, and deletion. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -230,7 +230,7 @@ describe('passkeys', () => {
     const email = newAddress();
     const { token } = await personAt(server, email);
     await later(server);
-    // The authenticator would answer a suggestion at once, before anybody has pressed a button.
+    // The virtual authenticator would answer a suggestion before anybody presses a button.
     const source =
       'globalThis.PublicKeyCredential && (PublicKeyCredential.isConditionalMediationAvailable = async () => false)';
     await page.view.cdp('Page.addScriptToEvaluateOnNewDocument', { source });
@@ -269,7 +269,7 @@ describe('passkeys', () => {
     await page.press('#remove-passkey-confirm');
     await later(server, 31_000);
     await page.prove(email);
-    // This session was made with it: it ends with it.
+    // The passkey made this session, so removing it ends the session.
     await page.untilVisible('#email-form');
     expect(await page.text('#message')).toContain('Your sign-in has ended');
     expect(await isLive(other.token)).toBe(false);
@@ -355,7 +355,7 @@ describe('one’s own data', () => {
   });
 });
 
-/** Null while it is not whole. */
+/** Returns null while the JSON is incomplete. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);

@@ -1,9 +1,9 @@
-/** Looks at a page in either scheme, and has axe-core say what stands in somebody's way there. */
+/** Runs axe-core on a page in both colour schemes. */
 import type { Page } from '../support/browser.ts';
 
-/** Injected through the DevTools protocol, which no policy of a page concerns. */
+/** Injected through the DevTools protocol, which ignores the page's policy. */
 const AXE = await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text();
-/** Colours do not depend on the width, nor what fits on the colours; what the document says depends on neither. */
+/** Colours do not depend on the width, layout not on the colours, and structure on neither. */
 export const LOOKS: readonly { scheme: string; width: number; rules?: readonly string[] }[] = [
   { scheme: 'light', width: 1280 },
   { scheme: 'dark', width: 360, rules: ['color-contrast', 'link-in-text-block', 'target-size'] },
@@ -26,7 +26,7 @@ interface Finding {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-/** What axe finds that is serious or worse. @param rules all of them where left out. */
+/** Returns axe's findings that are serious or worse. @param rules all by default. */
 export async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.view.cdp('Runtime.evaluate', { expression: AXE });
   const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });

@@ -1,4 +1,4 @@
-/** Every state of the console under axe-core, on believable data. */
+/** Every state of the console under axe-core, on realistic data. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type ConsoleScene, setConsoleScene } from '../shots/console-scene.ts';
 import { CONSOLE, LIKE_ANOTHER } from '../shots/console-states.ts';
@@ -7,7 +7,7 @@ import { findings, look, LOOKS } from './axe.ts';
 
 setDefaultTimeout(60_000);
 
-/** Of the demo's people, in percent: there is some of everything. */
+/** Percentage of the demo's people, enough for some rows of every kind. */
 const SMALL_DEMO = 10;
 
 let demo: ConsoleScene;

@@ -119,7 +119,7 @@ describe('a record', () => {
 });
 
 describe('the export', () => {
-  /** What the page would save, by name. */
+  /** Returns the files that the page would save, by name. */
   const saved = () =>
     page.evaluate<{ name: string; text: string } | null>(
       'globalThis.saved ? globalThis.saved.blob.text().then((text) => ({ name: globalThis.saved.name, text })) : null',

@@ -50,7 +50,7 @@ async function create(name: string): Promise<string> {
   return json.data.id;
 }
 
-/** By the code that its owner is mailed. */
+/** Archives or deletes an application by the code mailed to its owner. */
 async function end(application: string, body: object): Promise<void> {
   const path = `/api/applications/${application}/lifecycle`;
   const sent = await request(server, 'POST', `${path}/send`, { token: ownerToken, body });
@@ -81,7 +81,7 @@ test('an application is created with a slug that follows its name, and opens', a
   });
   await page.evaluate('history.back()');
   await page.untilText('#applications', /Café Müller/);
-  // Going back does not ask again for what is done.
+  // Going back skips the completed steps.
   await page.press('#create-application');
   await page.enter('#application-name', 'Other');
   await page.enter('#application-slug', 'cafe-muller-sohne');
@@ -111,7 +111,7 @@ test('deleted ones say how long they are listed, and hidden ones are shown on de
 test('a hidden application is hidden by the server’s clock, whatever the browser’s says', async () => {
   const gone = await create('Sunken shop');
   await end(gone, { kind: 'delete', skipGrace: true });
-  // The browser's clock is set back by a week before any script runs.
+  // Sets the browser's clock back by a week before any script runs.
   await page.view.cdp('Page.addScriptToEvaluateOnNewDocument', {
     source: 'const now = Date.now; Date.now = () => now() - 7 * 86_400_000;',
   });

@@ -1,4 +1,4 @@
-/** The server's own backups in the console: how they are set, how they ended, one by hand, and how one is brought back. */
+/** The server's backups in the console: settings, results, a manual backup, and how to restore one. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   server = await startServer(join(scratch.path, 'data'), {
     GATEHOUSE_OWNER_EMAIL: 'owner@example.test',
     GATEHOUSE_BACKUP_TO: backups,
-    // Long after the test, and the first one is made by hand.
+    // Scheduled long after the test, so that the first backup is manual.
     GATEHOUSE_BACKUP_SCHEDULE: 'every 300d',
     GATEHOUSE_BACKUP_KEEP: '7,30d',
   });

@@ -1,11 +1,11 @@
-/** From an empty folder to the first verified session, by the console alone: clicked and read as a person would, against the clock. */
+/** From an empty folder to the first verified session by the console alone, within a minute. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { emptyFolder, type RunningServer, startServer } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
 setDefaultTimeout(90_000);
 
-/** What a newcomer who reads nothing else has. */
+/** Longest time for a newcomer who reads nothing else. */
 const PATIENCE_MS = 60_000;
 
 const folder = emptyFolder();
@@ -31,7 +31,7 @@ async function press(selector: string): Promise<void> {
   await page.view.click(selector);
 }
 
-/** The link in the console's navigation. */
+/** Presses the link in the console's navigation. */
 const section = (name: string) => press(`.rail-link[href$="/${name}"]`);
 
 /** Reads the content of a field. */
@@ -47,7 +47,7 @@ async function openedByNewcomer(): Promise<void> {
   await page.untilText('#main h1', /^Applications$/);
 }
 
-/** The owner's session is still in this browser. */
+/** Checks that the owner's session is still in this browser. */
 async function openedByOwner(): Promise<void> {
   await page.open(`${server.url}/console`);
   await page.untilText('#main h1', /^Applications$/);
@@ -68,7 +68,7 @@ test('an empty folder has its first verified session within a minute, with nothi
   await press('#go-live');
   await page.untilText('#first-steps', /It is live/);
 
-  // The key stays while its maker looks elsewhere.
+  // The key stays visible while the reader visits other views.
   await press('#create-first-key');
   const key = await page.untilText('#first-key-value', /^eak_\w+$/);
   await section('users');
@@ -76,7 +76,7 @@ test('an empty folder has its first verified session within a minute, with nothi
   await section('overview');
   expect(await page.untilText('#first-key-value', /\S/)).toBe(key);
 
-  // The first person signs in where the console says, and the code stands beside.
+  // The first person signs in from the console, which shows the code.
   await press('#trial-email');
   await page.fill('#trial-email', 'ada@example.com');
   const link = await page.untilText('#sign-in-link', /ada/);
@@ -101,14 +101,14 @@ test('an empty folder has its first verified session within a minute, with nothi
   await page.untilVisible('#first-verified');
   expect(performance.now() - since).toBeLessThan(PATIENCE_MS);
 
-  // The key is still there, until it is said to be stored.
+  // The key is shown until the reader confirms having stored it.
   await section('users');
   await section('overview');
   expect(await page.untilText('#first-key-value', /\S/)).toBe(key);
   await press('#first-key-stored');
   await page.untilText('#key-step', /API keys/);
 
-  // What is done is not told again, and is found in the activity.
+  // Completed steps are not shown again; they are in the activity.
   await page.view.reload();
   await page.untilVisible('#numbers');
   expect(await page.isVisible('#first-steps')).toBe(false);
@@ -130,7 +130,7 @@ test('a refused token ticks nothing and is told with its reason; the command of 
   await page.untilText('#verification-refusal', /A call arrived, but its token was refused: invalid_token/);
   expect(await page.isVisible('#first-verified')).toBe(false);
 
-  // A draft lets its owner in. The token is pasted, as from another browser.
+  // The owner may sign in to a draft. The token is pasted, as from another browser.
   const visitor = await openBrowserPage();
   await visitor.open(await page.untilText('#sign-in-link', /^http/));
   await visitor.untilVisible('#email');

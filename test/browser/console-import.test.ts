@@ -1,4 +1,4 @@
-/** People brought in from files, and taken out into them, in the console. */
+/** Imports people from files and exports them in the console. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ async function newApplication(name: string): Promise<string> {
 const api = (method: string, path: string, body?: unknown) =>
   request(server, method, path, { token: server.workspaceKey, body });
 
-/** Into the field that the button opens. */
+/** Chooses a file in the field that the button opens. */
 async function chooseFile(name: string, text: string): Promise<void> {
   await page.untilVisible('#choose-file');
   await page.evaluate(`(() => {
@@ -57,7 +57,7 @@ async function chooseFile(name: string, text: string): Promise<void> {
   })()`);
 }
 
-/** The one file that was saved, once it is whole. */
+/** Returns the only saved file, once it is complete. */
 async function savedFile(pattern: string): Promise<{ name: string; text: string }> {
   const name = await eventually('a file is saved', async () => {
     const [found] = [...new Bun.Glob(pattern).scanSync(folder)];
@@ -132,7 +132,7 @@ describe('an import', () => {
       outcome: 'skipped',
       error: 'username_taken:ada.taken',
     });
-    // No spreadsheet carries it out.
+    // Escaped, so that no spreadsheet runs it as a formula.
     expect(report.find(({ row }) => row === '2004')?.['email']).toBe(`'=cmd|'/C calc'!A0`);
 
     const { json } = await api('GET', `/api/applications/${app}/users?q=person-7@&include=profile`);

@@ -1,4 +1,4 @@
-/** API keys in the console: made, shown once, rotated, revoked; and what others see of them. */
+/** API keys in the console: created, shown once, rotated and revoked; and visible to other members. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';
@@ -19,13 +19,13 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Whether a backend can verify somebody's session with it. */
+/** Returns whether a backend can verify a session with this key. */
 async function isAccepted(token: string): Promise<boolean> {
   const { status, json } = await request(server, 'POST', '/api/v1/verify', { token, body: { token: session } });
   return status === 200 && json.success === true;
 }
 
-/** The token in the box that shows it once, which is then closed. */
+/** Reads the token from the box that shows it once, and closes the box. */
 async function store(page: ConsolePage): Promise<string> {
   await page.untilVisible('#key-token');
   const token = await page.text('#key-token-value');

@@ -1,4 +1,4 @@
-/** The outbox in the console: mails as they come, their codes, and why some are nobody's to read. */
+/** The outbox in the console: mails as they arrive, their codes, and why some may not be read. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, sendCode, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';

@@ -1,28 +1,28 @@
-/** The console in a real browser: opened by a member who is signed in, and worked with as a person does. */
+/** Opens the console in a real browser as a signed-in member, and operates it. */
 import { type EphemeralServer, request, signIn } from '../support/binary.ts';
 import { openBrowserPage, type Page } from '../support/browser.ts';
 
 export interface ConsolePage extends Page {
-  /** Goes to a view, as the member; `path` within `/console`. */
+  /** Opens a view as the member; `path` within `/console`. */
   go(path: string): Promise<void>;
-  /** Scrolls to what is to be clicked, and clicks it. */
+  /** Scrolls to an element and clicks it. */
   press(selector: string): Promise<void>;
-  /** Presses the visible button, link or entry that is called so. */
+  /** Presses the visible button, link or entry with this accessible name. */
   pressNamed(name: string, within?: string): Promise<void>;
   choose(selector: string, value: string): Promise<void>;
-  /** Types into a field that a framework listens to, in place of what is in it. */
+  /** Replaces the text of a field that a framework listens to. */
   enter(selector: string, text: string): Promise<void>;
-  /** Waits until a passing message says so. */
+  /** Waits for a toast with this text. */
   untilSaid(pattern: RegExp): Promise<void>;
 }
 
 export const DESK = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
-/** The owner that an ephemeral server has. */
+/** Owner of an ephemeral server. */
 export const OWNER = 'owner@example.test';
 
-/** @param member an e-mail address with a seat. */
+/** @param member the e-mail address of a workspace member. */
 export async function openConsole(
   server: { readonly url: string; readonly folder?: string },
   { member = OWNER, size = DESK }: { readonly member?: string; readonly size?: typeof DESK } = {},
@@ -73,7 +73,7 @@ export async function openConsole(
   };
 }
 
-/** Gives somebody a seat in the server's workspace. */
+/** Adds a member to the server's workspace. */
 export async function addMember(server: EphemeralServer, email: string, role: 'admin' | 'member'): Promise<void> {
   const added = await request(server, 'POST', '/api/workspace/members', {
     token: server.workspaceKey,

@@ -1,4 +1,4 @@
-/** The settings of an application in the console: changed, refused, and taken out of service and back. */
+/** The settings of an application in the console: saved, refused, and the application archived and restored. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';
@@ -49,7 +49,7 @@ test('a new name shows everywhere at once; a taken slug is refused under its fie
   await page.press('#names-save');
   await page.untilText('#application-slug-error', /taken/);
 
-  // The browser's own question, answered with no and then with yes.
+  // Answers the browser's confirm dialog with no, then with yes.
   await page.evaluate('(window.confirm = () => { window.asked = (window.asked ?? 0) + 1; return false; }, null)');
   await page.pressNamed('URLs', '.settings-tabs');
   expect(await page.evaluate<number>('window.asked')).toBe(1);
@@ -99,7 +99,7 @@ test('the sign-in page beside the branding follows what is typed, in light and d
   await eventually('the button has the colour', async () =>
     (await colorOf('light', '#email-submit')).includes('15, 118, 110'),
   );
-  // A colour that nobody could see is shaded, as the page does it.
+  // A colour without contrast is darkened, as on the page.
   await page.enter('#accent-color', '#ffffff');
   await page.untilText('#accent-color-hint', /Contrast would be too low/);
   expect(await colorOf('light', '#email-submit')).not.toBe('rgb(255, 255, 255)');
@@ -127,7 +127,7 @@ test('the last method cannot be taken away', async () => {
   await page.choose('#lifetime-choice', 'custom');
   await page.enter('#lifetime-amount', '45');
   await page.press('#lifetime-save');
-  // The word for the methods, saved a moment ago, may still be shown.
+  // The message about the methods, saved a moment ago, may still be shown.
   await eventually('the lifetime is saved', async () => {
     const { sessionTtlSeconds } = await manage('GET', ofApplication());
     return sessionTtlSeconds === 45 * 86_400;
@@ -159,7 +159,7 @@ test('a return URL that will not do is named under the field', async () => {
   await page.enter('#return-urls-lines', 'https://shop.example.com/in\nshop.example.com\nhttps://a@b.example/');
   await page.press('#return-urls-save');
   await page.untilText('#return-urls-lines-error', /“shop\.example\.com”, “https:\/\/a@b\.example\/”/);
-  // What only the server can judge comes back with the address as well.
+  // An error that only the server can find is shown with the address too.
   await page.enter('#return-urls-lines', 'https://shop.example.com/in\nhttp://shop.example.com/');
   await page.press('#return-urls-save');
   await page.untilText('#return-urls-lines-error', /“http:\/\/shop\.example\.com\/”/);
@@ -191,7 +191,7 @@ test('a draft opens step by step, and each step says what is still missing', asy
   await expectSound();
 });
 
-/** The dialog that asks for the code that has been mailed. */
+/** Enters the mailed code in the dialog that asks for it. */
 async function giveCode(code: string): Promise<void> {
   await page.enter('#lifecycle-code', code);
   await page.press('#code-dialog-submit');

@@ -1,4 +1,4 @@
-/** What every view of the console stands in: its sign-in, its rail, the palette, the browser's history, its weight. */
+/** The frame of every console view: sign-in, navigation, command palette, browser history, size. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage } from '../support/browser.ts';

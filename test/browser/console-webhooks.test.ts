@@ -1,4 +1,7 @@
-/** Webhooks in the console: added, failing, mended and redelivered; signed, verified by what the console hands out; released. */
+/**
+ * Webhooks in the console: added, failing, repaired, redelivered and released; signed deliveries, verified with the
+ * shown secret.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type EphemeralServer, emptyFolder, eventually, request, startEphemeral } from '../support/binary.ts';
@@ -26,14 +29,14 @@ afterEach(() => receiver.close());
 const call = (method: string, address: string, body?: unknown) =>
   request(server, method, `/api${webhooks}${address}`, { token: server.workspaceKey, body });
 
-/** An endpoint at the receiver, which trusts it. */
+/** Adds an endpoint at the receiver, which then trusts its secret. */
 async function subscribe(): Promise<string> {
   const { json } = await call('POST', '', { url: receiver.url, events: ['*'] });
   receiver.trust(json.data.signingSecret);
   return json.data.id;
 }
 
-/** The secret in the box that shows it once, which is then closed. */
+/** Reads the secret from the box that shows it once, and closes the box. */
 async function store(page: ConsolePage): Promise<string> {
   await page.untilVisible('#signing-secret');
   const secret = await page.text('#signing-secret-value');

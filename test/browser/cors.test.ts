@@ -1,4 +1,4 @@
-/** What a page of another origin can do here with `fetch`, in a real browser, which asks beforehand where it has to. */
+/** Requests from a page of another origin with `fetch`, with the real preflights of a browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -8,14 +8,14 @@ import { OWNER } from './console-page.ts';
 setDefaultTimeout(60_000);
 
 const EMAIL = 'ada@example.com';
-/** One pixel. */
+/** A picture of one pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
 
-/** As a script reads it; of a refused one it learns nothing but that. */
+/** An answer as a script sees it; of a refused one it learns only the refusal. */
 interface Read {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  // biome-ignore lint: answers are checked by the test that asked for them.
+  // biome-ignore lint: each test checks the answer it asked for.
   readonly json: any;
 }
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await Promise.all([shop.stop(), server.stop()]);
 });
 
-/** From the page that is open. @throws {TypeError} where the browser lets the script see nothing. */
+/** Sends a request from the open page. @throws {TypeError} if the browser hides the answer from the script. */
 async function ask(path: string, { method, token, body, headers, credentials, mode }: Asked = {}): Promise<Read> {
   const options = {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -176,7 +176,7 @@ describe('a page of another origin', () => {
       isUnreadable('/api/v1/revoke', { ...key, body: { token } }),
     ]);
     expect([read, ...changes]).toEqual(Array(6).fill(true));
-    // A key is of no use on a path that is open, either.
+    // A key does not help on an open path either.
     expect((await ask('/api/account', key)).status).toBe(403);
     const { json } = await request(server, 'GET', application, key);
     expect(json.data.name).not.toBe('Taken');
@@ -186,7 +186,7 @@ describe('a page of another origin', () => {
 });
 
 describe('the cookie of the pages here', () => {
-  /** In the browser, as if the person had signed in on the page. */
+  /** Puts a session into the browser, as if the person had signed in on the page. */
   beforeAll(async () => {
     const { token } = await signIn(server, OWNER);
     await page.view.cdp('Network.setCookie', { name: 'gatehouse', value: token, url: server.url, httpOnly: true });
@@ -205,13 +205,13 @@ describe('the cookie of the pages here', () => {
     expect(await isUnreadable('/api/account', sent)).toBe(true);
     expect(await isUnreadable('/api/account/sessions', { ...sent, method: 'DELETE' })).toBe(true);
     expect(await isUnreadable('/api/account/profile/identity', { ...sent, body: {}, method: 'PATCH' })).toBe(true);
-    // A form needs no leave to be sent.
+    // A form is sent without a preflight.
     const mails = async () => (await request(server, 'GET', `/test/outbox?to=${OWNER}`)).json.data.items.length;
     const before = await mails();
     const proof = '/api/account/proof';
     await ask(proof, { ...sent, mode: 'no-cors', method: 'POST' });
     expect(await mails()).toBe(before);
-    // Which does something where it comes from a page here.
+    // The same request works from a page of this origin.
     await page.open(`${server.url}/account`);
     expect((await ask(proof, { method: 'POST' })).status).toBe(200);
     expect(await mails()).toBe(before + 1);

@@ -1,4 +1,4 @@
-/** Connecting a device on the hosted page, in a real browser: from the code it shows to the key it is given. */
+/** Connects a device on the hosted page, from its code to its key. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -41,7 +41,7 @@ async function askForCode(clientId = server.clientId, deviceName = 'Ada’s lapt
   return (await request(server, 'POST', '/api/v1/device/code', { body })).json;
 }
 
-/** As a device asks, once in its interval. */
+/** Polls as a device does, once per interval. */
 async function poll({ device_code }: Grant, clientId = server.clientId) {
   await advance(6_000);
   return request(server, 'POST', '/api/v1/device/token', { body: { device_code, client_id: clientId } });
@@ -57,7 +57,7 @@ async function signInHere(email: string): Promise<void> {
   await page.pressKeys(await outboxCode(server, email));
 }
 
-/** The page is longer than the phone: what is to be clicked is scrolled to first. */
+/** Scrolls to an element, since the page is longer than the phone, and clicks it. */
 async function click(selector: string): Promise<void> {
   await page.evaluate(`document.querySelector('${selector}').scrollIntoView({ block: 'center' })`);
   await page.view.click(selector);

@@ -1,4 +1,4 @@
-/** The documentation in a browser: the search, the reference that asks nobody else, what it sends, and the guides for everyone. */
+/** The documentation: its search, the self-contained reference and its requests, and the public guides. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ describe('nothing serious stands in the way', () => {
 });
 
 describe('the reference', () => {
-  /** It is the work of seconds where others have the processor. */
+  /** The reference takes seconds of CPU time to start. */
   const PATIENCE_MS = 40_000;
   const sectionOf = (path: string) => `document.querySelector('section[id$="/${path}"]')`;
   const isDrawn = (path: string) =>

@@ -1,4 +1,4 @@
-/** Pictures in a real browser: uploaded as a page does it, and shown at the sizes they have. */
+/** Pictures in a real browser: uploaded by a page, and shown at their sizes. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { BLUE, GREEN, isNear, jpeg, stripedPng, withExif } from '../modules/images/pictures.ts';
 import { type EphemeralServer, signIn, startEphemeral } from '../support/binary.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Uploads from within the page, as a form with a file. */
+/** Uploads from within the page, as a form with a file does. */
 async function upload(kind: 'avatar' | 'banner', file: Buffer): Promise<{ variants: { size: number; url: string }[] }> {
   const { data } = await page.evaluate<{ data: { variants: { size: number; url: string }[] } }>(`(async () => {
     const bytes = Uint8Array.fromBase64(${JSON.stringify(file.toString('base64'))});
@@ -38,7 +38,7 @@ async function upload(kind: 'avatar' | 'banner', file: Buffer): Promise<{ varian
   return data;
 }
 
-/** What the browser makes of an address: its natural size, and the colour of a pixel at shares of it. */
+/** Returns the natural size that the browser sees, and the colour of a pixel at fractions of it. */
 const shown = (url: string, x: number, y: number) =>
   page.evaluate<{ width: number; height: number; pixel: number[] }>(`(async () => {
     const image = new Image();
@@ -53,7 +53,7 @@ const shown = (url: string, x: number, y: number) =>
   })()`);
 
 test('the variants of a photo that is stored lying on its side stand upright at their sizes', async () => {
-  // Stored 4032 wide; turned by 90°, the top of what is stored is the right side.
+  // Stored 4032 wide; turned by 90°, the top of the stored picture becomes the right side.
   const lying = stripedPng(4032, 3024, (y) => (y < 1512 ? BLUE : GREEN));
   const photo = withExif(await jpeg(lying, { quality: 80 }), 6);
   for (const [kind, ratio] of [

@@ -1,4 +1,4 @@
-/** In which language and time zone somebody is known after their first sign-in, in a real browser; and how their account opens then. */
+/** A person's language and time zone after their first sign-in, and the language of their account. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { textsFor } from '@/i18n/catalogue.ts';
 import en from '@/i18n/locales/en.json';
@@ -36,7 +36,7 @@ afterEach(() => page.close());
 const signInUrl = (locale: string) =>
   `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, returnTo: `${shop.url}/in`, locale })}`;
 
-/** What the application is told of the person who has come back to it. */
+/** Returns the session as the application sees it. */
 async function envelope() {
   const { hash } = await page.untilAddress(/\/in#token=est_/);
   const token = new URLSearchParams(hash.slice(1)).get('token')!;
@@ -86,7 +86,7 @@ test('the account opens in the language of whoever has signed in there, not in t
   expect(page.problems).toEqual([]);
 });
 
-/** English sentences on the page, as far as they are texts of ours without a value in them. */
+/** Returns English sentences on the page, among our texts without placeholders. */
 async function englishOn(): Promise<string[]> {
   const shown = await page.evaluate<string>('document.body.innerText');
   const sentences = Object.values(en).flatMap((texts) => Object.values<string>(texts));

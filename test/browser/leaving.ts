@@ -1,15 +1,15 @@
-/** For what takes the browser to another page: meanwhile it answers nothing. */
+/** Actions that navigate to another page, during which the browser answers nothing. */
 import { eventually } from '../support/binary.ts';
 import type { Page } from '../support/browser.ts';
 
-/** Does what may lead to another page. */
+/** Runs an action that may navigate. */
 export async function mayLeave(act: () => Promise<unknown>): Promise<void> {
   await act().catch((error: unknown) => {
     if (!String(error).includes('navigated or closed')) throw error;
   });
 }
 
-/** Does what leads to another page, and waits until that is there. */
+/** Runs an action that navigates, and waits for the new page. */
 export async function leaving(page: Page, act: () => Promise<unknown>): Promise<void> {
   const before = await page.evaluate<number>('performance.timeOrigin');
   await mayLeave(act);

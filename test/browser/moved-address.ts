@@ -1,7 +1,7 @@
-/** An account that is moved to another address, and the link by which the old one undoes that. */
+/** Moves an account to another address, which mails the old one a link to undo that. */
 import { outboxCode, request } from '../support/binary.ts';
 
-/** Moves the account of a session. @returns the link that the old address was mailed. */
+/** Moves a session's account. @returns the link mailed to the old address. */
 export async function undoLinkOf(
   server: { readonly url: string },
   token: string,

@@ -1,4 +1,4 @@
-/** Passkeys on the hosted sign-in page: offered, used, suggested and refused, in a real browser with an authenticator. */
+/** Passkeys on the hosted sign-in page: offered, used, suggested and refused, with a virtual authenticator. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -9,7 +9,7 @@ import { addAuthenticator, type VirtualAuthenticator } from './virtual-authentic
 setDefaultTimeout(60_000);
 
 let server: EphemeralServer;
-/** The same server by its name: an address has no passkeys. */
+/** The server's address by host name, since passkeys need one. */
 let origin: string;
 let shop: Shop;
 let page: Page;
@@ -46,7 +46,7 @@ async function signInByCode(email: string): Promise<void> {
   await mayLeave(async () => page.pressKeys(await outboxCode(server, email)));
 }
 
-/** Signs in by code, takes the offer, and leaves one passkey in the authenticator. */
+/** Signs in by code, accepts the offer, and leaves one passkey in the authenticator. */
 async function makePasskey(email: string): Promise<void> {
   await signInByCode(email);
   await page.untilVisible('#offer');
@@ -54,13 +54,13 @@ async function makePasskey(email: string): Promise<void> {
   await landed(email);
 }
 
-/** From the next page on the browser suggests no passkeys in a field, as some cannot. */
+/** Removes suggestions of passkeys from the next page on, as in browsers that have none. */
 async function withoutSuggestions(): Promise<void> {
   const source = 'PublicKeyCredential.isConditionalMediationAvailable = async () => false';
   await page.view.cdp('Page.addScriptToEvaluateOnNewDocument', { source });
 }
 
-/** The browser is back at the shop, and the token it was given is of this person. */
+/** Waits for the shop, and checks that the token belongs to this person. */
 async function landed(email: string): Promise<string> {
   const address = await page.untilAddress(/\/signed-in#token=est_/);
   await settled(page);
@@ -224,7 +224,7 @@ describe('a passkey', () => {
 
   test('is asked for again, unseen, where the challenge of a suggestion is dead', async () => {
     await makePasskey('late@example.com');
-    // A suggestion that nobody touches stays open, with a challenge that the page holds on to.
+    // An untouched suggestion stays open, with a challenge that the page keeps.
     await authenticator.setTouched(false);
     page.requested.length = 0;
     await page.open(signInUrl());
@@ -264,7 +264,7 @@ test('an application that takes passkeys alone asks for nothing else, and says s
   expect(await page.text('#no-methods')).toContain('no way to sign in to Passkeys only from here');
 });
 
-/** A fresh session beside the browser's. */
+/** Makes a new session outside of the browser. */
 async function signInAgain(email: string) {
   await request(server, 'POST', '/test/clock', { body: { advanceMs: 60_000 } });
   return signIn(server, email, server.clientId);

@@ -1,4 +1,4 @@
-/** The pages that say what went wrong, in a real browser: each leads back to the application, and none to the operator's console. */
+/** Error pages: each leads back to the application, and none to the operator's console. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -10,7 +10,7 @@ const HOME = 'https://harbour.example/';
 
 let server: EphemeralServer;
 let page: Page;
-/** In service, with two return URLs; without one; and archived, with one. */
+/** A live application with two return URLs, one without any, and an archived one with one. */
 let harbour: Application;
 let homeless: Application;
 let archived: Application;
@@ -46,7 +46,7 @@ async function manage(path: string, body?: unknown) {
   return json.data;
 }
 
-/** Every link of the page, as where it leads and what it says. */
+/** Returns the target and the text of every link on the page. */
 const links = () =>
   page.evaluate<[string, string][]>(
     '[...document.querySelectorAll("a, area, form")].map((one) => [one.href || one.action, one.innerText.trim()])',
@@ -57,7 +57,7 @@ const start = (clientId: string, returnTo: string) =>
 
 const BACK_TO = (name: string) => [[HOME, `Back to ${name}`]];
 
-/** Where each address leads on; a function, since the applications are made first. */
+/** A function, since the tests create the applications first. */
 type Links = readonly (readonly string[])[];
 
 const PAGES: readonly (readonly [name: string, address: () => string, links: Links | ((url: string) => Links)])[] = [

@@ -1,4 +1,4 @@
-/** Signing in through an identity provider, in a real browser and with a real provider. */
+/** Signs in through a real identity provider. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -39,7 +39,7 @@ const returnTo = () => `${shop.url}/signed-in?from=gatehouse`;
 const signInUrl = (parameters: Record<string, string> = {}) =>
   `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, ...parameters })}`;
 
-/** The provider's own pages are not ours to judge. */
+/** Ignores problems of the provider's own pages. */
 const ownProblems = () => page.problems.filter((problem) => !problem.includes(provider.issuer));
 
 async function logIn(login: string): Promise<void> {
@@ -123,7 +123,7 @@ test.each([
   ['forbidden', '#message', 'switched off'],
   ['<img src=x onerror=alert(1)>', '#message', 'Something went wrong'],
 ])('an error that comes back (%s) is shown in the reader’s words', async (code, where, words) => {
-  // The page follows the application: it would say that it is open.
+  // Sets the matching gate, since the page follows the application's state.
   const gate = { waitlist: 'private_beta', gate_closed: 'closed' }[code] ?? 'public';
   const path = `/api/applications/${server.applicationId}/signin-gate`;
   await request(server, 'POST', path, { token: server.workspaceKey, body: { gate } });

@@ -9,7 +9,7 @@ import { leaving } from './leaving.ts';
 
 setDefaultTimeout(60_000);
 
-// Ours alone: it must outlive the server in it.
+// A folder of this file alone: it must outlive its server.
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'));
 const processes: Bun.Subprocess[] = [];
 afterAll(async () => {
@@ -28,7 +28,7 @@ const ROOT = join(import.meta.dir, '../..');
 const readme = await Bun.file(join(ROOT, 'README.md')).text();
 const [, signIn = ''] = /\n## First sign-in in a minute\n(.*?)\n## /s.exec(readme) ?? [];
 const guide = await Bun.file(join(ROOT, 'src/modules/docs/guides/shop.md')).text();
-/** The blocks of a text in a language, with free ports in place of the fixed ones. */
+/** Returns the blocks of a text in a language, with free ports in place of fixed ones. */
 const blocksOf = (text: string, language: string) => {
   return [...text.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) =>
     block.replaceAll('http://localhost:8080', address).replaceAll('http://localhost:3000', shop),
@@ -52,7 +52,7 @@ function shell(script: string, env: Record<string, string> = {}) {
   return { child, output };
 }
 
-/** The newest code that the server has mailed to somebody. */
+/** Returns the newest code that the server mailed to an address. */
 const codeFor = (email: string) => databaseCode(join(folder, 'data'), email);
 
 test('the first sign-in, and the shop with its page, backend and webhook', async () => {
@@ -89,7 +89,7 @@ test('the first sign-in, and the shop with its page, backend and webhook', async
   await eventually('the shop is told', () => /user\.signed_in usr_\w+$/m.test(second.output.text));
   page.close();
 
-  // A token that this browser has not asked for.
+  // A token from a sign-in that another browser began.
   const stranger = await openBrowserPage();
   await stranger.open(`${shop}/?state=1#token=est_0`);
   await stranger.untilText('p', /^nobody$/);

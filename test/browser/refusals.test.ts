@@ -1,4 +1,4 @@
-/** What somebody sees who may not come in, in a real browser: why, what has been recorded for them, and the way onwards. */
+/** Refused sign-ins: the reason, the recorded request for access, and the next step. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type EphemeralServer,
@@ -15,7 +15,7 @@ import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts'
 
 setDefaultTimeout(60_000);
 
-/** The page asks every six seconds. */
+/** The page polls every six seconds. */
 const POLL_MS = 15_000;
 
 let server: EphemeralServer;
@@ -39,7 +39,7 @@ interface Application {
   readonly clientId: string;
 }
 
-/** A manager's call; throws unless it was carried out. */
+/** Makes a manager's call. @throws unless it succeeds. */
 async function manage(method: string, path: string, body?: unknown) {
   const { status, text, json } = await request(server, method, path, { token: server.workspaceKey, body });
   if (status !== 200) throw new Error(`${method} ${path} answered ${status}: ${text}`);
@@ -77,7 +77,7 @@ async function signInHere(email: string): Promise<void> {
   await page.pressKeys(await outboxCode(server, email));
 }
 
-/** Comes to the application as a stranger, by a right code. */
+/** Signs in to the application as a stranger, with a correct code. */
 async function refusedAs(email: string, application: Application): Promise<void> {
   await open(application);
   await signInHere(email);
@@ -130,7 +130,7 @@ describe('on the waitlist', () => {
     await refusedAs('cleo@example.com', application);
     await page.evaluate(`(() => {
       const real = window.fetch;
-      // Not the question for the application's state, which the page asks by itself.
+      // Lets the page's own poll of the application's state through.
       window.fetch = (path, init) =>
         init.method === 'POST' ? ((window.fetch = real), Promise.reject(new TypeError('offline'))) : real(path, init);
     })()`);

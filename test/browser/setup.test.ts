@@ -1,4 +1,4 @@
-/** First setup in a real browser, at the width of a small phone, against the compiled binary on an empty folder. */
+/** First setup on a small phone, against the compiled binary on an empty folder. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { databaseCode, emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -53,7 +53,7 @@ test('the printed link makes the first owner, and then a key that works', async 
   expect(await page.text('#open-console')).toBe('Open the console');
   await expectSoundPage();
 
-  // Loaded again, the page goes on where it was.
+  // After a reload the page continues where it was.
   await page.view.reload();
   await page.untilVisible('#create-key');
   expect(await page.text('#done-lead')).toContain('owner@example.com');

@@ -1,4 +1,4 @@
-/** Where a sign-in ends that has no address to go back to, in a real browser: a session token is shown to a trial alone. */
+/** Sign-ins without a return address: only a trial shows a session token. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -78,7 +78,7 @@ test('a trial ends with the token and the command that verifies it, in the reade
   expect(verdict).toMatchObject({ success: true, data: { email: 'trial@example.com' } });
   expect(command).toContain(token);
   expect(await page.sidewaysScroll()).toBe(0);
-  // The session is the page's own and gone with it.
+  // The session belonged to the page and is gone.
   expect((await page.address()).href).not.toContain('est_');
   await page.view.reload();
   await page.untilVisible('#email');

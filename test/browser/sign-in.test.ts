@@ -1,4 +1,4 @@
-/** The hosted sign-in page in a real browser, at the width of a small phone, against the compiled binary. */
+/** The hosted sign-in page on a small phone, against the compiled binary. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   databaseCode,
@@ -35,7 +35,7 @@ afterAll(async () => {
 beforeEach(async () => {
   shop.visits.length = 0;
   page = await openBrowserPage();
-  // A person who has not been here before.
+  // Forgets earlier visitors of this browser.
   await page.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'local_storage' });
 });
 afterEach(() => page.close());
@@ -56,7 +56,7 @@ const valueOf = (selector: string) => page.evaluate<string>(`document.querySelec
 
 const wrongFor = (code: string) => (code === '000000' ? '000001' : '000000');
 
-/** Nothing failed unseen, nothing came from elsewhere, nothing has to be scrolled sideways. */
+/** Checks for hidden failures, foreign requests and sideways scrolling. */
 async function expectSoundPage(): Promise<void> {
   expect(page.problems).toEqual([]);
   const { origin } = new URL(server.url);
@@ -167,7 +167,7 @@ describe('a code that is under way', () => {
   const email = 'owner@example.com';
   let waiting: RunningServer;
   beforeAll(async () => {
-    // Only a server that is not ephemeral has a cool-down between two codes.
+    // An ephemeral server has no cool-down between two codes.
     waiting = await startServer(folder.path, {}, ['--dev']);
     const token = new URL(waiting.setupUrl!).searchParams.get('token');
     await request(waiting, 'POST', '/api/setup', { body: { token, email } });
@@ -329,7 +329,7 @@ describe('an error', () => {
     await request(server, 'POST', '/test/clock', { body: { advanceMs: 60_000 } });
     await page.view.click('#resend');
     await page.untilVisible('#code-submit');
-    // Nothing is promised of the code whose tries are used up.
+    // The note does not mention the exhausted code.
     await page.untilText('#note', /^We sent a new code\.$/);
     await page.fill('#code', await outboxCode(server, 'exhausted@example.com'));
     await page.untilVisible('#signed-in');
@@ -345,7 +345,7 @@ describe('an error', () => {
     await askForCode(email);
     const code = await outboxCode(server, email);
     await request(server, 'POST', '/test/clock', { body: { advanceMs: 11 * 60_000 } });
-    // Farther on this device, which reckons with the real time of answers: the server's clock was moved before.
+    // Moves the browser's clock: it compares answers with real time, and the server's clock was moved before.
     await page.evaluate(`(() => { const now = Date.now; Date.now = () => now() + ${2 * 60 * 60_000}; })()`);
     if (isTried) {
       await page.fill('#code', code);

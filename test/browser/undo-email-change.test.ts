@@ -1,4 +1,4 @@
-/** The link that undoes a change of address, in a real browser: a page with one button that needs no script. */
+/** The link that undoes a change of address: a page with one button that works without scripts. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';

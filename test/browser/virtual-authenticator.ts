@@ -1,7 +1,7 @@
-/** An authenticator of the browser's own (DevTools protocol): it makes and uses passkeys without anybody touching it. */
+/** A virtual authenticator of the browser (DevTools protocol), which needs no touch. */
 import type { Page } from '../support/browser.ts';
 
-/** A passkey as the authenticator keeps it. */
+/** A passkey in the authenticator. */
 export interface StoredPasskey {
   readonly credentialId: string;
   readonly isResidentCredential: boolean;
@@ -15,13 +15,13 @@ export interface VirtualAuthenticator {
   passkeys(): Promise<StoredPasskey[]>;
   add(passkey: StoredPasskey): Promise<void>;
   clear(): Promise<void>;
-  /** Whether it recognises the person from now on. */
+  /** Sets whether it verifies the user from now on. */
   setUserVerified(isUserVerified: boolean): Promise<void>;
-  /** Whether somebody touches it when it asks; while nobody does, a ceremony stays open. */
+  /** Sets whether somebody touches it; without a touch a ceremony stays open. */
   setTouched(isTouched: boolean): Promise<void>;
 }
 
-/** A platform authenticator with user verification, touched whenever it asks. */
+/** Adds a platform authenticator with user verification that is touched at once. */
 export async function addAuthenticator({ view }: Page): Promise<VirtualAuthenticator> {
   await view.cdp('WebAuthn.enable');
   const { authenticatorId } = (await view.cdp('WebAuthn.addVirtualAuthenticator', {
