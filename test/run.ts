@@ -1,109 +1,128 @@
-/** Runs every suite and closes with the line `N passed, N failed`. Arguments: parts of paths to keep to, flags of the runner. */
+/**
+ * Runs every suite and closes with the line `N passed, N failed`. Arguments: parts of paths to select files, flags of the
+ * test runner, and `--long` to run the files with long cases, including these.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startsProcesses } from './support/suites.ts';
+import { byDuration, hasLongCases, startsProcesses } from './support/suites.ts';
 
-/** More workers than two cores, since many suites wait for processes, browsers and timers; the others wait for less. */
-const WORKERS = { apart: 4, together: 3 };
+/** Two slots per core, since many tests wait for processes, browsers and timers. */
+const SLOTS = Math.min(12, Math.max(4, 2 * availableParallelism()));
 
-/** So many files at most that failed beside others are run again, alone; more are no accident. */
-const MOST_AGAIN = 3;
-
-const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
+const isLong = process.argv.includes('--long');
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-') && argument !== '--long');
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-test-run-'));
 
-interface Counts {
-  pass: number;
-  fail: number;
+interface Job {
+  readonly files: readonly string[];
+  /** Number of processes that the test runner shares the files among. */
+  readonly slots: number;
 }
 
-interface Outcome extends Counts {
-  readonly exitCode: number;
-  /** What is known of each file. Where a file did not even load, its failure is in the totals alone. */
-  readonly files: ReadonlyMap<string, Counts>;
+interface Outcome {
+  readonly pass: number;
+  readonly fail: number;
+  /** Failed tests with their files. */
+  readonly failures: readonly string[];
 }
 
-/** Runs some files to their end; the output goes on as it comes, and the totals are read out of it. */
-async function run(files: readonly string[], name: string, how: readonly string[]): Promise<Outcome> {
-  const report = join(scratch, `${name}.xml`);
+/** Runs some files and prints the output; that of a single file in one piece. */
+async function run({ files, slots }: Job, index: number): Promise<Outcome> {
+  const report = join(scratch, `${index}.xml`);
   const reporting = ['--reporter=junit', `--reporter-outfile=${report}`];
-  const paths = files.map((path) => `./${path}`);
-  const child = Bun.spawn([process.execPath, 'test', '--timeout', '30000', ...reporting, ...how, ...flags, ...paths], {
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const totals = { pass: 0, fail: 0, files: 0 };
-  async function follow(stream: ReadableStream<Uint8Array>, out: { write(chunk: string): unknown }): Promise<void> {
+  // Files in one process share the loaded product: loading it takes longer than most of them.
+  const sharing = files.length > 1 ? [`--parallel=${slots}`, '--no-isolate'] : [];
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      'test',
+      '--timeout',
+      '30000',
+      ...reporting,
+      ...sharing,
+      ...flags,
+      ...files.map((path) => `./${path}`),
+    ],
+    {
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: { ...process.env, ...(isLong && { GATEHOUSE_TEST_LONG: 'true' }) },
+    },
+  );
+  let output = '';
+  async function follow(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
-    let tail = '';
+    let line = '';
     for await (const chunk of stream) {
       const text = decoder.decode(chunk, { stream: true });
-      out.write(text);
-      tail = (tail + text).slice(-4000);
+      output += text;
+      if (files.length === 1) continue;
+      const end = text.lastIndexOf('\n') + 1;
+      process.stdout.write(end > 0 ? line + text.slice(0, end) : '');
+      line = end > 0 ? text.slice(end) : line + text;
     }
-    const plain = Bun.stripANSI(tail);
-    for (const kind of ['pass', 'fail'] as const)
-      totals[kind] += Number(new RegExp(`^\\s*(\\d+) ${kind}`, 'm').exec(plain)?.[1] ?? 0);
-    totals.files += Number(/^Ran \d+ tests? across (\d+) files?/m.exec(plain)?.[1] ?? 0);
   }
-  await Promise.all([follow(child.stdout, process.stdout), follow(child.stderr, process.stderr)]);
+  await Promise.all([follow(child.stdout), follow(child.stderr)]);
   const exitCode = await child.exited;
-  const { pass, fail } = totals;
-  // A crashed runner counts as a failure even where it could not count, and so does a file that it has passed over.
-  const isIncomplete = fail === 0 && (exitCode !== 0 || totals.files !== files.length);
-  return { pass, fail: isIncomplete ? 1 : fail, exitCode, files: readReport(report) };
+  if (files.length === 1) process.stdout.write(output);
+  const plain = Bun.stripANSI(output.slice(-4000));
+  const count = (pattern: RegExp) => Number(pattern.exec(plain)?.[1] ?? 0);
+  const [pass, fail] = [count(/^\s*(\d+) pass$/m), count(/^\s*(\d+) fail$/m)];
+  // A crash counts as a failure even without a count, and so does a file that was skipped.
+  const isIncomplete = fail === 0 && (exitCode !== 0 || count(/^Ran \d+ tests? across (\d+) files?/m) !== files.length);
+  if (isIncomplete) return { pass, fail: 1, failures: [`${files.length === 1 ? files[0] : 'a run'} did not complete`] };
+  return { pass, fail, failures: fail === 0 ? [] : failuresIn(report) };
 }
 
-function readReport(path: string): Map<string, Counts> {
-  const found = new Map<string, Counts>();
-  let report = '';
-  try {
-    report = readFileSync(path, 'utf8');
-  } catch {
-    // A runner that crashed has written none.
+function failuresIn(report: string): string[] {
+  const testcases = readFileSync(report, 'utf8').split('<testcase ').slice(1);
+  return testcases
+    .filter((testcase) => testcase.includes('<failure'))
+    .map((testcase) => `${attribute(testcase, 'file')}: ${attribute(testcase, 'name')}`);
+}
+
+function attribute(element: string, name: string): string {
+  const characters: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+  const [, value = ''] = new RegExp(`${name}="([^"]*)"`).exec(element) ?? [];
+  return value.replace(/&(\w+);/g, (entity, character: string) => characters[character] ?? entity);
+}
+
+/** Runs jobs in order, as soon as there are slots for the next one. */
+async function runAll(jobs: readonly Job[]): Promise<Outcome[]> {
+  let free = SLOTS;
+  let freed = Promise.withResolvers<void>();
+  const outcomes: Promise<Outcome>[] = [];
+  for (const [index, job] of jobs.entries()) {
+    while (free < job.slots) await freed.promise;
+    free -= job.slots;
+    const outcome = run(job, index);
+    outcomes.push(outcome);
+    void outcome.finally(() => {
+      free += job.slots;
+      freed.resolve();
+      freed = Promise.withResolvers();
+    });
   }
-  for (const testcase of report.split('<testcase ').slice(1)) {
-    const file = / file="([^"]*)"/.exec(testcase)?.[1] ?? '';
-    const counts = found.get(file) ?? { pass: 0, fail: 0 };
-    if (testcase.includes('<failure')) counts.fail += 1;
-    else if (!testcase.includes('<skipped')) counts.pass += 1;
-    found.set(file, counts);
-  }
-  return found;
+  return Promise.all(outcomes);
 }
 
 const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync('.')]
   .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, ''))))
+  .filter((path) => !isLong || hasLongCases(path))
   .sort();
-const [apart, together] = [all.filter((path) => startsProcesses(path)), all.filter((path) => !startsProcesses(path))];
+const shared = all.filter((path) => !startsProcesses(path));
+const alone = all.filter(startsProcesses).sort(byDuration);
 
-const outcomes: Outcome[] = [];
-// What stays in the test's process shares the loaded product from file to file: loading it takes longer than most suites.
-if (together.length > 0)
-  outcomes.push(await run(together, 'together', [`--parallel=${WORKERS.together}`, '--no-isolate']));
-if (apart.length > 0) outcomes.push(await run(apart, 'apart', [`--parallel=${WORKERS.apart}`]));
-
-const counts = { pass: 0, fail: all.length === 0 ? 1 : 0 };
-for (const { pass, fail } of outcomes) {
-  counts.pass += pass;
-  counts.fail += fail;
-}
-const failed = outcomes.flatMap(({ files }) => [...files].filter(([, { fail }]) => fail > 0));
-const isAllKnown = failed.reduce((sum, [, { fail }]) => sum + fail, 0) === counts.fail;
-const recovered: string[] = [];
-if (failed.length > 0 && failed.length <= MOST_AGAIN && isAllKnown)
-  for (const [index, [file, before]] of failed.entries()) {
-    console.log(`\n${file} failed beside others; it is run again, alone.\n`);
-    const { pass, fail, exitCode } = await run([file], `again-${index}`, []);
-    if (fail > 0 || exitCode !== 0) continue;
-    recovered.push(file);
-    counts.pass += pass - before.pass;
-    counts.fail -= before.fail;
-  }
-
+const outcomes = await runAll([
+  ...(shared.length > 0 ? [{ files: shared, slots: SLOTS / 2 }] : []),
+  ...alone.map((path) => ({ files: [path], slots: 1 })),
+]);
 rmSync(scratch, { recursive: true, force: true });
-if (recovered.length > 0) console.log(`\nFAILED BESIDE OTHERS, PASSED ALONE: ${recovered.join(', ')}`);
-console.log(`\n${counts.pass} passed, ${counts.fail} failed`);
-process.exit(counts.fail === 0 ? 0 : 1);
+
+const pass = outcomes.reduce((sum, outcome) => sum + outcome.pass, 0);
+const fail = outcomes.reduce((sum, outcome) => sum + outcome.fail, all.length === 0 ? 1 : 0);
+for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`failed: ${failure}`);
+console.log(`\n${pass} passed, ${fail} failed`);
+process.exit(fail === 0 ? 0 : 1);

@@ -7,13 +7,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import type { Operation } from '@/http/operation.ts';
+import { amount } from '../support/long.ts';
 import { arbitraryOf, HOSTILE_TEXTS } from './arbitrary.ts';
 import { type AttackWorld, createAttackWorld, describeApi, type Schema, send } from './world.ts';
 
 setDefaultTimeout(120_000);
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 12);
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 12);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? amount(6, 100));
 
 const world = await createAttackWorld();
 const description = await describeApi(world.instance);

@@ -17,8 +17,9 @@ import {
 } from '../faults/promises.ts';
 import { type Scene, setScene } from '../faults/scene.ts';
 import { databaseCode, emptyFolder, eventually, readDatabase, request, startServer } from '../support/binary.ts';
+import { amount } from '../support/long.ts';
 
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 8);
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? amount(4, 50));
 setDefaultTimeout(60_000 + ROUNDS * 5000);
 
 const scratch = emptyFolder();

@@ -4,6 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, cpSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder, eventually, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
+import { amount } from '../support/long.ts';
 
 // Starting processes is slow on a busy machine.
 setDefaultTimeout(60_000);
@@ -154,7 +155,7 @@ test('a log that is gone after all of it was copied into the database is no loss
     const [frames, copied] = [16, 96].map((at) => readFileSync(join(folder, 'gatehouse.db-shm')).readUInt32LE(at));
     return frames === copied;
   };
-  await eventually('the log is copied', isCopied, 10_000);
+  await eventually('the log is copied', isCopied);
   await server.stop('SIGKILL');
   if (!isCopied()) return;
   rmSync(join(folder, 'gatehouse.db-wal'));
@@ -166,7 +167,7 @@ test('a log that is gone after all of it was copied into the database is no loss
 
 test('kills at any moment, and copies of a folder without its index, raise no alarm', async () => {
   const folder = join(scratch.path, 'kills');
-  for (let round = 0; round < 8; round += 1) {
+  for (let round = 0; round < amount(4, 40); round += 1) {
     const server = await start(folder);
     expect(damageIn(server)).toEqual([]);
     let isOver = false;

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '../../src/db/sqlite/migrate.ts';
 import { BINARY, cleanEnvironment, emptyFolder, request, run, signIn, startServer } from '../support/binary.ts';
+import { amount } from '../support/long.ts';
 
 // Starting processes is slow on a busy machine.
 setDefaultTimeout(30_000);
@@ -200,7 +201,8 @@ test('garbage in the lock is told as that, not as a damaged database', async () 
 
 describe('a very first start', () => {
   test('killed at any moment leaves a folder that the next start takes', async () => {
-    for (let round = 0; round < 8; round += 1) {
+    const kills = amount(4, 40);
+    for (let kill = 0; kill < kills; kill += 1) {
       rmSync(folder, { recursive: true, force: true });
       const server = Bun.spawn([BINARY, 'serve', '--data', folder, '--port=0'], {
         cwd: scratch.path,
@@ -209,7 +211,7 @@ describe('a very first start', () => {
         stderr: 'ignore',
       });
       while (!existsSync(folder)) await Bun.sleep(0);
-      await Bun.sleep(round * 3);
+      await Bun.sleep((kill * 24) / kills);
       server.kill('SIGKILL');
       await server.exited;
       await makeFolder();

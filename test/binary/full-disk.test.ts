@@ -19,6 +19,7 @@ import {
   startServer,
 } from '../support/binary.ts';
 import { readExposition } from '../support/exposition.ts';
+import { amount } from '../support/long.ts';
 import { hasSmallDisks, type SmallDisk, smallDisk } from '../support/small-disk.ts';
 
 setDefaultTimeout(60_000);
@@ -99,7 +100,7 @@ test.skipIf(!hasSmallDisks)(
     disk.fill();
     await nothingFits(server);
     const before = linesOf(server).length;
-    expect(await lookOften(server, 60)).toEqual({
+    expect(await lookOften(server, amount(20, 60))).toEqual({
       ready: [`503 ${REFUSED}`],
       writable: [0],
       changes: ['503 unavailable 5'],

@@ -1,6 +1,6 @@
 /**
  * Webhooks: crashes and a failing receiver lose no event, and endpoints do not wait for each other. `WEBHOOK_KILLS`
- * and `WEBHOOK_EVENTS` set the amount; the long form has 50 and 10000.
+ * and `WEBHOOK_EVENTS` set the amount.
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
@@ -15,10 +15,11 @@ import {
   signIn,
   startServer,
 } from '../support/binary.ts';
+import { amount } from '../support/long.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 
-const KILLS = Number(process.env['WEBHOOK_KILLS'] ?? 8);
-const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? 800);
+const KILLS = Number(process.env['WEBHOOK_KILLS'] ?? amount(4, 50));
+const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? amount(400, 10_000));
 const FAILURES = 0.3;
 const WORKERS = 4;
 setDefaultTimeout(30_000 + KILLS * 5000 + EVENTS * 20);

@@ -1,5 +1,7 @@
 /** Runs axe-core on a page in both colour schemes. */
+import { expect } from 'bun:test';
 import type { Page } from '../support/browser.ts';
+import { isLong } from '../support/long.ts';
 
 /** Injected through the DevTools protocol, which ignores the page's policy. */
 const AXE = await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text();
@@ -18,6 +20,19 @@ export async function look(page: Page, scheme: string, width: number): Promise<v
       { name: 'prefers-reduced-motion', value: 'reduce' },
     ],
   });
+}
+
+/**
+ * Examines a page in every look. Colours share their tokens among states, so a short run examines the second look of every
+ * third state only; whether the page fits a phone is checked in each.
+ */
+export async function expectAccessible(page: Page, index: number): Promise<void> {
+  for (const { scheme, width, rules } of LOOKS) {
+    await look(page, scheme, width);
+    if (isLong || rules === undefined || index % 3 === 0)
+      expect([scheme, width, await findings(page, rules)]).toEqual([scheme, width, []]);
+    expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
+  }
 }
 
 interface Finding {

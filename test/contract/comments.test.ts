@@ -5,10 +5,12 @@ import { expect, test } from 'bun:test';
 const INVERTED = /^\s*(?:\/\/|\/?\*\*?)\s*(?:What|Whose|Whom|Whoever|Those|Of|As|Nobody|Who|Such|Whichever)\b/;
 const COMMENT = /^\s*(?:\/\/|\/?\*)/;
 const MAX_WIDTH = 140;
+const FOLDERS = ['src', 'test/support', 'test/browser', 'test/binary', 'test/faults'];
 
 async function commentLines(): Promise<string[]> {
   const found: string[] = [];
-  for (const path of new Bun.Glob('src/**/*.{ts,tsx}').scanSync('.')) {
+  const paths = FOLDERS.flatMap((folder) => [...new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scanSync('.')]);
+  for (const path of paths) {
     if (path.includes('/generated/')) continue;
     const lines = (await Bun.file(path).text()).split('\n');
     for (const [index, line] of lines.entries()) if (COMMENT.test(line)) found.push(`${path}:${index + 1}:${line}`);

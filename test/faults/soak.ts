@@ -296,7 +296,7 @@ export async function soak(
   const elapsed = () => (performance.now() - began) / 1000;
   let loopDelay = { half: 0, most: 0, worst: 0 };
   try {
-    while (elapsed() < seconds && problem === undefined) {
+    while (samples.length < seconds / everySeconds && problem === undefined) {
       await Bun.sleep(everySeconds * 1000);
       const seen = await sample(elapsed());
       samples.push(seen);

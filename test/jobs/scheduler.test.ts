@@ -104,7 +104,7 @@ describe('the scheduler', () => {
     const sound = watched('sound', 5);
     const jobs = scheduler([broken, sound.job], log);
     jobs.start();
-    await eventually('both go on', () => runs >= 3 && sound.state.runs >= 3, 2000);
+    await eventually('both go on', () => runs >= 3 && sound.state.runs >= 3);
     await jobs.runAll();
     await jobs.stop();
     const logged = lines.map((line) => JSON.parse(line) as { level: number; job: string; err: { message: string } });

@@ -7,7 +7,7 @@ const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [5, 40];
 export async function eventually<Result>(
   what: string,
   condition: () => Result | Promise<Result>,
-  withinMs = 10_000,
+  withinMs = 25_000,
 ): Promise<NonNullable<Result>> {
   const since = performance.now();
   for (;;) {

@@ -1,14 +1,33 @@
-/** Which suites start processes, browsers among them, by what they and what they import lead to. */
+/** Sorts the test files by what they import: files that start processes, and files with long cases. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What starts processes, and clears away behind each file that loads it. */
+/** Modules that start processes, and clean up after each file that imports them. */
 const STARTERS = ['test/support/binary.ts', 'test/support/browser.ts'];
+const LONG = 'test/support/long.ts';
+
+/** Files that start first, so that none of them is still running alone at the end. */
+const LONGEST = [
+  'browser/console-accessibility',
+  'browser/accessibility',
+  'binary/full-disk',
+  'binary/webhooks',
+  'browser/docs',
+  'browser/console-shell',
+  'browser/device',
+  'browser/console-import',
+  'browser/console-settings',
+  'binary/backup',
+  'binary/crash',
+  'binary/damage',
+  'attack/bodies',
+  'binary/ephemeral',
+].map((name) => `test/${name}.test.ts`);
 
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) };
 const known = new Map<string, readonly string[]>();
 
-/** The files of the tests that one of them imports; types are none. */
+/** Returns the files in `test` that a file imports, except for types. */
 function importsOf(path: string): readonly string[] {
   let imports = known.get(path);
   if (imports === undefined) {
@@ -22,10 +41,26 @@ function importsOf(path: string): readonly string[] {
   return imports;
 }
 
-/** @param path from the repository's folder. */
-export function startsProcesses(path: string): boolean {
+function reachedFrom(path: string): Set<string> {
   const reached = new Set([path]);
-  // A set that grows is walked to its end.
+  // Iteration includes files that are added meanwhile.
   for (const file of reached) for (const imported of importsOf(file)) reached.add(imported);
+  return reached;
+}
+
+/** Returns whether a test file starts processes, such as a browser. @param path relative to the repository. */
+export function startsProcesses(path: string): boolean {
+  const reached = reachedFrom(path);
   return STARTERS.some((starter) => reached.has(starter));
+}
+
+/** Returns whether a test file has cases that only `bun run test:long` runs. */
+export function hasLongCases(path: string): boolean {
+  return reachedFrom(path).has(LONG);
+}
+
+/** Sorts the longest files first. */
+export function byDuration(first: string, second: string): number {
+  const rank = (path: string) => (LONGEST.includes(path) ? LONGEST.indexOf(path) : LONGEST.length);
+  return rank(first) - rank(second);
 }

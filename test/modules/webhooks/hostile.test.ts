@@ -5,6 +5,7 @@ import { SECOND } from '@/core/clock.ts';
 import { type GuardedFetch, guardedFetch, OutboundError } from '@/outbound/guarded-fetch.ts';
 import { BlockList } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
+import { isLong } from '../../support/long.ts';
 import { CERTIFICATES } from './certificates.ts';
 import { closing, emit, newestDelivery, setUp, subscribe, subscribeTo, toLoopback } from './scene.ts';
 
@@ -139,39 +140,43 @@ describe('a receiver that', () => {
     await eventually('the connection is closed', () => server.closed === server.opened);
   });
 
-  test('hangs is given 15 seconds of real time, in which others get theirs', async () => {
-    const server = rawServer(() => {});
-    const scene = await setUp();
-    const hostile = await subscribeTo(scene, server.url);
-    const { receiver } = await subscribe(scene);
-    await emit(scene);
-    const all = scene.instance.services.deliveries.runOnce();
-    for (let index = 0; index < 20; index += 1) {
-      await Bun.sleep(50);
-      await emit(scene, `usr_beside_${index}`);
-      const isIt = ({ event }: (typeof receiver.received)[number]) => event.data.userId === `usr_beside_${index}`;
-      await eventually('beside', () => receiver.received.find(isIt));
-    }
-    // Nobody has waited for any of it: not one attempt is over yet.
-    expect(server.closed).toBe(0);
-    // At most ten wait for it, however many there are.
-    expect(server.opened).toBe(10);
-    // The other attempts to it only begin when the first are over: they are not waited for.
-    const delivery = await eventually(
-      'an attempt has run out of time',
-      async () => {
-        const { items } = (await scene.api.deliveries(hostile, '?limit=100')).json.data;
-        return items.at(-1).nextAttemptAt !== items.at(-1).createdAt && items.at(-1);
-      },
-      20_000,
-    );
-    const { attemptLog } = (await scene.api.delivery(hostile, delivery.id)).json.data;
-    expect(attemptLog).toMatchObject([{ errorClass: 'timeout', statusCode: null }]);
-    expect(attemptLog[0].durationMs).toBeWithin(14_900, 16_000);
-    await scene.api.remove(hostile);
-    server.close();
-    await all;
-  }, 40_000);
+  test.if(isLong)(
+    'hangs is given 15 seconds of real time, in which others get theirs',
+    async () => {
+      const server = rawServer(() => {});
+      const scene = await setUp();
+      const hostile = await subscribeTo(scene, server.url);
+      const { receiver } = await subscribe(scene);
+      await emit(scene);
+      const all = scene.instance.services.deliveries.runOnce();
+      for (let index = 0; index < 20; index += 1) {
+        await Bun.sleep(50);
+        await emit(scene, `usr_beside_${index}`);
+        const isIt = ({ event }: (typeof receiver.received)[number]) => event.data.userId === `usr_beside_${index}`;
+        await eventually('beside', () => receiver.received.find(isIt));
+      }
+      // Nobody has waited for any of it: not one attempt is over yet.
+      expect(server.closed).toBe(0);
+      // At most ten wait for it, however many there are.
+      expect(server.opened).toBe(10);
+      // The other attempts to it only begin when the first are over: they are not waited for.
+      const delivery = await eventually(
+        'an attempt has run out of time',
+        async () => {
+          const { items } = (await scene.api.deliveries(hostile, '?limit=100')).json.data;
+          return items.at(-1).nextAttemptAt !== items.at(-1).createdAt && items.at(-1);
+        },
+        20_000,
+      );
+      const { attemptLog } = (await scene.api.delivery(hostile, delivery.id)).json.data;
+      expect(attemptLog).toMatchObject([{ errorClass: 'timeout', statusCode: null }]);
+      expect(attemptLog[0].durationMs).toBeWithin(14_900, 16_000);
+      await scene.api.remove(hostile);
+      server.close();
+      await all;
+    },
+    40_000,
+  );
 
   test.each([301, 302, 303, 307, 308])('redirects with %d is not followed', async (status) => {
     let isFollowed = false;
