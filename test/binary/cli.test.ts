@@ -21,13 +21,13 @@ const gatehouse = (args: string[], env: Record<string, string> = {}) =>
 
 // The text of each command's help is tested without a process, in test/cli/help.test.ts.
 describe('help', () => {
-  test.each([[[]], [['--help']]])('by %j names every family of commands', async (args) => {
+  test.each([[[]], [['--help']]])('after %j lists every group of commands', async (args) => {
     const { stdout, stderr, exitCode } = await gatehouse(args);
     expect([exitCode, stderr]).toEqual([0, '']);
     for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name.split(' ')[0]} +\\S`, 'm'));
   });
 
-  test('for a command is the same by word and by flag, and for a family names its commands', async () => {
+  test('of a command is the same by word and by flag; of a group it lists the commands', async () => {
     const [byWord, byFlag, ofFamily] = await Promise.all([
       gatehouse(['help', 'users', 'list']),
       gatehouse(['users', 'list', '--help']),
@@ -82,8 +82,8 @@ describe('openapi', () => {
   });
 });
 
-describe('a reader that goes away', () => {
-  test.each(['openapi', 'help'])('early from %s is met without a stack trace', async (command) => {
+describe('a closed pipe', () => {
+  test.each(['openapi', 'help'])('ends %s without a stack trace', async (command) => {
     const child = Bun.spawn(['sh', '-c', `"$0" "$1" | true`, BINARY, command], {
       cwd: cwd.path,
       env: cleanEnvironment(),
@@ -148,7 +148,7 @@ describe('a broken configuration', () => {
     },
   );
 
-  test('by flag is named by its flag', async () => {
+  test('is reported by the name of its flag', async () => {
     const { stderr, exitCode } = await gatehouse(['serve', '--port', '99999', '--base-url', 'https://a.example/path']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('--port');

@@ -121,8 +121,8 @@ describe('a new data folder', () => {
   });
 });
 
-describe('a folder that cannot be had', () => {
-  test('because a file stands in its place is refused', async () => {
+describe('serve refuses the data folder', () => {
+  test('if a file has its name', async () => {
     writeFileSync(folder, 'mine');
     expect(await refusal()).toBe(`gatehouse: The data folder ${folder} is a file; name a folder with --data.\n`);
     expect(readFileSync(folder, 'utf8')).toBe('mine');
@@ -144,7 +144,7 @@ describe('a folder that cannot be had', () => {
       () => (mkdirSync(join(folder, 'gatehouse.lock'), { recursive: true }), folder),
       'Mend that',
     ],
-  ])('because it %s is refused, and the remedy named', async (_, make, remedy) => {
+  ])('and names the remedy if it %s', async (_, make, remedy) => {
     folder = make();
     expect(await refusal()).toContain(remedy);
   });
@@ -163,7 +163,7 @@ describe('a folder that cannot be had', () => {
     }
   });
 
-  test('because there is no place for a temporary one is refused, and the remedy named', async () => {
+  test('and names the remedy if no temporary one can be made', async () => {
     const env = { TMPDIR: join(scratch.path, 'none') };
     const { stderr, exitCode } = await run(['serve', '--ephemeral'], { cwd: scratch.path, env });
     expect([exitCode, stderr]).toEqual([
@@ -172,7 +172,7 @@ describe('a folder that cannot be had', () => {
     ]);
   });
 
-  test('because another instance runs on it is refused, and that one goes on undisturbed', async () => {
+  test('if another instance runs on it, and leaves that one undisturbed', async () => {
     const server = await startServer(folder, { GATEHOUSE_OWNER_EMAIL: 'owner@example.com' });
     const { token } = await signIn(server, 'owner@example.com');
     expect(await refusal()).toContain('in use by another running instance');
@@ -180,7 +180,7 @@ describe('a folder that cannot be had', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('by four that start at once is had by exactly one', async () => {
+  test('to all but one of four that start at once', async () => {
     const attempts = await Promise.allSettled(Array.from({ length: 4 }, () => startServer(folder)));
     const running = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
     const refused = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason as Error] : []));
@@ -190,7 +190,7 @@ describe('a folder that cannot be had', () => {
   });
 });
 
-test('garbage in the lock is told as that, not as a damaged database', async () => {
+test('a damaged lock file is reported as that, not as a damaged database', async () => {
   await givenFolder();
   const lock = join(folder, 'gatehouse.lock');
   writeFileSync(lock, 'This is no lock, however long the text in the file may be. '.repeat(20));
@@ -199,8 +199,8 @@ test('garbage in the lock is told as that, not as a damaged database', async () 
   await makeFolder();
 });
 
-describe('a very first start', () => {
-  test('killed at any moment leaves a folder that the next start takes', async () => {
+describe('the next start continues a first start', () => {
+  test('that was killed at any moment', async () => {
     const kills = amount(4, 40);
     for (let kill = 0; kill < kills; kill += 1) {
       rmSync(folder, { recursive: true, force: true });
@@ -221,14 +221,14 @@ describe('a very first start', () => {
   test.each([
     ['the key alone', []],
     ['the key and an empty database', ['gatehouse.db']],
-  ])('that has left %s is gone on with', async (_, files) => {
+  ])('that left %s', async (_, files) => {
     mkdirSync(folder, { mode: 0o700 });
     for (const name of ['instance.key.new', ...files]) writeFileSync(join(folder, name), '', { mode: 0o600 });
     await makeFolder();
     expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.holder', 'gatehouse.lock', 'instance.key']);
   });
 
-  test('that has left the database without the key’s last name is gone on with, by that key alone', async () => {
+  test('that left the key under its temporary name, with that key only', async () => {
     await givenFolder();
     const [named, unnamed] = [join(folder, 'instance.key'), join(folder, 'instance.key.new')];
     renameSync(named, unnamed);
@@ -240,20 +240,17 @@ describe('a very first start', () => {
   });
 });
 
-describe('a database this binary cannot serve', () => {
-  test.each(['serve', 'setup-link'])(
-    'because it is newer is refused by %s, byte for byte untouched',
-    async (command) => {
-      await givenFolder();
-      change(`PRAGMA user_version = ${SCHEMA_VERSION + 7}`);
-      const before = fingerprints();
-      const message = await refusal(command);
-      expect(message).toContain(`has schema ${SCHEMA_VERSION + 7}, this binary knows ${SCHEMA_VERSION}`);
-      expect(fingerprints()).toEqual(before);
-    },
-  );
+describe('a database is refused', () => {
+  test.each(['serve', 'setup-link'])('by %s and stays untouched if its schema is newer', async (command) => {
+    await givenFolder();
+    change(`PRAGMA user_version = ${SCHEMA_VERSION + 7}`);
+    const before = fingerprints();
+    const message = await refusal(command);
+    expect(message).toContain(`has schema ${SCHEMA_VERSION + 7}, this binary knows ${SCHEMA_VERSION}`);
+    expect(fingerprints()).toEqual(before);
+  });
 
-  test('because it is newer, by a write-ahead log left by a crash, is refused untouched', async () => {
+  test('and stays untouched if its schema is newer by the write-ahead log of a crash', async () => {
     await givenFolder();
     const script = `
       const sqlite = new (require('bun:sqlite').Database)(${JSON.stringify(join(folder, 'gatehouse.db'))});
@@ -269,7 +266,7 @@ describe('a database this binary cannot serve', () => {
   test.each([
     ['a text', 'This is not a database, however long the text in the file may be. '.repeat(10)],
     ['a stub', 'SQLite'],
-  ])('because it is %s and not SQLite is refused untouched', async (_, content) => {
+  ])('and stays untouched if it is %s instead of SQLite', async (_, content) => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'gatehouse.db'), content, { mode: 0o600 });
     const before = fingerprints();
@@ -280,14 +277,14 @@ describe('a database this binary cannot serve', () => {
   test.each([
     ['cut short', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
     ['overwritten in the middle', (whole: Buffer) => whole.fill(0xa5, 100, 20_000)],
-  ])('because it is %s is refused with a message, not a stack trace', async (_, damage) => {
+  ])('with a message instead of a stack trace if it is %s', async (_, damage) => {
     await givenFolder();
     const path = join(folder, 'gatehouse.db');
     writeFileSync(path, damage(readFileSync(path)));
     expect(await refusal()).toContain(path);
   });
 
-  test('because its instance key is missing is refused, and no new key is made', async () => {
+  test('if its instance key is missing, and no new key is made', async () => {
     await givenFolder();
     rmSync(join(folder, 'instance.key'));
     expect(await refusal()).toContain('instance.key is missing');
@@ -305,7 +302,7 @@ describe('a database this binary cannot serve', () => {
         chmodSync(join(folder, 'gatehouse.db'), 0o600);
       },
     ],
-  ])('because it %s beside an instance key is refused, and no new instance begins', async (_, lose) => {
+  ])('if it %s beside an instance key, and no new instance begins', async (_, lose) => {
     await givenFolder();
     lose();
     const before = fingerprints();
@@ -316,7 +313,7 @@ describe('a database this binary cannot serve', () => {
     await makeFolder();
   });
 
-  test('because it belongs to another instance’s key is refused untouched', async () => {
+  test('and stays untouched if it belongs to another instance’s key', async () => {
     await givenFolder();
     const own = readFileSync(join(folder, 'instance.key'));
     writeFileSync(join(folder, 'instance.key'), Buffer.alloc(32, 7).toString('base64url'));
@@ -328,7 +325,7 @@ describe('a database this binary cannot serve', () => {
     await makeFolder();
   });
 
-  test('because it is another product’s is refused untouched', async () => {
+  test('and stays untouched if it is another product’s', async () => {
     mkdirSync(folder);
     change('CREATE TABLE bookmarks (url TEXT)');
     chmodSync(join(folder, 'gatehouse.db'), 0o600);
@@ -337,15 +334,15 @@ describe('a database this binary cannot serve', () => {
     expect(fingerprints()).toEqual(before);
   });
 
-  test('because its instance key is damaged is refused', async () => {
+  test('if its instance key is damaged', async () => {
     await givenFolder();
     writeFileSync(join(folder, 'instance.key'), 'short');
     expect(await refusal()).toContain('is damaged');
   });
 });
 
-describe('a place to listen', () => {
-  test('whose port is in use is told with its number, exit code 1, before there is a folder', async () => {
+describe('an address to listen on', () => {
+  test('is reported with its port and exit code 1 if that is in use, before a folder is made', async () => {
     const squatter = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const { stderr, exitCode } = await run(['serve', '--data', folder, '--port', String(squatter.port)], {
       cwd: scratch.path,
@@ -356,7 +353,7 @@ describe('a place to listen', () => {
     await squatter.stop(true);
   });
 
-  test.each(['203.0.113.9', 'nowhere.invalid'])('%s, which is not this machine’s, is told as that', async (host) => {
+  test.each(['203.0.113.9', 'nowhere.invalid'])('is reported as not this machine’s: %s', async (host) => {
     const { stderr, exitCode } = await run(['serve', '--data', folder, '--port=0', '--host', host], {
       cwd: scratch.path,
     });

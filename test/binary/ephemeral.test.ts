@@ -193,8 +193,8 @@ describe('the test clock', () => {
   });
 });
 
-describe('an end', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('by %s leaves nothing behind and is a success', async (signal) => {
+describe('an ephemeral instance ends', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('with 0 by %s and leaves nothing behind', async (signal) => {
     const temporary = emptyFolder();
     const cwd = emptyFolder();
     const ended = await startEphemeral([], { TMPDIR: temporary.path }, cwd.path);
@@ -207,7 +207,7 @@ describe('an end', () => {
     cwd.remove();
   });
 
-  test('for want of the port leaves nothing behind and says so', async () => {
+  test('with a message and leaves nothing behind if its port is in use', async () => {
     const temporary = emptyFolder();
     const port = new URL(server.url).port;
     const refused = await run(['serve', '--ephemeral', '--port', port], {
@@ -221,7 +221,7 @@ describe('an end', () => {
   });
 });
 
-describe('whoever started it', () => {
+describe('the process that started an instance', () => {
   interface Started {
     readonly url: string;
     readonly pid: number;
@@ -256,7 +256,7 @@ describe('whoever started it', () => {
     );
 
   test.each(['pipe', 'ignore', 'inherit'] as const)(
-    'takes it along when killed, and nothing is left behind: standard input %s',
+    'ends it and its folder by being killed: standard input %s',
     async (stdin) => {
       const { runner, temporary, started } = await startRunner(stdin, [], []);
       expect(readdirSync(temporary.path)).toHaveLength(2);
@@ -267,7 +267,7 @@ describe('whoever started it', () => {
     },
   );
 
-  test('leaves one behind that is told not to follow', async () => {
+  test('leaves it running if it was told not to follow', async () => {
     const { runner, temporary, started } = await startRunner('pipe', [], ['--no-follow-parent']);
     const [following, other] = started as [Started, Started];
     runner.kill('SIGKILL');
@@ -307,7 +307,7 @@ describe('whoever started it', () => {
     expect(await stderr.whole).not.toContain('the parent process of this ephemeral instance');
   });
 
-  test('need not hold a pipe for one that is told not to follow', async () => {
+  test('may close the pipe of an instance that was told not to follow', async () => {
     const [following, other] = [spawnWithPipe(), spawnWithPipe(['--no-follow-parent'])];
     const ready = JSON.parse(await other.stdout.until(/\n/)) as EphemeralServer;
     await following.stdout.until(/\n/);
@@ -326,7 +326,7 @@ describe('whoever started it', () => {
 });
 
 describe('a start', () => {
-  test('sweeps the folders of killed ones, and no other', async () => {
+  test('removes the folders of killed instances, and no others', async () => {
     const temporary = emptyFolder();
     const env = { TMPDIR: temporary.path };
     const [dead, alive] = [await startEphemeral([], env), await startEphemeral([], env)];
@@ -350,7 +350,7 @@ describe('a start', () => {
     temporary.remove();
   });
 
-  test('of many at once beside a dead one is none’s undoing', async () => {
+  test('beside many others and a dead one succeeds', async () => {
     const temporary = emptyFolder();
     const env = { TMPDIR: temporary.path };
     await (await startEphemeral([], env)).stop('SIGKILL');

@@ -60,7 +60,7 @@ const DELETIONS: readonly (readonly [string, (database: string) => void])[] = [
 
 describe.each(DELETIONS)('%s deleted under a running server', (what, deleteFiles) => {
   test.each([false, true])(
-    'loses nothing acknowledged, and is told once (a command beside it: %p)',
+    'loses nothing acknowledged, and is reported once (with a concurrent command: %p)',
     async (isBeside) => {
       const folder = join(scratch.path, `${what}-${isBeside}`.replaceAll(' ', '-'));
       const server = await startServer(folder, BOOTSTRAP, JSON_LOG);
@@ -101,7 +101,7 @@ test('a server whose log was deleted ends with 0 on SIGTERM and leaves what othe
 });
 
 describe('the lock file deleted under a running server', () => {
-  test('is made anew, and lets no second server in, at once or later', async () => {
+  test('is created again and admits no second server, at once or later', async () => {
     const folder = join(scratch.path, 'lock');
     const lock = join(folder, 'gatehouse.lock');
     const server = await startServer(folder, BOOTSTRAP, JSON_LOG);
@@ -120,7 +120,7 @@ describe('the lock file deleted under a running server', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('while the server is held: once another has the folder, the first takes no change', async () => {
+  test('while the server is stopped: the first takes no change once another has the folder', async () => {
     const folder = join(scratch.path, 'taken');
     const first = await startServer(folder, BOOTSTRAP, JSON_LOG);
     first.process.kill('SIGSTOP');

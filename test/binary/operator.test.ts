@@ -99,7 +99,7 @@ describe('a start', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { level: string; msg?: string });
 
-  test('in the log is lines of the log, with a loud one where no mail is sent; so is the end', async () => {
+  test('with a JSON log writes only log lines, and warns if no mail is sent', async () => {
     const other = await startServer(join(scratch.path, 'other'), { GATEHOUSE_LOG_LEVEL: 'info' });
     expect(other.setupUrl).toStartWith(`${other.url}/setup?token=egs_`);
     expect(await other.stop('SIGINT')).toBe(0);
@@ -116,7 +116,7 @@ describe('a start', () => {
     expect(existsSync(join(other.folder, 'gatehouse.server.json'))).toBe(false);
   });
 
-  test('for people says address, folder, mail and console, and the link to become its owner', async () => {
+  test('in a terminal prints address, folder, mail and console, and the link to become its owner', async () => {
     const other = await startServer(join(scratch.path, 'pretty'), {}, ['--log-format', 'pretty']);
     await other.stop();
     const text = await other.stdout.whole;
@@ -126,7 +126,7 @@ describe('a start', () => {
     expect(text).toEndWith('\nStopping…\nStopped.\n');
   });
 
-  test('after a crash says so; commands no longer go by the dead server’s address', async () => {
+  test('after a crash reports it, and commands no longer use the dead server’s address', async () => {
     await server.stop('SIGKILL');
     const link = await gatehouse(['setup-link', '--data', folder]);
     expect(link.stdout).toStartWith('http://localhost:8080/setup?token=');

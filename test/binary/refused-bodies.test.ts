@@ -148,7 +148,7 @@ const CASES: Record<string, [status: number, sent: () => Sent]> = {
 };
 
 describe.each(Object.entries(CASES))('%s', (_, [status, sent]) => {
-  test('is told to who closes the connection afterwards', async () => {
+  test('reaches a client that closes the connection afterwards', async () => {
     const opened = await open();
     const answer = await exchange(opened, 'close', sent());
     expect(answer).toStartWith(`HTTP/1.1 ${status}`);
@@ -156,7 +156,7 @@ describe.each(Object.entries(CASES))('%s', (_, [status, sent]) => {
     opened.drop();
   });
 
-  test('is told to who keeps the connection, and uses it again', async () => {
+  test('reaches a client that keeps the connection and uses it again', async () => {
     const opened = await open();
     for (let round = 0; round < 3; round += 1)
       expect(await exchange(opened, 'keep-alive', sent())).toStartWith(`HTTP/1.1 ${status}`);
@@ -167,7 +167,7 @@ describe.each(Object.entries(CASES))('%s', (_, [status, sent]) => {
   });
 });
 
-test('who never sends the rest gets the answer all the same', async () => {
+test('a client that never sends the rest gets the answer', async () => {
   const opened = await open();
   const answer = await exchange(opened, 'close', { body: [], length: 'Content-Length: 900000' });
   expect(answer).toStartWith('HTTP/1.1 401');
@@ -201,7 +201,7 @@ async function pour({ url }: EphemeralServer, head: string): Promise<void> {
 }
 
 /** Reads the peak from /proc. */
-test.if(process.platform === 'linux')('strangers who pour in bodies together do not fill the memory', async () => {
+test.if(process.platform === 'linux')('concurrent large bodies of strangers do not fill the memory', async () => {
   const poured = await startEphemeral();
   const { pid } = poured.process;
   const peakMb = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;

@@ -26,7 +26,7 @@ function seedFile(content: unknown): { folder: string; file: string } {
 const newKey = async () => (await run(['key'], { cwd: '/' })).stdout.trim();
 
 describe('serve --seed', () => {
-  test('in an ephemeral instance: it is ready once all is there, and says so in the same one line', async () => {
+  test('fills an ephemeral instance before its line that it is ready', async () => {
     const { file } = seedFile({ applications: [SHOP] });
     const token = await newKey();
     const server = await startEphemeral(['--seed', file], { SHOP_KEY: token });
@@ -43,7 +43,7 @@ describe('serve --seed', () => {
     expect(await server.stderr.whole).not.toContain(token);
   });
 
-  test('at every start brings about what has changed in the file, and tells what it did', async () => {
+  test('applies changes of the file at every start, and lists them', async () => {
     const { folder, file } = seedFile({ applications: [SHOP] });
     const data = join(folder, 'data');
     const env = { SHOP_KEY: await newKey() };
@@ -60,7 +60,7 @@ describe('serve --seed', () => {
     expect(said).toContain('applications.0.stage: It stays live: a stage only moves forward.');
   });
 
-  test('with a file that is missing or wrong starts nothing, and says what to mend', async () => {
+  test('starts nothing with a missing or invalid file, and names the error', async () => {
     const { folder, file } = seedFile({ applications: [{ slug: 'shop', rolez: [] }] });
     const data = join(folder, 'data');
     const serve = (seed: string, ...flags: string[]) => run(['serve', '--seed', seed, ...flags], { cwd: folder });

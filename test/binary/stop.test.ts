@@ -210,7 +210,7 @@ describe('a restart', () => {
     await restarted.stop();
   });
 
-  test('forgives nobody: counters of the limits go on where they were', async () => {
+  test('keeps the counters of the rate limits', async () => {
     const folder = join(scratch.path, 'limits');
     const env = { ...BOOTSTRAP, GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '3' };
     const send = (server: RunningServer, email: string) =>

@@ -237,7 +237,7 @@ describe('a picture', () => {
     for (const share of [0.1, 0.9]) expect(isNear(await pixelOf(page, avatarUrl, 0.5, share), RED)).toBe(true);
   });
 
-  test('that is none is refused in words, and so is one that the server refuses', async () => {
+  test('is refused with a reason by the page or the server, if it is not a picture', async () => {
     await openPart('profile', 'no-picture@example.com');
     await give('no picture at all', 'image/png', 'choose');
     await page.untilText('#avatar-file-error', /cannot be used as a picture/);
@@ -327,7 +327,7 @@ describe('addresses', () => {
       return json.data.items.length === count;
     });
 
-  test('given elsewhere are shown and changed after a proof by mail', async () => {
+  test('from other applications are shown and changed after a proof by mail', async () => {
     const { token } = await signIn(server, OWNER);
     const { json } = await request(server, 'POST', '/api/account/profile/addresses', { token, body: HOME });
     await openPart('addresses', OWNER);

@@ -62,7 +62,7 @@ test('a provider is connected over there, listed here, and disconnected with a p
   await expectSoundPage();
 });
 
-test('who cancels over there is back on the account page, still signed in, and reads what happened', async () => {
+test('a person who cancels at the provider is back on the account page, still signed in, and reads what happened', async () => {
   const { token } = await personAt(server, 'grace@example.com');
   await page.openAs(token, 'sign-in');
   await leaving(page, () => page.press('#connect-provider'));

@@ -199,7 +199,7 @@ describe('the e-mail address', () => {
     await expectSoundPage();
   });
 
-  test('that somebody else uses gets no code, and the page says nothing about them', async () => {
+  test('gets no code if somebody else uses it, and the page does not reveal them', async () => {
     const [email, taken] = [newAddress(), newAddress()];
     await personAt(server, taken);
     const { token } = await personAt(server, email);

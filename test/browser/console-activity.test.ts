@@ -106,7 +106,7 @@ describe('a record', () => {
     await page.untilAddress(new RegExp(`/users/${userId}$`));
   });
 
-  test('of the workspace leads to its application', async () => {
+  test('in the workspace’s list links to its application', async () => {
     await refuse('zoe@example.com');
     await page.go(`/workspaces/${await workspaceId()}/activity?status=error&q=zoe@example.com`);
     await page.press('#activity .row-link');

@@ -74,7 +74,7 @@ const leavingIsAsked = () => page.evaluate<boolean>(`!dispatchEvent(new Event('b
 const countOf = async (outcome: string) => Number((await page.text(`[data-outcome=${outcome}] dd`)).replace(',', ''));
 
 describe('an import', () => {
-  test('of 2,000 people with some bad rows is looked through before, and reported row by row after', async () => {
+  test('of 2,000 people with some bad rows is checked before, and reported row by row after', async () => {
     const app = await newApplication('Shop');
     await api('POST', `/api/applications/${app}/memberships`, { slug: 'berlin', name: 'Berlin', isDefault: false });
     await api('POST', `/api/applications/${app}/users/bulk`, {
@@ -144,7 +144,7 @@ describe('an import', () => {
     });
   });
 
-  test('waits where the server says so, goes on after a failure and a pause, and is found again after a look elsewhere', async () => {
+  test('waits when the server says so, continues after a failure and a pause, and survives a change of the view', async () => {
     const app = await newApplication('Library');
     const rows = Array.from({ length: 1800 }, (_, at) => ({ email: `reader-${at}@example.com`, roles: ['user'] }));
     let calls = 0;
@@ -193,7 +193,7 @@ describe('an import', () => {
     page.problems.splice(0, page.problems.length, ...page.problems.filter((one) => !one.includes('users/bulk')));
   });
 
-  test('that is stopped says whom it has not sent', async () => {
+  test('lists unsent people when it is stopped', async () => {
     const app = await newApplication('Museum');
     let held: (() => void) | null = null;
     page.view.addEventListener('Fetch.requestPaused', (event) => {
@@ -211,7 +211,7 @@ describe('an import', () => {
     expect([await countOf('created'), await countOf('not_sent')]).toEqual([500, 200]);
   });
 
-  test('of a file that is none says why', async () => {
+  test('explains why a file cannot be read', async () => {
     const app = await newApplication('Empty');
     await page.go(`/applications/${app}/import`);
     await chooseFile('users.json', '{"users": [1, 2]}');

@@ -137,7 +137,7 @@ test('a read-only member sees everybody, and is told why nothing can be changed'
   expect(page.problems).toEqual([]);
 });
 
-test('of two workspaces each has its own members, and who leaves one goes on in the other', async () => {
+test('two workspaces have their own members, and leaving one keeps the other', async () => {
   const made = await request(server, 'POST', '/api/workspaces', {
     token: ownerToken,
     body: { name: 'Workshop' },

@@ -29,7 +29,7 @@ async function expectSound(): Promise<void> {
   expect(await page.sidewaysScroll()).toBe(0);
 }
 
-test('whoever is not signed in is asked to, and then stands where the link led', async () => {
+test('a stranger signs in first and then arrives where the link led', async () => {
   const stranger = await openBrowserPage();
   await stranger.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'all' });
   await stranger.open(`${server.url}/console${own('roles')}`);
@@ -46,7 +46,7 @@ test('whoever is not signed in is asked to, and then stands where the link led',
   stranger.close();
 });
 
-test('somebody who uses an application, but has no seat, does not come in', async () => {
+test('a user of an application who is no workspace member is refused', async () => {
   const stranger = await openBrowserPage();
   await stranger.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'all' });
   await stranger.open(`${server.url}/console`);
@@ -92,7 +92,7 @@ test('a detail that Escape closes gives the focus back to its row; one that is n
   await expectSound();
 });
 
-test('an address of nothing says so, and keeps the rail', async () => {
+test('an unknown address says so, and keeps the navigation', async () => {
   for (const path of ['/applications/app_nothing/users', own('nothing'), '/workspaces/wsp_nothing/members']) {
     await page.open(`${server.url}/console${path}`);
     await page.untilText('#main', /nothing at this address/);

@@ -194,7 +194,7 @@ describe('a person', () => {
     expect(await page.isVisible('#offer')).toBe(false);
   });
 
-  test('of the console sees which workspaces the device would manage', async () => {
+  test('sees which workspaces the device would manage, for the console', async () => {
     const grant = await askForCode('console', 'Workstation');
     await page.open(grant.verification_uri_complete);
     await signInHere('owner@example.test');
@@ -210,7 +210,7 @@ describe('a person', () => {
 });
 
 describe('a code', () => {
-  test('that is none is told without asking the server', async () => {
+  test('is checked for its form without asking the server', async () => {
     await page.open(`${server.url}/device`);
     await page.fill('#user-code', 'AEIO-1234');
     await page.view.press('Enter');
@@ -220,7 +220,7 @@ describe('a code', () => {
     await expectSoundPage();
   });
 
-  test('that is wrong leads back to the form, which keeps it to be mended', async () => {
+  test('returns to the form if it is wrong, which keeps it for correction', async () => {
     await page.open(`${server.url}/device`);
     await page.fill('#user-code', 'bcdf ghjk');
     await leaving(page, () => page.view.press('Enter'));
@@ -235,7 +235,7 @@ describe('a code', () => {
     await expectSoundPage();
   });
 
-  test('that expires before the decision is told, and the way on is another', async () => {
+  test('is reported if it expires before the decision, with a link to start again', async () => {
     const grant = await askForCode();
     await page.open(grant.verification_uri_complete);
     await signInHere('slow@example.com');
@@ -251,7 +251,7 @@ describe('a code', () => {
     await page.untilVisible('#user-code');
   });
 
-  test('whose session has ended meanwhile asks to sign in again', async () => {
+  test('leads to a new sign-in if the session has ended meanwhile', async () => {
     const grant = await askForCode();
     await page.open(grant.verification_uri_complete);
     await signInHere('signed-out@example.com');
@@ -265,7 +265,7 @@ describe('a code', () => {
   });
 });
 
-test('a sign-in that is older than ten minutes is asked for anew, and the same code is then approved', async () => {
+test('a sign-in older than ten minutes must be repeated, and then the same code is approved', async () => {
   const early = await askForCode();
   await page.open(early.verification_uri_complete);
   await signInHere('patient@example.com');
@@ -284,8 +284,8 @@ test('a sign-in that is older than ten minutes is asked for anew, and the same c
   await expectSoundPage();
 });
 
-describe('what others have chosen', () => {
-  test('is shown as text, whatever it looks like', async () => {
+describe('untrusted input', () => {
+  test('is shown as text, whatever it contains', async () => {
     const key = { token: server.workspaceKey };
     const made = await request(server, 'POST', '/api/applications', { ...key, body: { name: HOSTILE } });
     const { id, clientId } = made.json.data;
@@ -306,7 +306,7 @@ describe('what others have chosen', () => {
     await expectSoundPage();
   });
 
-  test('as a link with a session in it signs nobody in', async () => {
+  test('signs nobody in by a link with a session', async () => {
     const attacker = await signIn(server, 'attacker@example.com', server.clientId);
     const grant = await askForCode();
     const fragment = new URLSearchParams({ token: attacker.token, expiresAt: attacker.expiresAt });
@@ -319,7 +319,7 @@ describe('what others have chosen', () => {
   });
 });
 
-test('whoever tries codes is stopped after ten, and told how long', async () => {
+test('guesses of codes are stopped after ten, with the time to wait', async () => {
   for (let guess = 0; guess < 10; guess += 1) await fetch(`${server.url}/device?code=BCDFGHJK`);
   await page.open(`${server.url}/device?code=BCDFGHJL`);
   expect(await page.text('h1')).toBe('One moment');

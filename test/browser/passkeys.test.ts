@@ -104,7 +104,7 @@ describe('the offer after a code', () => {
     await expectSoundPage();
   });
 
-  test('that comes to nothing does not keep anyone from signing in', async () => {
+  test('does not prevent the sign-in if it fails', async () => {
     await signInByCode('fails@example.com');
     await page.untilVisible('#offer');
     await authenticator.setUserVerified(false);
@@ -162,7 +162,7 @@ describe('a passkey', () => {
     await expectSoundPage();
   });
 
-  test('whose person is not recognised says that none was used, and a code still works', async () => {
+  test('without user verification is reported as not used, and a code still works', async () => {
     await makePasskey('unverified@example.com');
     await authenticator.setUserVerified(false);
     await withoutSuggestions();
@@ -180,7 +180,7 @@ describe('a passkey', () => {
     await landed('unverified@example.com');
   });
 
-  test('that was copied is refused once the copy lags behind', async () => {
+  test('is refused if a copy of it lags behind', async () => {
     await makePasskey('copied@example.com');
     const [copy] = await authenticator.passkeys();
     await leaving(page, () => page.open(signInUrl()));
@@ -196,7 +196,7 @@ describe('a passkey', () => {
     await expectSoundPage();
   });
 
-  test('that was removed is called unknown, and the browser is told', async () => {
+  test('is reported as unknown after its removal, to the browser too', async () => {
     await makePasskey('removed@example.com');
     const { token } = await signInAgain('removed@example.com');
     const { json } = await request(server, 'GET', '/api/account/passkeys', { token });
@@ -210,7 +210,7 @@ describe('a passkey', () => {
     await expectSoundPage();
   });
 
-  test('of a person who was banned is refused, with the way back', async () => {
+  test('is refused if the person is banned, with a link back', async () => {
     await makePasskey('banned@example.com');
     const { userId } = await signInAgain('banned@example.com');
     const path = `/api/applications/${server.applicationId}/users/${userId}/ban`;
@@ -222,7 +222,7 @@ describe('a passkey', () => {
     await expectSoundPage();
   });
 
-  test('is asked for again, unseen, where the challenge of a suggestion is dead', async () => {
+  test('gets a new challenge unseen if that of a suggestion has expired', async () => {
     await makePasskey('late@example.com');
     // An untouched suggestion stays open, with a challenge that the page keeps.
     await authenticator.setTouched(false);
@@ -240,7 +240,7 @@ describe('a passkey', () => {
   });
 });
 
-test('at an address there is no passkey to be had, and none is spoken of', async () => {
+test('the page does not mention passkeys at a bare IP address', async () => {
   await page.open(`${server.url}/sign-in?clientId=${server.clientId}`);
   expect(await page.isVisible('#email-form')).toBe(true);
   expect(await page.isVisible('#passkey')).toBe(false);
@@ -248,7 +248,7 @@ test('at an address there is no passkey to be had, and none is spoken of', async
   expect(page.requested.filter((url) => url.includes('/passkey/'))).toEqual([]);
 });
 
-test('an application that takes passkeys alone asks for nothing else, and says so where there are none', async () => {
+test('a passkey-only application asks for nothing else, and says if there is none', async () => {
   const { json } = await request(server, 'POST', '/api/applications', {
     token: server.workspaceKey,
     body: { name: 'Passkeys only', signinMethods: ['passkey'] },

@@ -72,7 +72,7 @@ test('without an address to return to the page says that they are signed in, and
   expect(ownProblems()).toEqual([]);
 });
 
-test('who has just signed in over there is not signed in to somebody else’s account by a link', async () => {
+test('a link signs nobody in to another account after a sign-in at the provider', async () => {
   const { token } = await signIn(server, 'mallory@example.com', server.clientId);
   await page.open(signInUrl({ returnTo: returnTo() }));
   await leaving(page, () => page.view.click('#provider'));

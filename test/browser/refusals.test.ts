@@ -112,7 +112,7 @@ describe('on the waitlist', () => {
     await expectSoundPage();
   });
 
-  test('of an application that lets everybody in who asks, the way in is open at once', async () => {
+  test('a request is approved at once if the application accepts everyone', async () => {
     const application = await createApplication('Welcoming', 'private_beta');
     await manage('POST', `/api/applications/${application.id}/beta-policy`, { policy: 'auto_accept' });
     await refusedAs('bea@example.com', application);
@@ -125,7 +125,7 @@ describe('on the waitlist', () => {
     await expectSoundPage();
   });
 
-  test('a request that the server refuses is said under the button, and can be made again', async () => {
+  test('a failed request is reported under the button, and can be repeated', async () => {
     const application = await createApplication('Flaky', 'private_beta');
     await refusedAs('cleo@example.com', application);
     await page.evaluate(`(() => {
@@ -141,7 +141,7 @@ describe('on the waitlist', () => {
     await expectSoundPage();
   });
 
-  test('a person who waits sees it open, and goes on with the address they had', async () => {
+  test('a waiting person sees the application open, and continues with the same address', async () => {
     const application = await createApplication('Opening', 'private_beta');
     await refusedAs('dora@example.com', application);
     await setGate(application, 'public');
@@ -188,7 +188,7 @@ describe('before a closed application', () => {
     await expectSoundPage();
   });
 
-  test('the page follows: a private beta next, and out of service at last', async () => {
+  test('the page follows the application to a private beta, and out of service', async () => {
     const application = await createApplication('Wandering', 'closed');
     await refusedAs('fay@example.com', application);
     await setGate(application, 'private_beta');
@@ -203,7 +203,7 @@ describe('before a closed application', () => {
 });
 
 describe('before a draft', () => {
-  test('a stranger hears the truth, and in development which call opens it', async () => {
+  test('a stranger reads that it is a draft, and in development which call opens it', async () => {
     const application = await createApplication('Sketch');
     await refusedAs('gus@example.com', application);
     expect(await page.text('#refused h1')).toBe('Sketch is not open yet');
@@ -214,8 +214,8 @@ describe('before a draft', () => {
   });
 });
 
-describe('an application that goes out of service', () => {
-  test('while somebody types their code sends no other, and says so', async () => {
+describe('an archived application', () => {
+  test('says so to somebody typing a code, and sends no other', async () => {
     const application = await createApplication('Ending', 'private_beta');
     await open(application);
     await page.fill('#email', 'hal@example.com');
@@ -231,7 +231,7 @@ describe('an application that goes out of service', () => {
     await expectSoundPage();
   });
 
-  test('has a page that says so, with a way onwards', async () => {
+  test('has a page that says so, with a link onwards', async () => {
     const application = await createApplication('Ended', 'closed');
     await manage('PATCH', `/api/applications/${application.id}`, { returnUrls: ['https://ended.example/in'] });
     await archive(application);
@@ -245,8 +245,8 @@ describe('an application that goes out of service', () => {
   });
 });
 
-describe('a person who is', () => {
-  test('banned is told so, with the address concerned', async () => {
+describe('a banned person', () => {
+  test('reads so, with the address concerned', async () => {
     const application = { id: server.applicationId, clientId: server.clientId };
     const { userId } = await signIn(server, 'ivy@example.com', application.clientId);
     await manage('POST', `/api/applications/${application.id}/users/${userId}/ban`);
@@ -259,7 +259,7 @@ describe('a person who is', () => {
   });
 });
 
-describe('a server that mail cannot leave', () => {
+describe('a server without mail', () => {
   const folder = emptyFolder();
   let quiet: RunningServer;
   beforeAll(async () => {

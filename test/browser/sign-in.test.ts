@@ -149,7 +149,7 @@ describe('the browser', () => {
     await expectSoundPage();
   });
 
-  test('of somebody who signed in here before comes with their address', async () => {
+  test('fills in the address of an earlier sign-in', async () => {
     await page.open(signInUrl());
     await askForCode('again@example.com');
     await page.pressKeys(await outboxCode(server, 'again@example.com'));
@@ -162,7 +162,7 @@ describe('the browser', () => {
   });
 });
 
-describe('a code that is under way', () => {
+describe('a code that was sent', () => {
   const folder = emptyFolder();
   const email = 'owner@example.com';
   let waiting: RunningServer;
@@ -294,7 +294,7 @@ describe('the foot', () => {
 });
 
 describe('an error', () => {
-  test('of the code is told, keeps the person on the page, and the right code still works', async () => {
+  test('in the code is shown on the same page, and the right code still works', async () => {
     await page.open(signInUrl({ returnTo: returnTo() }));
     await askForCode('wrong@example.com');
     const code = await outboxCode(server, 'wrong@example.com');
@@ -312,7 +312,7 @@ describe('an error', () => {
     await expectSoundPage();
   });
 
-  test('of five wrong codes is told with the fifth, before a right one is refused, and the way on is a new code', async () => {
+  test('after the fifth wrong code says that a new code is needed, before a right one is refused', async () => {
     await page.open(signInUrl());
     await askForCode('exhausted@example.com');
     const code = await outboxCode(server, 'exhausted@example.com');
@@ -337,9 +337,9 @@ describe('an error', () => {
   });
 
   test.each([
-    ['told so', true],
-    ['asked for again untried', false],
-  ])('that has expired and is %s is not said to work beside the new one', async (_, isTried) => {
+    ['tried', true],
+    ['untried', false],
+  ])('does not promise that an expired code works beside the new one: %s', async (_, isTried) => {
     const email = `expired-${isTried}@example.com`;
     await page.open(signInUrl());
     await askForCode(email);
@@ -359,7 +359,7 @@ describe('an error', () => {
     await expectSoundPage();
   });
 
-  test('of the e-mail is told without asking the server', async () => {
+  test('in the e-mail address is shown without asking the server', async () => {
     await page.open(signInUrl());
     await page.fill('#email', 'no address');
     await page.view.press('Enter');
@@ -370,8 +370,8 @@ describe('an error', () => {
   });
 });
 
-describe('trouble with the network', () => {
-  test('stands above the card, and paints no field', async () => {
+describe('a network error', () => {
+  test('is shown above the card, and marks no field', async () => {
     await page.open(signInUrl());
     await page.evaluate(`(() => {
       window.fetch = () => Promise.reject(new TypeError('offline'));
@@ -388,7 +388,7 @@ describe('trouble with the network', () => {
 });
 
 describe('a refusal', () => {
-  test('of a draft application is shown, with the way back', async () => {
+  test('by a draft application is shown, with a link back', async () => {
     const { json } = await request(server, 'POST', '/api/applications', {
       token: server.workspaceKey,
       body: { name: 'A draft with a rather long name, longer than any phone is wide' },
@@ -410,8 +410,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('an address that is not right', () => {
-  test('with the token of somebody else opens no console as them', async () => {
+describe('a wrong link', () => {
+  test('with somebody else’s token opens no console as them', async () => {
     const { token, expiresAt } = await signIn(server, 'owner@example.test');
     await page.open(`${server.url}/sign-in#${new URLSearchParams({ token, expiresAt })}`);
     await page.untilText('#message', /\S/);
@@ -426,7 +426,7 @@ describe('an address that is not right', () => {
     '//evil.example/',
     'javascript:alert(document.domain)',
     'http://127.0.0.1.evil.example/',
-  ])('to return to (%s) shows an error page and is never followed', async (evil) => {
+  ])('with the return URL %s shows an error page and is never followed', async (evil) => {
     await page.open(signInUrl({ returnTo: evil }));
     expect(await page.text('h1')).toBe('That link does not work');
     expect(await page.isVisible('#email')).toBe(false);
@@ -437,7 +437,7 @@ describe('an address that is not right', () => {
     await expectSoundPage();
   });
 
-  test('of the application shows that there is nothing', async () => {
+  test('to an unknown application shows an error page', async () => {
     const url = signInUrl({}, 'cli_nothing');
     expect((await fetch(url)).status).toBe(404);
     await page.open(url);
@@ -446,7 +446,7 @@ describe('an address that is not right', () => {
   });
 });
 
-test('the watch over the pages notices what it is there for', async () => {
+test('the check for page problems notices each kind of problem', async () => {
   await page.open(signInUrl());
   await page.evaluate(`(() => {
     const script = document.createElement('script');
