@@ -10,6 +10,9 @@ import { byDuration, hasLongCases, startsProcesses } from './support/suites.ts';
 /** Two slots per core, since many tests wait for processes, browsers and timers. */
 const SLOTS = Math.min(12, Math.max(4, 2 * availableParallelism()));
 
+/** Longest time of a test. Ends only those that hang: on a busy machine everything takes several times as long. */
+const TIMEOUT_MS = 120_000;
+
 const isLong = process.argv.includes('--long');
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-') && argument !== '--long');
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
@@ -39,7 +42,7 @@ async function run({ files, slots }: Job, index: number): Promise<Outcome> {
       process.execPath,
       'test',
       '--timeout',
-      '30000',
+      String(TIMEOUT_MS),
       ...reporting,
       ...sharing,
       ...flags,

@@ -4,7 +4,7 @@ import { createInstance, type Instance } from '../support/instance.ts';
 import { dumpTables } from '../support/stored.ts';
 import { addressOf, createAttackWorld, send } from './world.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const OWN = 'https://id.example.com';
 const ENVIRONMENT = { GATEHOUSE_BASE_URL: OWN };

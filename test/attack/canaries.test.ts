@@ -281,7 +281,7 @@ describe('no secret that was handed out', () => {
     expect(bytes.includes(FORGOTTEN)).toBeFalse();
     for (const { subject, text } of taken)
       expect([subject, bytes.includes(Buffer.from(text!).toString('latin1'))]).toEqual([subject, false]);
-  }, 30_000);
+  }, 120_000);
 
   test('stays in the row of a mail that has expired before it could be sent', async () => {
     const { transport } = mailServer();

@@ -87,7 +87,7 @@ describe('guesses that are judged in a day', () => {
     const start = judged[0]!;
     expect(judged.filter((at) => at < start + DAY)).toHaveLength(24);
     expect(mostInADay(judged)).toBe(24);
-  }, 30_000);
+  }, 120_000);
 
   test('at one address: no more than 24, also at a pace that is to slip below', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
@@ -113,7 +113,7 @@ describe('guesses that are judged in a day', () => {
     const start = judged[0]!;
     expect(judged.filter((at) => at < start + DAY)).toHaveLength(54);
     expect(mostInADay(judged)).toBe(54);
-  }, 30_000);
+  }, 120_000);
 
   test('with codes that were asked for from elsewhere: the guesser’s block is what counts', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
@@ -185,7 +185,7 @@ describe('guesses that are judged in a day', () => {
         200,
       );
     }
-  }, 30_000);
+  }, 120_000);
 
   test('at once: of 200 side by side as many as the budget has, whichever budget it is', async () => {
     for (const [setting, judged] of [
@@ -349,7 +349,7 @@ describe('a browser that has signed the person in before', () => {
     const { headers, status } = await instance.call('POST', '/api/v1/session', { headers: { cookie } });
     expect([status, headers.get('set-cookie')]).toEqual([401, null]);
     expect((await instance.call('GET', '/api/account', { headers: { ...OWN_PAGE, cookie } })).status).toBe(401);
-  }, 30_000);
+  }, 120_000);
 
   test('however many there are, all of a person together have no more than one budget beside the open one', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);

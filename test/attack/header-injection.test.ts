@@ -8,7 +8,7 @@ import { createInstance, type Instance } from '../support/instance.ts';
 import { filledWith, LETTERS } from '../support/letters.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const EVE = 'eve@evil.example';
 

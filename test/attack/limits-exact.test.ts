@@ -6,7 +6,7 @@ import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
 import { LIMITS, type LimitName } from '@/http/limits.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** As many as are set, and how many ask at once. */
 const ALLOWED = 7;

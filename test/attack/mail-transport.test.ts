@@ -7,7 +7,7 @@ import { SETTINGS } from '@/settings.ts';
 import { SELF_SIGNED_CERT, SELF_SIGNED_KEY } from '../outbound/certificates.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

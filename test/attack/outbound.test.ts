@@ -12,7 +12,7 @@ import type { Application } from '@/store/applications.ts';
 import { createBrowser } from '../modules/provider/browser.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 /** What a hostile zone answers. */
 const ZONE: Record<string, string[]> = {

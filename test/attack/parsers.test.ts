@@ -7,7 +7,7 @@ import { dumpTables } from '../support/stored.ts';
 import { arbitraryOf } from './arbitrary.ts';
 import { addressOf, createAttackWorld, describeApi, send } from './world.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(120_000);
 
 const world = await createAttackWorld();
 const { instance } = world;

@@ -122,7 +122,7 @@ describe('deliveries', () => {
     await eventually('the healthy ones are on record', async () => (await underWay(instance)) === 25);
     silent.stop();
     await instance.services.deliveries.stop();
-  }, 60_000);
+  }, 120_000);
 
   test('of a maker with nothing under way come next, however many others wait with thousands of endpoints', async () => {
     const instance = await setUp();
@@ -252,7 +252,7 @@ describe('checks of legal URLs', () => {
       expect(json.message).toContain('requests to other servers');
       expect(headers.get('retry-after')).toBe('5');
     }
-  }, 30_000);
+  }, 120_000);
 });
 
 test('sign-ins at issuers that hang take a quarter of the places; another workspace’s checks go on', async () => {

@@ -6,7 +6,7 @@ import { animatedGif } from '../modules/images/pictures.ts';
 import { type Body, createWorld, type World } from '../modules/images/world.ts';
 import { dumpTables } from '../support/stored.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const MIB = 1024 * 1024;
 const PAYLOAD = '<script>alert(document.domain)</script><?php system($_GET[0]); ?>';

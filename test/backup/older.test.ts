@@ -14,7 +14,7 @@ import { layFixture } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_MARK } from '../fixtures/world.ts';
 import { emptyFolder } from '../support/binary.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());

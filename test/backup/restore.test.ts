@@ -71,7 +71,7 @@ beforeAll(async () => {
   await make(plain);
   await make(sealed, { recipients: [await identityToRecipient(identity)], passphrase: null });
   await make(secret, { recipients: [], passphrase: PASSPHRASE });
-}, 30_000);
+}, 120_000);
 beforeEach(() => {
   target = join(scratch.path, `target-${(count += 1)}`);
 });
@@ -113,7 +113,7 @@ describe('a backup', () => {
     expect(await nameIn(target)).toBe('Backed up');
     await restore(secret, { keys: { identities: [], passphrase: PASSPHRASE }, isForced: true });
     expect(await nameIn(target)).toBe('Backed up');
-  }, 30_000);
+  }, 120_000);
 
   test('is made by one alone: a second at the same time is refused', async () => {
     const first = make(join(scratch.path, 'first.db'));

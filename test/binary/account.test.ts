@@ -9,7 +9,7 @@ import {
   startEphemeral,
 } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { backupsUnderLoad } from '../faults/backup-under-load.ts';
 import { BINARY, cleanEnvironment, emptyFolder, readDatabase, request, run, startServer } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 const folder = join(scratch.path, 'data');

@@ -8,7 +8,7 @@ import { VERSION } from '../../src/version.ts';
 import { BINARY, cleanEnvironment, emptyFolder, request, run, startEphemeral, startServer } from '../support/binary.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 let cwd: ReturnType<typeof emptyFolder>;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { clockJumps } from '../faults/clock-jumps.ts';
 import { hasCompiler } from '../faults/shims.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 test.skipIf(!hasCompiler)(
   'a clock that jumps a day ahead and an hour back revives nothing and storms nobody',

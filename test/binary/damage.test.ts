@@ -7,7 +7,7 @@ import { emptyFolder, eventually, request, run, type RunningServer, signIn, star
 import { amount } from '../support/long.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());

@@ -19,7 +19,7 @@ import { BINARY, cleanEnvironment, emptyFolder, request, run, signIn, startServe
 import { amount } from '../support/long.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 let scratch: ReturnType<typeof emptyFolder>;
 let folder: string;

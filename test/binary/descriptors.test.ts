@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { BINARY, cleanEnvironment, emptyFolder, eventually, freePort, request } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const DESCRIPTORS = 60;
 const HELD = 70;

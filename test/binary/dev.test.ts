@@ -5,7 +5,7 @@ import { emptyFolder, eventually, request, run, signIn, startServer } from '../s
 import { startOpenIdProvider } from '../support/openid-provider.ts';
 import { startReceiver } from '../support/receiver.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const folder = emptyFolder();
 const closing: (() => unknown)[] = [];

@@ -5,7 +5,7 @@ import * as openid from 'openid-client';
 import { type EphemeralServer, eventually, request, signIn, startEphemeral } from '../support/binary.ts';
 
 // One client waits for its interval in real time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let person: { token: string; userId: string };

@@ -23,7 +23,7 @@ import {
 import { amount } from '../support/long.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const RUNNER = resolve(import.meta.dir, '../support/runner.ts');
 const MINUTE = 60_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());

@@ -22,7 +22,7 @@ import { readExposition } from '../support/exposition.ts';
 import { amount } from '../support/long.ts';
 import { hasSmallDisks, type SmallDisk, smallDisk } from '../support/small-disk.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const key = (await run(['key'], { cwd: '/' })).stdout.trim();
 const BOOTSTRAP = { GATEHOUSE_WORKSPACE_KEY: key, GATEHOUSE_OWNER_EMAIL: 'owner@example.com' };

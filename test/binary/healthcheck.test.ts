@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { emptyFolder, freePort, run, startServer } from '../support/binary.ts';
 import { makeCertificate, writeCertificate } from '../support/certificate.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const { path: folder } = emptyFolder();
 const check = (args: string[], env: Record<string, string> = {}) => run(['healthcheck', ...args], { cwd: folder, env });

@@ -5,7 +5,7 @@ import { flatPng, hugePng, jpeg, png, RED, webp, withExif } from '../modules/ima
 import { emptyFolder, type EphemeralServer, request, signIn, startEphemeral, startServer } from '../support/binary.ts';
 
 // Pictures of many megapixels are slow to make.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const MIB = 1024 * 1024;
 const ADDRESS = '/api/account/self/images/avatar';

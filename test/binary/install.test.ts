@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { VERSION } from '../../src/version.ts';
 import { BINARY, cleanEnvironment, emptyFolder, eventually, freePort } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
 const [, section = ''] = /\n## Download and run\n(.*?)\n## /s.exec(readme) ?? [];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { BINARY, cleanEnvironment, emptyFolder, run, startServer } from '../support/binary.ts';
 import { hasSmallDisks, smallDisk } from '../support/small-disk.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 const data = join(scratch.path, 'data');

@@ -4,7 +4,7 @@ import { type EphemeralServer, eventually, request, signIn, startEphemeral } fro
 import { messagesIn, PATH } from '../modules/live/listen.ts';
 
 // Connections are idle on purpose.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 /** A listener on its own socket, since fetch limits the number of connections. */
 interface Listener {

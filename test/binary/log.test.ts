@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { BINARY, cleanEnvironment, emptyFolder, eventually, freePort } from '../support/binary.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());
 

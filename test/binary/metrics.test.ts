@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { emptyFolder, eventually, request, type RunningServer, startServer } from '../support/binary.ts';
 import { readExposition } from '../support/exposition.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 const scratch = emptyFolder();
 let server: RunningServer;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import * as openid from 'openid-client';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const insecure = { [oauth.allowInsecureRequests]: true };
 

@@ -15,7 +15,7 @@ import {
 } from '../support/binary.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { emptyFolder, startServer } from '../support/binary.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 function raw(port: string, target: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

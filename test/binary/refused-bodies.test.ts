@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readFileSync } from 'node:fs';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 /** About the largest body that a proxy passes on by default. */
 const BODY = Buffer.alloc(900_000, ' ');

@@ -16,7 +16,7 @@ import {
 import { startReceiver } from '../support/receiver.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 const home = emptyFolder();

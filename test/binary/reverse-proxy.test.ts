@@ -7,7 +7,7 @@ import { jpeg, png, RED } from '../modules/images/pictures.ts';
 import { messagesIn, PATH } from '../modules/live/listen.ts';
 import { databaseCode, emptyFolder, eventually, freePort, run, startServer } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** An address of this machine that no proxy has, for clients from elsewhere. */
 const CLIENT = '127.0.0.2';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { emptyFolder, request, run, signIn, startEphemeral, startServer } from '../support/binary.ts';
 
 // Starting processes is slow on a busy machine.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const SHOP = {
   slug: 'shop',

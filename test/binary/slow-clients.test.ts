@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, request, signIn, startEphemeral } from '../support/binary.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { databaseCode, emptyFolder, eventually, run, type RunningServer, startServer } from '../support/binary.ts';
 import { makeCertificate, writeCertificate } from '../support/certificate.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const OWNER = 'owner@example.com';
 const { path: folder } = emptyFolder();

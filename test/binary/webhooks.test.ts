@@ -22,7 +22,7 @@ const KILLS = Number(process.env['WEBHOOK_KILLS'] ?? amount(4, 50));
 const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? amount(400, 10_000));
 const FAILURES = 0.3;
 const WORKERS = 4;
-setDefaultTimeout(30_000 + KILLS * 5000 + EVENTS * 20);
+setDefaultTimeout(120_000 + KILLS * 5000 + EVENTS * 20);
 
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());

@@ -6,7 +6,7 @@ import { forgetEverything, type Scene, setScene } from '../shots/scene.ts';
 import { CONTINUED, STATES } from '../shots/states.ts';
 import { expectAccessible, findings, look } from './axe.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Total compressed size. */
 const SIGN_IN_BYTES = 40 * 1024;

@@ -6,7 +6,7 @@ import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts'
 import { answering, asked, choose, createApplication, pixelOf } from './account-reader.ts';
 import { leaving } from './leaving.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const OWNER = 'owner@example.test';
 const HOME = {

@@ -5,7 +5,7 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { type AccountPage, closeBrowser, later, openAccountPage, personAt } from './account-page.ts';
 import { leaving } from './leaving.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let provider: OpenIdProvider;
 let server: EphemeralServer;

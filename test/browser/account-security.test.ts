@@ -7,7 +7,7 @@ import { type EphemeralServer, eventually, outboxCode, request, startEphemeral }
 import { type AccountPage, byName, closeBrowser, later, openAccountPage, personAt } from './account-page.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let page: AccountPage;

@@ -5,7 +5,7 @@ import { CONSOLE, LIKE_ANOTHER } from '../shots/console-states.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { expectAccessible, look } from './axe.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Percentage of the demo's people, enough for some rows of every kind. */
 const SMALL_DEMO = 10;

@@ -6,7 +6,7 @@ import { emptyFolder, request, type RunningServer, signIn, startServer } from '.
 import { closeBrowser } from '../support/browser.ts';
 import { type ConsolePage, openConsole, PHONE } from './console-page.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 const backups = join(scratch.path, 'backups');

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { emptyFolder, type RunningServer, startServer } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 
 /** Longest time for a newcomer who reads nothing else. */
 const PATIENCE_MS = 60_000;

@@ -4,7 +4,7 @@ import { type EphemeralServer, eventually, request, startEphemeral } from '../su
 import { closeBrowser } from '../support/browser.ts';
 import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let page: ConsolePage;

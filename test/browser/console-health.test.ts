@@ -4,7 +4,7 @@ import { type EphemeralServer, emptyFolder, request, signIn, startEphemeral, sta
 import { closeBrowser } from '../support/browser.ts';
 import { addMember, type ConsolePage, openConsole, OWNER, PHONE } from './console-page.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let page: ConsolePage;

@@ -8,7 +8,7 @@ import { type EphemeralServer, eventually, request, startEphemeral } from '../su
 import { closeBrowser } from '../support/browser.ts';
 import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PEOPLE = 2000;
 const READER = 'reader@example.test';

@@ -12,7 +12,7 @@ import {
 import { closeBrowser } from '../support/browser.ts';
 import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let page: ConsolePage;

@@ -5,7 +5,7 @@ import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts'
 import { type Shop, startShop } from '../support/shop.ts';
 import { OWNER } from './console-page.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const EMAIL = 'ada@example.com';
 /** A picture of one pixel. */

@@ -6,7 +6,7 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { leaving } from './leaving.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const HOSTILE = `<img src=x onerror="document.title='ran'">`;
 

@@ -10,7 +10,7 @@ import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts'
 import { findings, look, LOOKS } from './axe.ts';
 import { leaving } from './leaving.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let page: Page;

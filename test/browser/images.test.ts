@@ -4,7 +4,7 @@ import { BLUE, GREEN, isNear, jpeg, stripedPng, withExif } from '../modules/imag
 import { type EphemeralServer, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let token: string;

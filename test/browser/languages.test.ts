@@ -9,7 +9,7 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { type Shop, startShop } from '../support/shop.ts';
 import { leaving } from './leaving.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let provider: OpenIdProvider;
 let server: EphemeralServer;

@@ -6,7 +6,7 @@ import { type Shop, startShop } from '../support/shop.ts';
 import { leaving, mayLeave, settled } from './leaving.ts';
 import { addAuthenticator, type VirtualAuthenticator } from './virtual-authenticator.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 /** The server's address by host name, since passkeys need one. */

@@ -4,7 +4,7 @@ import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } fro
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { undoLinkOf } from './moved-address.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const HOME = 'https://harbour.example/';
 

@@ -7,7 +7,7 @@ import { BINARY, cleanEnvironment, databaseCode, eventually, freePort } from '..
 import { closeBrowser, openBrowserPage } from '../support/browser.ts';
 import { leaving } from './leaving.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 // A folder of this file alone: it must outlive its server.
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'));

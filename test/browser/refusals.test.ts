@@ -13,7 +13,7 @@ import {
 } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** The page polls every six seconds. */
 const POLL_MS = 15_000;

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { databaseCode, emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const folder = emptyFolder();
 let server: RunningServer;

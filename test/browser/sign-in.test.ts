@@ -16,7 +16,7 @@ import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts'
 import { type Shop, startShop } from '../support/shop.ts';
 import { leaving } from './leaving.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let shop: Shop;

@@ -4,7 +4,7 @@ import { type EphemeralServer, request, signIn, startEphemeral } from '../suppor
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { undoLinkOf } from './moved-address.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let page: Page;

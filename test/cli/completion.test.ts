@@ -7,7 +7,7 @@ import { COMMANDS } from '@/cli/commands.ts';
 import { placesOf, scriptFor } from '@/cli/completion.ts';
 
 // Shells start here; a busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 /** What a shell, started once, offers for the last word of each line; the lines are apart by a mark. */
 type Ask = (folder: string, lines: readonly string[][]) => string;

@@ -11,7 +11,7 @@ import { leaving } from '../browser/leaving.ts';
 import { BINARY, cleanEnvironment, collect, freePort } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage } from '../support/browser.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const EXAMPLE = resolve(import.meta.dir, '../../examples/shop');
 const CUSTOMER = 'ada@example.com';

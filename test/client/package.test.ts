@@ -7,7 +7,7 @@ import { packClient } from '@/client/package.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { BINARY, cleanEnvironment } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PACKAGES = resolve(import.meta.dir, '../../node_modules');
 const MOST_BYTES = 10 * 1024;

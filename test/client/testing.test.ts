@@ -6,7 +6,7 @@ import { type EphemeralServer, startEphemeral } from '@/client/testing.ts';
 import { VERSION } from '@/version.ts';
 import { BINARY, cleanEnvironment, emptyFolder, eventually } from '../support/binary.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const started: EphemeralServer[] = [];
 afterAll(() => Promise.all(started.map((server) => server.stop())));

@@ -8,7 +8,7 @@ import { packClient } from '@/client/package.ts';
 import { type EphemeralServer, startEphemeral } from '@/client/testing.ts';
 import { BINARY, cleanEnvironment, collect } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** The runtime itself; the package's own command is for Node, and only looks for it. */
 const WORKERD = createRequire(createRequire(import.meta.url).resolve('workerd')).resolve(

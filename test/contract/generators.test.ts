@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { cleanEnvironment } from '../support/binary.ts';
 import { createInstance } from '../support/instance.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PACKAGES = resolve(import.meta.dir, '../../node_modules');
 const folder = await mkdtemp(join(tmpdir(), 'generated-'));

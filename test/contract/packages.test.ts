@@ -5,7 +5,7 @@ import { productionPackages } from '@/cli/packages.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { cleanEnvironment, run } from '../support/binary.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const ROOT = resolve(import.meta.dir, '../..');
 const MODULES = join(ROOT, 'node_modules');

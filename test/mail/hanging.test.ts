@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
 
-setDefaultTimeout(40_000);
+setDefaultTimeout(120_000);
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { emptyFolder, eventually, freePort, readDatabase, sendCode, startServer 
 import { createInstance, type Instance } from '../support/instance.ts';
 import { type MailServerOptions, startMailServer, type TestMailServer } from '../support/smtp.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const EMAIL = 'ada@example.com';
 const FROM = 'no-reply@acme.example';

@@ -14,7 +14,7 @@ import {
 import { createInstance, type Instance } from '../support/instance.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const FROM = '"Acme, Inc." <no-reply@acme.example>';
 const EMAIL = 'ada@example.com';

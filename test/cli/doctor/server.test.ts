@@ -15,7 +15,7 @@ import { findServer } from '@/db/sqlite/running-server.ts';
 import { type RunningServer, startServer } from '@/server.ts';
 import { startMailServer, type TestMailServer } from '../../support/smtp.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-doctor-'));
 /** What stands at the public address. */

@@ -14,7 +14,7 @@ import { emptyFolder } from '../../support/binary.ts';
 import { createInstanceOn } from '../../support/instance.ts';
 import { hasSmallDisks, smallDisk } from '../../support/small-disk.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const scratch = emptyFolder();
 afterAll(() => scratch.remove());

@@ -11,7 +11,7 @@ import { ALL_SETTINGS } from '@/settings.ts';
 import { eventually, type EphemeralServer, freePort, request, signIn, startEphemeral } from '../../support/binary.ts';
 import { type Block, blocksOfGuides, Workplace } from './blocks.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const readme = await Bun.file(join(import.meta.dir, '../../../README.md')).text();
 const place = new Workplace();

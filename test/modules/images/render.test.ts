@@ -30,7 +30,7 @@ import {
 } from './pictures.ts';
 
 // Pictures of many megapixels are made and compressed here.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** A copy goes in: what is rendered may be changed. */
 const renderAs = (kind: ImageKind, file: Uint8Array) => render(new Uint8Array(file), SHAPES[kind]);

@@ -9,7 +9,7 @@ import { dumpTables } from '../../support/stored.ts';
 import { animatedGif, BLUE, isNear, jpeg, pixelsOf, png, RED, webp } from './pictures.ts';
 import { type Answered, type Body, createWorld, type Kind, type World } from './world.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const MIB = 1024 * 1024;
 const red = png(300, 200, () => RED);
