@@ -249,7 +249,7 @@ describe('checks of legal URLs', () => {
     for (const { status, json, headers } of refused) {
       expect(status).toBe(503);
       expect(json.error).toBe('unavailable');
-      expect(json.message).toContain('requests to other servers');
+      expect(json.message).toContain('outbound requests');
       expect(headers.get('retry-after')).toBe('5');
     }
   }, 120_000);
