@@ -20,7 +20,7 @@ import { databaseCode, emptyFolder, eventually, readDatabase, request, startServ
 import { amount } from '../support/long.ts';
 
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? amount(4, 50));
-setDefaultTimeout(60_000 + ROUNDS * 5000);
+setDefaultTimeout(120_000 + ROUNDS * 5000);
 
 const scratch = emptyFolder();
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
