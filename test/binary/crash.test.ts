@@ -132,7 +132,7 @@ test('kills in the middle of long work leave its trail complete, and nothing twi
       expect((await request(server, 'POST', '/api/v1/session', { token: session })).status).not.toBe(200);
     if (events === sessions) break;
   }
-  await eventually('the end of the trail', () => readDatabase(folder, isTrailEnded), 60_000);
+  await eventually('the end of the trail', () => readDatabase(folder, isTrailEnded), 110_000);
   await server.stop();
   console.log(`crash: killed when the trail of ${sessions} sessions had come to ${reached.join(', ')}`);
   expect(reached.filter((events) => events > FIRST_BATCH && events < sessions)).not.toEqual([]);

@@ -103,7 +103,7 @@ describe('somebody new', () => {
     await given.application(scene.instance, id, { stage: 'draft' });
     const { error, error_description: words, ...others } = fragmentOf(await scene.signIn({ given_name: 'Ada' }));
     expect([error, others]).toEqual(['gate_closed', {}]);
-    expect(words).toContain(`POST /api/applications/${id}/publish, then /go-live`);
+    expect(words).toContain(`POST /api/applications/${id}/publish, then POST its /go-live`);
   });
 
   test('with an address that somebody had before is refused as archived', async () => {
