@@ -15,8 +15,8 @@ async function withPeople() {
   return { ...scene, bea };
 }
 
-describe('the application behind a code', () => {
-  test('is known to the page before anybody has signed in, as long as the code is alive', async () => {
+describe('the application behind a user code', () => {
+  test('is known to the page before sign-in, until the code expires', async () => {
     const { instance, application, begin } = await createScene();
     const { applicationOf } = instance.services.deviceApproval;
     const { user_code, device_code } = await begin();
@@ -29,8 +29,8 @@ describe('the application behind a code', () => {
   });
 });
 
-describe('looking a code up', () => {
-  test('shows who asks, from where, and what they would be able to do', async () => {
+describe('looking up a user code', () => {
+  test('shows the application, the device and its address, and the access a key would have', async () => {
     const { instance, application, ada, begin, look } = await createScene({
       environment: {
         GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
@@ -63,7 +63,7 @@ describe('looking a code up', () => {
     ]);
   });
 
-  test('in the console shows where the key would manage, as what', async () => {
+  test('shows the workspaces and roles of the person when the code is for the console', async () => {
     const { instance } = await createScene();
     const console_ = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console_.signIn('owner@example.com');
@@ -73,7 +73,7 @@ describe('looking a code up', () => {
     ]);
   });
 
-  test('forgives case, spaces and hyphens, and answers in the normal form', async () => {
+  test('ignores case, spaces and hyphens, and returns the code in its canonical form', async () => {
     const { ada, begin, look, decide } = await createScene();
     const { user_code } = await begin();
     const typed = user_code.toLowerCase().replace('-', '');
@@ -82,13 +82,13 @@ describe('looking a code up', () => {
     expect((await decide('approve', typed, ada)).json.data).toEqual({ status: 'approved' });
   });
 
-  test('never shows the device’s own code', async () => {
+  test('never returns the device code', async () => {
     const { ada, begin, look } = await createScene();
     const { user_code, device_code } = await begin();
     expect((await look(user_code, ada)).text).not.toContain(device_code.slice(4, 20));
   });
 
-  test('needs a code', async () => {
+  test('refuses a request without a user code', async () => {
     const { instance, ada } = await createScene();
     for (const query of ['', '?user_code=', '?code=BBBB-BBBB']) {
       const { status, json } = await instance.call('GET', `/api/account/device${query}`, { token: ada.token });
@@ -103,7 +103,7 @@ describe('looking a code up', () => {
     }
   });
 
-  test('works by the cookie of our own pages; deciding by it only from them', async () => {
+  test('accepts the session cookie for a look-up, and for a decision only from our own origin', async () => {
     const { instance } = await createScene();
     const console_ = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console_.signIn('owner@example.com');
@@ -121,11 +121,11 @@ describe('looking a code up', () => {
 
 type Scene = Awaited<ReturnType<typeof withPeople>>;
 
-/** What is wrong about a code, and how it comes about. */
+/** Each invalid code, with a function that prepares it. */
 const WRONG: [what: string, prepare: (scene: Scene) => Promise<string> | string][] = [
   ['never issued', () => 'BBBB-BBBB'],
-  ['no code at all', () => 'AEIO-1234'],
-  ['endless', () => 'B'.repeat(5000)],
+  ['without the format of a code', () => 'AEIO-1234'],
+  ['far too long', () => 'B'.repeat(5000)],
   [
     'expired',
     async ({ instance, begin }) => {
@@ -148,7 +148,7 @@ const WRONG: [what: string, prepare: (scene: Scene) => Promise<string> | string]
     async ({ instance }) => (await sceneOf(instance, (await findConsole(instance.db.reader))!).begin()).user_code,
   ],
   [
-    'somebody else’s by claim',
+    'claimed by another person',
     async ({ bea, begin, look }) => {
       const { user_code } = await begin();
       await look(user_code, bea);
@@ -158,8 +158,8 @@ const WRONG: [what: string, prepare: (scene: Scene) => Promise<string> | string]
   ['the device’s own', async ({ begin }) => (await begin()).device_code],
 ];
 
-describe('a wrong code', () => {
-  test.each(WRONG)('that is %s is refused as any other, and changes nothing', async (_, prepare) => {
+describe('an invalid user code', () => {
+  test.each(WRONG)('(%s) gets the same 404 as any other and changes nothing', async (_, prepare) => {
     const scene = await withPeople();
     const { instance, ada, look, decide } = scene;
     const code = await prepare(scene);
@@ -179,7 +179,7 @@ describe('a wrong code', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('is answered five times, then nothing is for the rest of the hour, right codes included', async () => {
+  test('locks the session out for the rest of the hour after five failures, even for correct codes', async () => {
     const { instance, ada, begin, look, decide, signIn } = await createScene();
     instance.clock.advance(HOUR - (instance.clock.now() % HOUR));
     const { user_code } = await begin();
@@ -202,13 +202,13 @@ describe('a wrong code', () => {
       expect([status, json.error, headers.get('retry-after')]).toEqual([429, 'rate_limited', '3600']);
     }
     expect(grants(instance)[0]).toMatchObject({ status: 'pending' });
-    // Another session is not to blame, and this one may try again in the next hour.
+    // Another session has a count of its own, and the locked one may try again in the next hour.
     expect((await look('BBBB-BBBB', await signIn('ada@example.com'))).status).toBe(404);
     instance.clock.advance(HOUR);
     expect((await look((await begin()).user_code, ada)).status).toBe(200);
   });
 
-  test('is counted against the person too, whose sessions are easily had: twenty, then none of them may', async () => {
+  test('counts against the person too: twenty failures lock out all their sessions', async () => {
     const { ada, begin, look, signIn } = await createScene();
     const sessions = [ada];
     while (sessions.length < 5) sessions.push(await signIn('ada@example.com'));
@@ -219,7 +219,7 @@ describe('a wrong code', () => {
     expect((await look(user_code, await signIn('bea@example.com'))).status).toBe(200);
   });
 
-  test('is counted also where many come at once: five are answered', async () => {
+  test('is limited to five answers even when twenty requests arrive at once', async () => {
     const { ada, begin, look } = await createScene();
     const { user_code } = await begin();
     const answers = await Promise.all(Array.from({ length: 20 }, () => look('BBBB-BBBB', ada)));
@@ -227,7 +227,7 @@ describe('a wrong code', () => {
     expect((await look(user_code, ada)).status).toBe(429);
   });
 
-  test('is counted across a restart', async () => {
+  test('counts across a restart', async () => {
     const { instance, ada } = await createScene();
     const ask = (on: typeof instance) =>
       on.call('GET', '/api/account/device?user_code=BBBB-BBBB', { token: ada.token });
@@ -235,7 +235,7 @@ describe('a wrong code', () => {
     expect((await ask(await instance.restart())).status).toBe(429);
   });
 
-  test('leaves right ones uncounted', async () => {
+  test('is the only kind that counts: twenty look-ups of a correct code pass', async () => {
     const { ada, begin, look } = await createScene();
     const { user_code } = await begin();
     for (let count = 0; count < 20; count += 1) expect((await look(user_code, ada)).status).toBe(200);
@@ -243,7 +243,7 @@ describe('a wrong code', () => {
 });
 
 describe('a claim', () => {
-  test('is the session’s that looked first: somebody else’s sees nothing and decides nothing', async () => {
+  test('belongs to the session that looked first: no other person can see the code or decide on it', async () => {
     const { ada, bea, begin, look, decide, instance } = await withPeople();
     const { user_code } = await begin();
     expect((await look(user_code, ada)).status).toBe(200);
@@ -254,7 +254,7 @@ describe('a claim', () => {
     expect(grants(instance)[0]).toMatchObject({ status: 'approved' });
   });
 
-  test('goes to one of two people who decide at the same moment', async () => {
+  test('goes to exactly one of two people who decide at the same moment', async () => {
     const { ada, bea, begin, decide, outcome, instance } = await withPeople();
     const codes = await begin();
     const [byAda, ...byBea] = (
@@ -264,7 +264,7 @@ describe('a claim', () => {
         decide('deny', codes.user_code, bea),
       ])
     ).map(({ status }) => status);
-    // Whichever call is first takes the claim; a second decision of the same person conflicts.
+    // The first call takes the claim. A second decision of the same person is a conflict.
     if (byAda === 200) expect(byBea).toEqual([404, 404]);
     else expect([byAda, byBea.toSorted()]).toEqual([404, [200, 409]]);
     const isApproved = byAda === 200 || byBea[0] === 200;
@@ -274,7 +274,7 @@ describe('a claim', () => {
     ).toEqual(isApproved ? { by: (byAda === 200 ? ada : bea).userId } : null);
   });
 
-  test('moves to another session of the same person when it looks, and the first cannot decide any more', async () => {
+  test('moves to another session of the same person when it looks, and the first can no longer decide', async () => {
     const { ada, begin, look, decide, signIn } = await createScene();
     const { user_code } = await begin();
     await look(user_code, ada);
@@ -288,7 +288,7 @@ describe('a claim', () => {
     expect((await decide('approve', user_code, second)).status).toBe(200);
   });
 
-  test('ends with its session: after signing out somebody else can take the code', async () => {
+  test('ends with its session: after a sign-out another person can claim the code', async () => {
     const { ada, bea, begin, look, decide, instance } = await withPeople();
     const { user_code } = await begin();
     await look(user_code, ada);
@@ -297,7 +297,7 @@ describe('a claim', () => {
     expect((await decide('approve', user_code, bea)).status).toBe(200);
   });
 
-  test('on what has been decided does not end with its session', async () => {
+  test('outlives its session once the grant is decided', async () => {
     const { ada, bea, begin, look, decide, instance } = await withPeople();
     const codes = [await begin(), await begin()];
     await decide('approve', codes[0]!.user_code, ada);
@@ -307,32 +307,35 @@ describe('a claim', () => {
   });
 });
 
-describe('deciding', () => {
-  test.each(DECISIONS)('to %s needs no look before, is on record once, and again changes nothing', async (decision) => {
-    const { ada, application, begin, decide, look, instance } = await createScene();
-    const { user_code } = await begin({ device_name: 'Laptop' });
-    const { status, json } = await decide(decision, user_code, ada);
-    expect([status, json]).toEqual([200, { success: true, data: { status: STATUS[decision] } }]);
-    expect(lastAudit(instance, `device.${STATUS[decision]}`)).toMatchObject({
-      application_id: application.id,
-      workspace_id: instance.workspaceId,
-      user_id: ada.userId,
-      actor_user_id: ada.userId,
-      target_id: grants(instance)[0]!['id'],
-      detail: '{"device":"Laptop"}',
-    });
-    expect(grants(instance)[0]).toMatchObject({ decided_at: instance.clock.now() });
-    expect((await look(user_code, ada)).json.data.status).toBe(STATUS[decision]);
-    const before = dumpTables(instance);
-    instance.clock.advance(MINUTE);
-    expect((await decide(decision, user_code, ada)).json.data).toEqual({ status: STATUS[decision] });
-    expect(dumpTables(instance)).toEqual(before);
-  });
+describe('a decision', () => {
+  test.each(DECISIONS)(
+    'to %s needs no look-up, writes one audit record, and changes nothing when repeated',
+    async (decision) => {
+      const { ada, application, begin, decide, look, instance } = await createScene();
+      const { user_code } = await begin({ device_name: 'Laptop' });
+      const { status, json } = await decide(decision, user_code, ada);
+      expect([status, json]).toEqual([200, { success: true, data: { status: STATUS[decision] } }]);
+      expect(lastAudit(instance, `device.${STATUS[decision]}`)).toMatchObject({
+        application_id: application.id,
+        workspace_id: instance.workspaceId,
+        user_id: ada.userId,
+        actor_user_id: ada.userId,
+        target_id: grants(instance)[0]!['id'],
+        detail: '{"device":"Laptop"}',
+      });
+      expect(grants(instance)[0]).toMatchObject({ decided_at: instance.clock.now() });
+      expect((await look(user_code, ada)).json.data.status).toBe(STATUS[decision]);
+      const before = dumpTables(instance);
+      instance.clock.advance(MINUTE);
+      expect((await decide(decision, user_code, ada)).json.data).toEqual({ status: STATUS[decision] });
+      expect(dumpTables(instance)).toEqual(before);
+    },
+  );
 
   test.each([
     ['approve', 'deny'],
     ['deny', 'approve'],
-  ] as const)('to %s is final: it cannot be turned into %s', async (decision, opposite) => {
+  ] as const)('to %s is final and cannot be turned into %s', async (decision, opposite) => {
     const { ada, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
     await decide(decision, user_code, ada);
@@ -342,7 +345,7 @@ describe('deciding', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('is over once the device has its key', async () => {
+  test('is refused once the device has its key', async () => {
     const { ada, begin, decide, look, outcome, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
@@ -356,7 +359,7 @@ describe('deciding', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('to approve is refused in the sign-in’s own words where the gate has closed; to deny is not', async () => {
+  test('to approve is refused with the sign-in error when the gate has closed, to deny is accepted', async () => {
     const { ada, application, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
     await given.application(instance, application.id, { signinGate: 'private_beta' });
@@ -366,7 +369,7 @@ describe('deciding', () => {
     expect((await decide('deny', user_code, ada)).status).toBe(200);
   });
 
-  test('to approve is refused in a draft to who is no insider', async () => {
+  test('to approve is refused for a draft application unless the person is an insider', async () => {
     const { ada, application, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
     await given.application(instance, application.id, { stage: 'draft' });
@@ -374,7 +377,7 @@ describe('deciding', () => {
     expect([status, json.error]).toEqual([403, 'gate_closed']);
   });
 
-  test('is nobody’s whose membership has ended', async () => {
+  test('is refused once the person’s membership has ended', async () => {
     const { ada, begin, look, decide, setStatus } = await createScene();
     const { user_code } = await begin();
     await setStatus(ada.userId, 'banned');

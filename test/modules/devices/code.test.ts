@@ -14,7 +14,7 @@ import { CODE_PATH, createScene, grants, sceneOf } from './scene.ts';
 const SHAPE = /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/;
 
 describe('a device code', () => {
-  test('comes flat, with a user code and where to take it', async () => {
+  test('is issued as flat JSON with a user code and the verification addresses', async () => {
     const { instance, application } = await createScene();
     const answer = await instance.call('POST', CODE_PATH, { body: { client_id: application.clientId } });
     const { device_code, user_code, ...rest } = answer.json;
@@ -31,7 +31,7 @@ describe('a device code', () => {
     expect(answer.headers.get('content-type')).toStartWith('application/json');
   });
 
-  test('is asked for by a form as well, and what is not known is ignored in both', async () => {
+  test('is issued for a form as well as for JSON, and unknown parameters are ignored in both', async () => {
     const { instance, application, sendForm } = await createScene();
     const fields = { client_id: application.clientId, scope: 'openid', device_name: '', colour: 'red' };
     for (const answer of [await sendForm(CODE_PATH, fields), await instance.call('POST', CODE_PATH, { body: fields })])
@@ -39,7 +39,7 @@ describe('a device code', () => {
     expect(grants(instance).map(({ device_name }) => device_name)).toEqual([null, null]);
   });
 
-  test('remembers where it was asked for', async () => {
+  test('stores the device name, address, country and user agent of its request', async () => {
     const { instance, begin } = await createScene({
       environment: {
         GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
@@ -68,7 +68,7 @@ describe('a device code', () => {
     ['a name too long', { device_name: 'x'.repeat(101) }],
     ['a name of two lines', { device_name: 'a\nb' }],
     ['a name that reads backwards', { device_name: 'a\u202eb' }],
-  ])('is not given for %s: invalid_request, and nothing is written', async (what, fields) => {
+  ])('is refused for %s with invalid_request, and nothing is written', async (what, fields) => {
     const { instance, application } = await createScene();
     const before = dumpTables(instance);
     const body = what === 'nothing' ? fields : { client_id: application.clientId, ...fields };
@@ -80,7 +80,7 @@ describe('a device code', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('is not given for a parameter that is sent twice', async () => {
+  test('is refused when a parameter is sent twice', async () => {
     const { instance, application } = await createScene();
     const { status, json } = await instance.call('POST', CODE_PATH, {
       body: `client_id=${application.clientId}&client_id=${application.clientId}`,
@@ -89,7 +89,7 @@ describe('a device code', () => {
     expect([status, json.error]).toEqual([400, 'invalid_request']);
   });
 
-  test('is not given to a client that is not known, nor to one out of service', async () => {
+  test('is refused to an unknown client and to an archived application', async () => {
     const { instance, application } = await createScene();
     const ask = (client_id: string) => instance.call('POST', CODE_PATH, { body: { client_id } });
     for (const clientId of ['cli_01h455vb4pex5vsknk084sn02q', application.id, 'nobody']) {
@@ -102,13 +102,13 @@ describe('a device code', () => {
     expect(grants(instance)).toEqual([]);
   });
 
-  test('is given for the console too', async () => {
+  test('is issued for the console too', async () => {
     const { instance } = await createScene();
     const { status } = await instance.call('POST', CODE_PATH, { body: { client_id: 'console' } });
     expect(status).toBe(200);
   });
 
-  test('comes with a user code that no other has: what is drawn twice is drawn again', async () => {
+  test('comes with a unique user code: a duplicate is drawn again', async () => {
     const { db, services, config } = await createInstance();
     const drawn = ['BBBBBBBB', 'BBBBBBBB', 'BBBBBBBB', 'CCCCCCCC'];
     const authorization = deviceAuthorizationService({
@@ -123,7 +123,7 @@ describe('a device code', () => {
     expect([await ask(), await ask()]).toEqual(['BBBB-BBBB', 'CCCC-CCCC']);
   });
 
-  test('is given sixty times to one address in a quarter of an hour, and another address is none the worse', async () => {
+  test('is limited to sixty per client address and quarter of an hour, without affecting other addresses', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const ask = () => instance.call('POST', CODE_PATH, { body: { client_id: application.clientId } });
@@ -143,7 +143,7 @@ describe('a device code', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test('is limited as configured, and not at all in an ephemeral instance', async () => {
+  test('is rate limited as configured, and not at all in an ephemeral instance', async () => {
     const environment = { GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS: '2' };
     const statuses = async (mode: 'normal' | 'ephemeral') => {
       const instance = await createInstance({ mode, environment });
@@ -164,7 +164,7 @@ describe('a device code', () => {
 });
 
 describe('a grant', () => {
-  test('is forgotten thirty days after its end', async () => {
+  test('is deleted thirty days after its expiry', async () => {
     const { instance, begin } = await createScene();
     await begin();
     const DAYS_30 = 30 * 24 * 60 * MINUTE;
@@ -179,7 +179,7 @@ describe('a grant', () => {
 });
 
 describe('the metadata of the authorization server', () => {
-  test('names its endpoints and the one grant (RFC 8414)', async () => {
+  test('lists its endpoints and the device grant as the only grant type (RFC 8414)', async () => {
     const { instance } = await createScene();
     const { status, json } = await instance.call('GET', '/.well-known/oauth-authorization-server');
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-/** Whoever calls, as they see themselves; and a personal key that ends itself. */
+/** `/api/me` for each kind of credential, and a personal key that revokes itself. */
 import { describe, expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { createScene } from './scene.ts';
@@ -22,8 +22,8 @@ async function setUp() {
   return { instance, application, ada: scene.ada, owner, connect, me, end };
 }
 
-describe('whoever calls', () => {
-  test('is told whom their credential acts as, by personal key, key and session', async () => {
+describe('GET /api/me', () => {
+  test('describes the caller for a personal key, a backend key and a session of the console', async () => {
     const { instance, application, owner, connect, me } = await setUp();
     const personal = (await me(await connect('console', owner.token))).json.data;
     expect(personal).toMatchObject({ kind: 'personal_key', userId: owner.userId, email: 'owner@example.com' });
@@ -39,7 +39,7 @@ describe('whoever calls', () => {
     expect(JSON.stringify([personal, backend, session])).not.toMatch(/eak_\w{20}/);
   });
 
-  test('of no console is nobody here', async () => {
+  test('refuses callers without a credential of the console', async () => {
     const { application, ada, connect, me } = await setUp();
     expect((await me(undefined)).status).toBe(401);
     expect((await me(ada.token)).status).toBe(403);
@@ -47,8 +47,8 @@ describe('whoever calls', () => {
   });
 });
 
-describe('a personal key', () => {
-  test('ends itself at once, on record, and nobody else’s', async () => {
+describe('DELETE /api/me/key', () => {
+  test('revokes the calling key at once with an audit record, and no other key of the person', async () => {
     const { instance, owner, connect, me, end } = await setUp();
     const [one, other] = [await connect('console', owner.token), await connect('console', owner.token)];
     expect((await end(one)).status).toBe(200);
@@ -57,14 +57,14 @@ describe('a personal key', () => {
     expect((await end(one)).status).toBe(401);
   });
 
-  test('of an application ends itself too', async () => {
+  test('revokes a personal key of an ordinary application too', async () => {
     const { application, ada, connect, end, instance } = await setUp();
     const key = await connect(application.clientId, ada.token);
     expect((await end(key)).status).toBe(200);
     expect((await instance.call('GET', '/api/me/roles', { token: key })).status).toBe(401);
   });
 
-  test('is no backend’s key and no session: those are refused and stay', async () => {
+  test('refuses backend keys and sessions, and leaves them working', async () => {
     const { instance, ada, end, me } = await setUp();
     expect((await end(instance.workspaceKey)).status).toBe(403);
     expect((await me(instance.workspaceKey)).status).toBe(200);

@@ -18,7 +18,7 @@ async function setUp() {
     instance.call(method, DEVICES + tail, { token, body });
   const names = async (token = ada.token) =>
     (await account('GET', '', undefined, token)).json.data.items.map(({ name }: { name: string }) => name);
-  /** Whether a key works as its person, as a status. */
+  /** Calls an operation that acts as the key's person, and returns the status. */
   const use = async (token: string) => (await instance.call('GET', '/api/me/roles', { token })).status;
   const manage = (method: string, tail = '', body?: unknown) =>
     instance.call(method, `/api/applications/${scene.application.id}/api-keys${tail}`, {
@@ -28,8 +28,8 @@ async function setUp() {
   return { ...scene, account, names, use, manage };
 }
 
-describe('a person’s devices', () => {
-  test('are listed with what tells them apart, and nothing to use them by', async () => {
+describe('the device list of a person', () => {
+  test('identifies each device without revealing its token', async () => {
     const { application, ada, connect, account, use, instance } = await setUp();
     const { id, token } = await connect(ada, { device_name: 'Laptop' });
     const connectedAt = isoTime(instance.clock.now());
@@ -59,11 +59,13 @@ describe('a person’s devices', () => {
     expect(answer.text).not.toContain(token);
   });
 
-  test('are their own of all applications of the workspace, newest first, page by page', async () => {
+  test('covers all applications of the workspace, newest first, with pagination', async () => {
     const { instance, ada, connect, account, signIn } = await setUp();
     const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const tenant = sceneOf(instance, (await given.tenant(instance)).application);
-    const abroad = await tenant.connect(await tenant.signIn('ada@example.com'), { device_name: 'another tenant’s' });
+    const ofOtherTenant = await tenant.connect(await tenant.signIn('ada@example.com'), {
+      device_name: 'another tenant’s',
+    });
     await connect(ada, { device_name: 'one' });
     await other.connect(await other.signIn('ada@example.com'), { device_name: 'two' });
     await connect(ada, { device_name: 'three' });
@@ -78,17 +80,17 @@ describe('a person’s devices', () => {
       cursor = json.data.nextCursor;
     } while (cursor !== null);
     expect(seen).toEqual(['three', 'two', 'one']);
-    // What another tenant has of the person is none of this one's business.
+    // Devices of the same person in another tenant are out of reach.
     for (const [method, body] of [
       ['PATCH', { name: 'Mine' }],
       ['DELETE', undefined],
     ] as const)
-      expect((await account(method, `/${abroad.id}`, body)).json.error).toBe('not_found');
+      expect((await account(method, `/${ofOtherTenant.id}`, body)).json.error).toBe('not_found');
 
     for (const bad of BAD_CURSORS) expect((await account('GET', `?cursor=${bad}`)).json.error).toBe('invalid_cursor');
   });
 
-  test('are those that work: no revoked, expired or blocked one', async () => {
+  test('leaves out revoked, expired and blocked devices', async () => {
     const { instance, ada, connect, account, names, manage } = await setUp();
     const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const ended = await connect(ada, { device_name: 'ended' });
@@ -105,7 +107,7 @@ describe('a person’s devices', () => {
 });
 
 describe('renaming a device', () => {
-  test('changes its name and nothing else, and is on record', async () => {
+  test('changes nothing but its name, and writes an audit record', async () => {
     const { ada, connect, account, names, use, instance, application } = await setUp();
     const { id, token } = await connect(ada, { device_name: 'Laptop' });
     const answer = await account('PATCH', `/${id}`, { name: ' Old laptop ' });
@@ -129,14 +131,14 @@ describe('renaming a device', () => {
     { name: 'a\nb' },
     { name: 'x'.repeat(101) },
     { name: 'a', access: 'full' },
-  ])('to %j is refused', async (body) => {
+  ])('is refused for the body %j', async (body) => {
     const { ada, connect, account } = await setUp();
     const { id } = await connect(ada);
     const { status, json } = await account('PATCH', `/${id}`, body);
     expect([status, json.error]).toEqual([400, 'invalid_request']);
   });
 
-  test('that is disconnected is refused', async () => {
+  test('is refused once the device is disconnected', async () => {
     const { ada, connect, account } = await setUp();
     const { id } = await connect(ada);
     await account('DELETE', `/${id}`);
@@ -146,7 +148,7 @@ describe('renaming a device', () => {
 });
 
 describe('disconnecting a device', () => {
-  test('ends its key at once and leaves the person and their other devices alone; again changes nothing', async () => {
+  test('ends its key at once, affects no other device or session, and changes nothing when repeated', async () => {
     const { ada, connect, account, use, instance, application } = await setUp();
     const [lost, kept] = [await connect(ada), await connect(ada)];
     const answer = await account('DELETE', `/${lost.id}`);
@@ -164,7 +166,7 @@ describe('disconnecting a device', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('is possible from any application of the person', async () => {
+  test('works from any application of the person', async () => {
     const { instance, ada, connect, account, use } = await setUp();
     const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const { id, token } = await other.connect(await other.signIn('ada@example.com'));
@@ -174,7 +176,7 @@ describe('disconnecting a device', () => {
   });
 });
 
-test('another person’s device, a backend’s key and none at all are the same 404, and nothing changes', async () => {
+test('another person’s device, a backend key and an unknown id get the same 404, and nothing changes', async () => {
   const { instance, application, ada, connect, account, signIn } = await setUp();
   const bea = await signIn('bea@example.com');
   const hers = await connect(bea);
@@ -190,8 +192,8 @@ test('another person’s device, a backend’s key and none at all are the same 
   expect(dumpTables(instance)).toEqual(before);
 });
 
-describe('the management of keys', () => {
-  test('lists personal keys as what they are', async () => {
+describe('the management of API keys', () => {
+  test('lists personal keys with their source, person and roles', async () => {
     const { ada, application, connect, manage } = await setUp();
     const { id } = await connect(ada, { device_name: 'Laptop' });
     const { json } = await manage('GET');
@@ -208,7 +210,7 @@ describe('the management of keys', () => {
     ]);
   });
 
-  test('revokes one without banning the person', async () => {
+  test('revokes a personal key without banning its person', async () => {
     const { ada, connect, manage, use, instance } = await setUp();
     const [lost, kept] = [await connect(ada), await connect(ada)];
     expect((await manage('DELETE', `/${lost.id}`)).status).toBe(200);
@@ -217,7 +219,7 @@ describe('the management of keys', () => {
   });
 
   test.each(['rotate', 'rotate-with-grace'])(
-    'does not %s one: the new token would let an admin act as the person',
+    'refuses to %s a personal key: the new token would let an admin act as the person',
     async (verb) => {
       const { ada, connect, manage, use, instance } = await setUp();
       const { id, token } = await connect(ada);
@@ -230,7 +232,7 @@ describe('the management of keys', () => {
     },
   );
 
-  test('cannot be handed a personal key as a source', async () => {
+  test('refuses to create a key with the source "device"', async () => {
     const { manage } = await setUp();
     const { json } = await manage('POST', '', { name: 'k', access: 'read', source: 'device' });
     expect(json.error).toBe('invalid_request');
@@ -242,7 +244,7 @@ describe('an application that goes out of service', () => {
     ['archived', { kind: 'archive' }, 'unarchive'],
     ['deleted', { kind: 'delete' }, 'restore'],
     ['hidden', { kind: 'delete', skipGrace: true }, 'restore'],
-  ])('%s takes its personal keys with it for good, and no others', async (_, change, back) => {
+  ])('loses its personal keys for good when %s, without affecting other keys', async (_, change, back) => {
     const scene = await setUp();
     const { instance, application, ada, connect, use, names } = scene;
     const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
@@ -260,7 +262,7 @@ describe('an application that goes out of service', () => {
   });
 });
 
-test('a device is over from the moment its application’s epoch is another, whether its row says so yet or not', async () => {
+test('a device ends as soon as its application’s epoch changes, even before its own row is updated', async () => {
   const { instance, application, ada, connect, use, names, begin, decide, outcome, signIn } = await setUp();
   const { token, id } = await connect(ada, { device_name: 'old' });
   const codes = await begin();
@@ -278,11 +280,11 @@ test('a device is over from the moment its application’s epoch is another, whe
   expect(await use((await connect(again)).token)).toBe(200);
 });
 
-describe('what ends the sessions for good ends the devices too', () => {
+describe('a device of a member', () => {
   test.each([
     ['ban', 'unban'],
     ['delete', 'restore'],
-  ])('%s, also after %s', async (away, back) => {
+  ])('ends for good with a %s of its person, even after the %s', async (away, back) => {
     const { instance, application, ada, connect, use } = await setUp();
     const { token } = await connect(ada);
     const act = (action: string) =>
@@ -294,7 +296,7 @@ describe('what ends the sessions for good ends the devices too', () => {
     expect(await use(token)).toBe(401);
   });
 
-  test('a pause only rests them', async () => {
+  test('stops working while its person is paused, and works again afterwards', async () => {
     const { instance, application, ada, connect, use } = await setUp();
     const { token } = await connect(ada);
     const act = (action: string) =>
@@ -307,7 +309,7 @@ describe('what ends the sessions for good ends the devices too', () => {
     expect(await use(token)).toBe(200);
   });
 
-  test('taking a member out of the workspace, also after inviting them again', async () => {
+  test('ends when its person leaves the workspace, even if they are invited again', async () => {
     const { instance } = await setUp();
     const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console.signIn('owner@example.com');
@@ -325,23 +327,26 @@ describe('what ends the sessions for good ends the devices too', () => {
   });
 });
 
-describe('approving takes a recent sign-in or a proof, since the key outlives the session', () => {
-  test.each(['the console', 'any other application'])('in %s', async (where) => {
-    const scene = await setUp();
-    const { instance } = scene;
-    const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
-    const { signIn, begin, decide } = where === 'the console' ? console : scene;
-    const owner = await signIn('owner@example.com');
-    instance.clock.advance(10 * MINUTE);
-    const codes = await begin();
-    const refused = await decide('approve', codes.user_code, owner);
-    expect([refused.status, refused.json.error]).toEqual([403, 'reauthentication_required']);
-    expect((await decide('deny', (await begin()).user_code, owner)).status).toBe(200);
-    const again = await signIn('owner@example.com');
-    expect((await decide('approve', codes.user_code, again)).json.data).toEqual({ status: 'approved' });
-  });
+describe('approving a device', () => {
+  test.each(['the console', 'any other application'])(
+    'needs a recent sign-in in %s, since the key outlives the session',
+    async (where) => {
+      const scene = await setUp();
+      const { instance } = scene;
+      const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
+      const { signIn, begin, decide } = where === 'the console' ? console : scene;
+      const owner = await signIn('owner@example.com');
+      instance.clock.advance(10 * MINUTE);
+      const codes = await begin();
+      const refused = await decide('approve', codes.user_code, owner);
+      expect([refused.status, refused.json.error]).toEqual([403, 'reauthentication_required']);
+      expect((await decide('deny', (await begin()).user_code, owner)).status).toBe(200);
+      const again = await signIn('owner@example.com');
+      expect((await decide('approve', codes.user_code, again)).json.data).toEqual({ status: 'approved' });
+    },
+  );
 
-  test('a mailed code in the same session does as well', async () => {
+  test('accepts a mailed code in the same session instead of a recent sign-in', async () => {
     const { instance, ada, begin, decide } = await setUp();
     instance.clock.advance(20 * DAY);
     const { user_code } = await begin();
@@ -351,7 +356,7 @@ describe('approving takes a recent sign-in or a proof, since the key outlives th
   });
 });
 
-test('nobody has more than fifty devices', async () => {
+test('a person has at most fifty devices', async () => {
   const { ada, connect, begin, decide } = await setUp();
   for (let number = 0; number < 50; number += 1) await connect(ada);
   const refused = await decide('approve', (await begin()).user_code, ada);

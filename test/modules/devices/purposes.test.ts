@@ -1,4 +1,4 @@
-/** No code or token of the grant serves for another, and none of them is to be found where it should not be. */
+/** Codes and tokens of the device grant work for nothing else, and never leak as plain text. */
 import { describe, expect, test } from 'bun:test';
 import { formatUserCode } from '@/core/user-code.ts';
 import { storedText } from '../../support/stored.ts';
@@ -6,8 +6,8 @@ import { createScene } from './scene.ts';
 
 const ID = 'chl_01h455vb4pex5vsknk084sn02q';
 
-describe('what belongs to the grant', () => {
-  test('opens nothing as a bearer', async () => {
+describe('a code of the device grant', () => {
+  test('is refused as a bearer token everywhere', async () => {
     const { instance, begin } = await createScene();
     const { device_code, user_code } = await begin();
     for (const token of [device_code, user_code])
@@ -23,7 +23,7 @@ describe('what belongs to the grant', () => {
       }
   });
 
-  test('is neither setup token nor challenge, nor a token to verify', async () => {
+  test('is refused as a setup token, as a challenge and as a token to verify', async () => {
     const { instance, begin } = await createScene();
     const { device_code, user_code } = await begin();
     for (const text of [device_code, user_code]) {
@@ -42,8 +42,8 @@ describe('what belongs to the grant', () => {
   });
 });
 
-describe('what belongs to something else', () => {
-  test('is no device code', async () => {
+describe('a credential of another kind', () => {
+  test('is refused as a device code', async () => {
     const { instance, ada, connect, begin, poll } = await createScene();
     const { token } = await connect(ada);
     const { user_code } = await begin();
@@ -60,7 +60,7 @@ describe('what belongs to something else', () => {
     }
   });
 
-  test('is no user code', async () => {
+  test('is refused as a user code', async () => {
     const { instance, application, ada, look } = await createScene();
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
       body: { email: 'eve@example.com', clientId: application.clientId },
@@ -70,8 +70,8 @@ describe('what belongs to something else', () => {
   });
 });
 
-describe('in plain text', () => {
-  test('no code and no key is ever stored, mailed or logged', async () => {
+describe('the secrets of the device grant', () => {
+  test('are never stored, mailed or logged in plain text', async () => {
     const { instance, ada, begin, look, decide, poll } = await createScene();
     const codes = await begin({ device_name: 'Laptop' }, { 'user-agent': 'acme-cli/2' });
     await look(codes.user_code, ada);
@@ -87,7 +87,7 @@ describe('in plain text', () => {
       for (const text of [stored, logged]) expect(text).not.toContain(secret);
   });
 
-  test('no code and no key is echoed in a refusal', async () => {
+  test('are never repeated in an error response', async () => {
     const { instance, begin, poll, ada, look } = await createScene();
     const { device_code, user_code } = await begin();
     const other = await instance.createApplication({ name: 'Other' });

@@ -1,4 +1,4 @@
-/** What a personal key opens, and what it never does: every operation of the app is walked, none listed by hand. */
+/** The operations a personal key may call, checked against every operation of the app instead of a list. */
 import { describe, expect, test } from 'bun:test';
 import type { Operation } from '@/http/operation.ts';
 import { findConsole } from '@/store/applications.ts';
@@ -15,7 +15,7 @@ async function fromShop() {
   return { ...scene, token, id };
 }
 
-/** A person of the console with a key of theirs. */
+/** Signs a person in to the console and connects a device of theirs. */
 async function fromConsole(role: 'owner' | 'admin' | 'member') {
   const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000' } });
   const application = await instance.createApplication();
@@ -38,7 +38,7 @@ async function fromConsole(role: 'owner' | 'admin' | 'member') {
 
 const UNKNOWN_ID = '01h455vb4pex5vsknk084sn02q';
 
-/** The refusal of a call with a body that is no JSON, or null where it came as far as the body or further. */
+/** Sends an invalid JSON body. Returns the error of a 401 or 403, or null when access was granted. */
 async function refusalOf(
   { instance, application, token }: Pick<Awaited<ReturnType<typeof fromConsole>>, 'instance' | 'application' | 'token'>,
   { method, path }: Operation,
@@ -63,9 +63,9 @@ const ENDING = 'endOwnKey';
 
 async function refusals(scene: Parameters<typeof refusalOf>[0]): Promise<Record<string, string | null>> {
   const found: Record<string, string | null> = {};
-  // What ends the key comes last.
+  // Calls the operation that ends the key last.
   for (const one of [...guarded.filter(({ id }) => id !== ENDING), ...guarded.filter(({ id }) => id === ENDING)]) {
-    // Sixty a minute are a key's by default, and here are more.
+    // A key may make sixty calls a minute by default, and there are more operations.
     scene.instance.clock.advance(1000);
     found[one.id] = await refusalOf(scene, one);
   }
@@ -73,7 +73,7 @@ async function refusals(scene: Parameters<typeof refusalOf>[0]): Promise<Record<
 }
 
 describe('a personal key of an ordinary application', () => {
-  test('opens what is asked of the person, and nothing else of all there is', async () => {
+  test('may call the operations of a person and no others', async () => {
     const found = await refusals(await fromShop());
     for (const { id, access } of guarded)
       expect([id, found[id]!]).toEqual([
@@ -87,7 +87,7 @@ describe('a personal key of an ordinary application', () => {
     expect(guarded.filter(({ access }) => access === 'person').length).toBeGreaterThan(2);
   });
 
-  test('tells the person’s roles, scopes and groups, live', async () => {
+  test('reads the current roles, scopes and groups of its person', async () => {
     const { instance, application, ada, token } = await fromShop();
     const me = async (kind: string) => (await instance.call('GET', `/api/me/${kind}`, { token })).json.data[kind];
     expect([await me('roles'), await me('scopes')]).toEqual([['user'], []]);
@@ -96,7 +96,7 @@ describe('a personal key of an ordinary application', () => {
     expect([await me('scopes'), await me('memberships')]).toEqual([['orders:read'], ['berlin']]);
   });
 
-  test('is verified by a backend of the application as that person, without an expiry', async () => {
+  test('verifies as its person for backend keys of the application, without an expiry', async () => {
     const { instance, application, ada, token } = await fromShop();
     const key = await instance.createKey(application.id, { access: 'read' });
     for (const bearer of [key.token, instance.workspaceKey]) {
@@ -113,7 +113,7 @@ describe('a personal key of an ordinary application', () => {
     }
   });
 
-  test('is unknown to a backend of any other application', async () => {
+  test('is an invalid token to backends of other applications', async () => {
     const { instance, token } = await fromShop();
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const strangers = [
@@ -127,7 +127,7 @@ describe('a personal key of an ordinary application', () => {
     }
   });
 
-  test('may not verify others', async () => {
+  test('may not verify other tokens', async () => {
     const { instance, ada, token } = await fromShop();
     const { status, json } = await instance.call('POST', '/api/v1/verify', { token, body: { token: ada.token } });
     expect([status, json]).toEqual([
@@ -137,7 +137,7 @@ describe('a personal key of an ordinary application', () => {
   });
 
   test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'] as const)(
-    'is dead as soon as its person is %s, to itself and to backends',
+    'is refused to itself and to backends as soon as its person is %s',
     async (status) => {
       const { instance, application, ada, token, setStatus } = await fromShop();
       const key = await instance.createKey(application.id);
@@ -148,7 +148,7 @@ describe('a personal key of an ordinary application', () => {
     },
   );
 
-  test('revoked is a blocked membership to backends', async () => {
+  test('verifies as membership_blocked once it is revoked', async () => {
     const { instance, application, ada, token, id } = await fromShop();
     const key = await instance.createKey(application.id);
     await instance.call('DELETE', `/api/account/devices/${id}`, { token: ada.token });
@@ -156,14 +156,14 @@ describe('a personal key of an ordinary application', () => {
     expect(json).toEqual({ success: false, errorMessage: 'membership_blocked' });
   });
 
-  test('is held to sixty calls a minute', async () => {
+  test('is limited to sixty calls a minute', async () => {
     const { instance, token } = await fromShop();
     const ask = () => instance.call('GET', '/api/me/roles', { token });
     for (let count = 0; count < 60; count += 1) expect((await ask()).status).toBe(200);
     expect((await ask()).status).toBe(429);
   });
 
-  test('of an owner of the workspace manages nothing: only the console’s does', async () => {
+  test('manages nothing even for a workspace owner: only a key of the console does', async () => {
     const { instance, application, connect, signIn } = await createScene();
     const { token } = await connect(await signIn('owner@example.com'));
     const { status, json } = await instance.call('GET', `/api/applications/${application.id}`, { token });
@@ -172,7 +172,7 @@ describe('a personal key of an ordinary application', () => {
 });
 
 describe('a personal key of the console', () => {
-  test.each(['owner', 'admin', 'member'] as const)('of an %s opens exactly what their role allows', async (role) => {
+  test.each(['owner', 'admin', 'member'] as const)('of an %s may call exactly what their role allows', async (role) => {
     const found = await refusals(await fromConsole(role));
     for (const { id, access, consoleRole } of guarded) {
       const isManagement = access === 'read' || access === 'full';
@@ -190,7 +190,7 @@ describe('a personal key of the console', () => {
     }
   });
 
-  test('does what it does in the person’s name', async () => {
+  test('acts as its person in the audit log', async () => {
     const { instance, person, manage, id } = await fromConsole('admin');
     const { status, json } = await manage('POST', '/api/applications', { name: 'Made by a command' });
     expect(status).toBe(200);
@@ -200,7 +200,7 @@ describe('a personal key of the console', () => {
     expect(row).toMatchObject({ actor_type: 'user', actor_user_id: person.userId, actor_api_key_id: id });
   });
 
-  test('has less as soon as its person has, and more again', async () => {
+  test('loses and regains permissions as soon as its person’s role changes', async () => {
     const { instance, owner, memberId, manage } = await fromConsole('admin');
     const setRole = (role: string) =>
       instance.call('PATCH', `/api/workspace/members/${memberId}`, { token: owner.token, body: { role } });
@@ -212,14 +212,14 @@ describe('a personal key of the console', () => {
     expect(await create()).toBe(200);
   });
 
-  test('is dead as soon as its person is out of every workspace', async () => {
+  test('ends as soon as its person is a member of no workspace', async () => {
     const { instance, owner, memberId, manage, token } = await fromConsole('admin');
     await instance.call('DELETE', `/api/workspace/members/${memberId}`, { token: owner.token });
     expect((await manage('GET', '/api/applications')).status).toBe(401);
     expect((await instance.call('GET', '/api/me/roles', { token })).status).toBe(401);
   });
 
-  test('of somebody still in another workspace reaches that one alone', async () => {
+  test('reaches only the remaining workspace of a person who was removed from one', async () => {
     const { instance, application, owner, person, memberId, manage } = await fromConsole('admin');
     const tenant = await given.tenant(instance);
     await instance.call('POST', '/api/workspace/members', {
@@ -234,13 +234,13 @@ describe('a personal key of the console', () => {
     expect(person.userId).toStartWith('usr_');
   });
 
-  test('reaches nothing of another workspace', async () => {
+  test('cannot reach applications of another workspace', async () => {
     const { instance, manage } = await fromConsole('owner');
     const { application } = await given.tenant(instance);
     expect((await manage('GET', `/api/applications/${application.id}`)).status).toBe(404);
   });
 
-  test('is verified by nobody', async () => {
+  test('is an invalid token to every backend that verifies it', async () => {
     const { instance, application, token } = await fromConsole('owner');
     for (const bearer of [instance.workspaceKey, (await instance.createKey(application.id)).token]) {
       const { json } = await instance.call('POST', '/api/v1/verify', { token: bearer, body: { token } });

@@ -1,4 +1,4 @@
-/** A device and the people who may let it in: every step of the grant, as the device and the page make them. */
+/** A device, and people who may approve it: every step of the grant, as the device and the page take it. */
 import { MINUTE } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
 import type { MembershipStatus } from '@/store/members.ts';
@@ -31,7 +31,7 @@ export async function createScene(options: InstanceOptions = {}) {
   return { ...scene, ada: await scene.signIn('ada@example.com') };
 }
 
-/** The same steps in another application. */
+/** Returns the same steps for another application. */
 export function sceneOf(instance: Instance, application: Application) {
   const { clientId } = application;
 
@@ -56,7 +56,7 @@ export function sceneOf(instance: Instance, application: Application) {
   const poll = ({ device_code }: Pick<Codes, 'device_code'>, fields: Record<string, unknown> = {}): Promise<Answer> =>
     instance.call('POST', TOKEN_PATH, { body: { device_code, client_id: clientId, ...fields } });
 
-  /** What a poll says: the error, or `Bearer` where there is a key. */
+  /** Polls once, and returns the error, or `Bearer` when it issued a key. */
   const outcome = async (codes: Pick<Codes, 'device_code'>): Promise<string> => {
     const { json } = await poll(codes);
     return json.error ?? json.token_type;
@@ -68,7 +68,7 @@ export function sceneOf(instance: Instance, application: Application) {
   const decide = (decision: 'approve' | 'deny', userCode: string, { token }: Pick<Person, 'token'>): Promise<Answer> =>
     instance.call('POST', `/api/account/device/${decision}`, { token, body: { user_code: userCode } });
 
-  /** All of it: a key of this person. */
+  /** Runs the whole grant, and returns a key of this person. */
   const connect = async (person: Pick<Person, 'token'>, fields: Record<string, unknown> = {}) => {
     const codes = await begin(fields);
     await decide('approve', codes.user_code, person);
@@ -84,7 +84,7 @@ export function sceneOf(instance: Instance, application: Application) {
   return { instance, application, signIn, begin, poll, outcome, look, decide, connect, sendForm, setStatus };
 }
 
-/** Every grant as it is stored. */
+/** Reads every grant as it is stored. */
 export function grants({ sqlite }: Instance): Record<string, unknown>[] {
   return sqlite.query('SELECT * FROM device_grants ORDER BY rowid').all() as Record<string, unknown>[];
 }

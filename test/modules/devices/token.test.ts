@@ -11,7 +11,7 @@ import { countKeys, createScene, DEVICE_GRANT_TYPE, grants, type Scene, sceneOf,
 const wait = ({ instance }: Scene, seconds: number) => instance.clock.advance(seconds * SECOND);
 
 describe('a poll', () => {
-  test('before anybody decided is pending', async () => {
+  test('is answered with authorization_pending before a decision', async () => {
     const { begin, poll } = await createScene();
     const { status, json, headers } = await poll(await begin());
     expect([status, json]).toEqual([
@@ -21,7 +21,7 @@ describe('a poll', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('at the interval is never too soon, and never makes it longer', async () => {
+  test('at the interval never gets slow_down, and never lengthens the interval', async () => {
     const scene = await createScene();
     const codes = await scene.begin();
     for (let count = 0; count < 20; count += 1) {
@@ -31,23 +31,23 @@ describe('a poll', () => {
     expect(grants(scene.instance)[0]).toMatchObject({ interval_seconds: 5 });
   });
 
-  test('too soon is told to slow down, and the interval grows by five seconds for good', async () => {
+  test('before the interval gets slow_down, and lengthens the interval by five seconds for good', async () => {
     const scene = await createScene();
     const codes = await scene.begin();
     const after = (seconds: number) => (wait(scene, seconds), scene.outcome(codes));
     const [pending, slower] = ['authorization_pending', 'slow_down'];
     expect(await after(0)).toBe(pending);
-    expect(await after(4.999)).toBe(slower); // now 10
+    expect(await after(4.999)).toBe(slower); // the interval is now 10
     expect(await after(10)).toBe(pending);
-    expect(await after(9.999)).toBe(slower); // now 15
-    expect(await after(10)).toBe(slower); // now 20
-    expect(await after(19.999)).toBe(slower); // now 25
+    expect(await after(9.999)).toBe(slower); // the interval is now 15
+    expect(await after(10)).toBe(slower); // the interval is now 20
+    expect(await after(19.999)).toBe(slower); // the interval is now 25
     expect(await after(25)).toBe(pending);
     expect(await after(25)).toBe(pending);
     expect(grants(scene.instance)[0]).toMatchObject({ interval_seconds: 25 });
   });
 
-  test('of one device does not slow another', async () => {
+  test('for one device does not slow down another', async () => {
     const scene = await createScene();
     const [first, second] = [await scene.begin(), await scene.begin()];
     await scene.outcome(first);
@@ -55,7 +55,7 @@ describe('a poll', () => {
     expect(await scene.outcome(first)).toBe('slow_down');
   });
 
-  test('without any pause ends in writing nothing at all', async () => {
+  test('stops writing to the database once it is far too frequent', async () => {
     const scene = await createScene();
     const codes = await scene.begin();
     for (let count = 0; count < 200; count += 1) await scene.outcome(codes);
@@ -65,7 +65,7 @@ describe('a poll', () => {
     expect(dumpTables(scene.instance)).toEqual(before);
   });
 
-  test('after fifteen minutes, by the clock, is expired, whatever had been decided', async () => {
+  test('gets expired_token after fifteen minutes, whatever the decision was', async () => {
     const scene = await createScene();
     const { ada, begin, outcome, decide } = scene;
     const [pending, approved, denied] = [await begin(), await begin(), await begin()];
@@ -78,7 +78,7 @@ describe('a poll', () => {
     expect(countKeys(scene.instance)).toBe(0);
   });
 
-  test('after the person declined is denied, as often as it is asked', async () => {
+  test('gets access_denied every time after the person declined', async () => {
     const { ada, begin, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('deny', codes.user_code, ada);
@@ -88,7 +88,7 @@ describe('a poll', () => {
 });
 
 describe('an approved grant', () => {
-  test('gives a personal key in exactly the three fields, once', async () => {
+  test('issues a personal key once, in exactly three fields', async () => {
     const { ada, begin, poll, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
@@ -100,7 +100,7 @@ describe('an approved grant', () => {
     expect(countKeys(instance)).toBe(1);
   });
 
-  test('gives it without a scope to a form, in which a scope would be a string', async () => {
+  test('omits the scope in the answer to a form, since it would be a string there', async () => {
     const { ada, application, begin, decide, sendForm } = await createScene();
     const codes = await begin();
     const form = {
@@ -115,7 +115,7 @@ describe('an approved grant', () => {
     expect([status, json]).toEqual([200, { access_token: expect.stringMatching(/^eak_/), token_type: 'Bearer' }]);
   });
 
-  test('gives it to a poll that comes too soon as well', async () => {
+  test('issues the key even to a poll before the interval', async () => {
     const { ada, begin, outcome, decide } = await createScene();
     const codes = await begin();
     await outcome(codes);
@@ -124,7 +124,7 @@ describe('an approved grant', () => {
     expect(await outcome(codes)).toBe('Bearer');
   });
 
-  test('gives one key to fifty polls at once', async () => {
+  test('issues one key to fifty concurrent polls', async () => {
     const { ada, begin, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
@@ -134,7 +134,7 @@ describe('an approved grant', () => {
     expect(countKeys(instance)).toBe(1);
   });
 
-  test('makes a key of the person’s, without expiry, named as the device', async () => {
+  test('issues a key of the person without expiry, named after the device', async () => {
     const { ada, application, connect, instance } = await createScene();
     const { token, id } = await connect(ada, { device_name: 'Ada’s laptop' });
     expect(instance.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
@@ -155,7 +155,7 @@ describe('an approved grant', () => {
     expect(grants(instance)[0]).toMatchObject({ status: 'redeemed', api_key_id: id });
   });
 
-  test('is on record under the person, tells them by mail, and is no event', async () => {
+  test('writes an audit record, notifies the person by mail, and emits no event', async () => {
     const { ada, application, connect, instance } = await createScene();
     const events = instance.events(application.id);
     const { id } = await connect(ada, { device_name: 'Ada’s laptop' });
@@ -177,7 +177,7 @@ describe('an approved grant', () => {
     expect(instance.events(application.id)).toEqual(events);
   });
 
-  test('names the key after the program where the device did not say its name', async () => {
+  test('names the key after the user agent when the device sent no name', async () => {
     const { ada, begin, decide, poll, instance } = await createScene();
     const codes = await begin({}, { 'user-agent': 'acme-cli/2.1 (linux)' });
     await decide('approve', codes.user_code, ada);
@@ -188,7 +188,7 @@ describe('an approved grant', () => {
   });
 
   test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'] as const)(
-    'gives nothing to somebody who is %s by then, not after they come back either',
+    'issues no key after the person became %s, even after their return',
     async (status) => {
       const { ada, begin, outcome, decide, setStatus, instance } = await createScene();
       const codes = await begin();
@@ -201,7 +201,7 @@ describe('an approved grant', () => {
     },
   );
 
-  test('gives nothing where the gate has closed to the person', async () => {
+  test('issues no key when the gate has closed to the person', async () => {
     const { ada, application, begin, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
@@ -210,7 +210,7 @@ describe('an approved grant', () => {
     expect(countKeys(instance)).toBe(0);
   });
 
-  test('still gives the key where the person has signed out meanwhile', async () => {
+  test('still issues the key after the person has signed out', async () => {
     const { ada, begin, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
@@ -222,7 +222,7 @@ describe('an approved grant', () => {
     ['archived', { kind: 'archive' }, 'unarchive'],
     ['deleted', { kind: 'delete' }, 'restore'],
     ['hidden', { kind: 'delete', skipGrace: true }, 'restore'],
-  ])('is over once its application is %s, and so is one still open, for good', async (_, change, back) => {
+  ])('ends for good once its application is %s, and so does a pending grant', async (_, change, back) => {
     const scene = await createScene();
     const { ada, application, instance, begin, decide, outcome } = scene;
     const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
@@ -240,7 +240,7 @@ describe('an approved grant', () => {
     expect(countKeys(instance)).toBe(0);
   });
 
-  test('that cannot be written down gives nothing, and can be asked for again', async () => {
+  test('stays redeemable when writing the key fails', async () => {
     const { ada, begin, poll, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
@@ -257,7 +257,7 @@ describe('an approved grant', () => {
 });
 
 describe('a token request', () => {
-  test('in another’s name learns nothing and changes nothing', async () => {
+  test('of another client learns nothing and changes nothing', async () => {
     const scene = await createScene();
     const { ada, instance, begin, poll, decide } = scene;
     const sibling = await instance.createApplication({ name: 'Sibling' });
@@ -301,12 +301,12 @@ describe('a token request', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test.each([undefined, '', DEVICE_GRANT_TYPE])('with grant_type %j is taken', async (grant_type) => {
+  test.each([undefined, '', DEVICE_GRANT_TYPE])('with grant_type %j is accepted', async (grant_type) => {
     const { begin, poll } = await createScene();
     expect((await poll(await begin(), { grant_type })).json.error).toBe('authorization_pending');
   });
 
-  test('with a parameter twice is refused', async () => {
+  test('with a repeated parameter is refused', async () => {
     const { instance, application, begin } = await createScene();
     const { device_code } = await begin();
     const form = `device_code=${device_code}&client_id=${application.clientId}`;
@@ -319,7 +319,7 @@ describe('a token request', () => {
     }
   });
 
-  test('in another media type is refused in the same words', async () => {
+  test('in another media type is refused with an error in OAuth format', async () => {
     const { instance } = await createScene();
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const { status, json } = await instance.call('POST', TOKEN_PATH, { body: 'x', headers });
@@ -327,11 +327,11 @@ describe('a token request', () => {
   });
 });
 
-describe('from the console', () => {
+describe('a device grant of the console', () => {
   test.each([
     ['owner@example.com', 'full'],
     ['member@example.com', 'read'],
-  ])('%s gets a key with access %s, counted in their first workspace', async (email, access) => {
+  ])('gives %s a key with access %s in their first workspace', async (email, access) => {
     const { instance } = await createScene();
     const console_ = (await findConsole(instance.db.reader))!;
     const scene = sceneOf(instance, console_);
