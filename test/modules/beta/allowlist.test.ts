@@ -7,15 +7,15 @@ import { auditsOf, databaseOf, mailsOf, workspaceKeyUserId } from './records.ts'
 const EMAIL = 'ada@example.com';
 const EVERY_STATUS = ['pending', 'approved', 'notify_when_public', 'declined'];
 
-/** Kinds of the audit records that a piece of work wrote. */
+/** Returns the kinds of the audit records that `work` wrote. */
 async function kindsWritten({ instance }: Beta, work: () => Promise<unknown>): Promise<string[]> {
   const before = auditsOf(instance).length;
   await work();
   return auditsOf(instance, before).map(({ kind }) => kind);
 }
 
-describe('an admin who adds addresses', () => {
-  test('admits a single one: approved, by them, now, as their addition', async () => {
+describe('adding addresses', () => {
+  test('approves a single address, with the admin as source and decider', async () => {
     const beta = await setUpBeta();
     const { instance, application } = beta;
     const before = auditsOf(instance).length;
@@ -53,7 +53,7 @@ describe('an admin who adds addresses', () => {
     expect(instance.events(application.id)).toEqual([]);
   });
 
-  test('is the person who is signed in to the console', async () => {
+  test('records the person who is signed in to the console as decider', async () => {
     const beta = await setUpBeta();
     const { instance, application } = beta;
     const owner = await instance.signIn('console', 'owner@example.com');
@@ -64,7 +64,7 @@ describe('an admin who adds addresses', () => {
     expect(answer.json.data.items[0].decidedById).toBe(owner.userId);
   });
 
-  test('can add many: pending when nothing is said, approved when it is', async () => {
+  test('adds a list as pending by default, and as approved on request', async () => {
     const beta = await setUpBeta();
     const listed = await beta.add('a@example.com', 'b@example.com');
     expect(listed.json.data.items).toMatchObject([
@@ -79,7 +79,7 @@ describe('an admin who adds addresses', () => {
     expect(admitted.json.data.summary).toEqual({ requested: 2, created: 2, updated: 0, unchanged: 0 });
   });
 
-  test('counts an address once however it is written', async () => {
+  test('counts an address once, whatever its case and spaces', async () => {
     const beta = await setUpBeta();
     const { json } = await beta.add(EMAIL, ' ADA@example.com', 'bob@example.com');
     expect(json.data.items).toHaveLength(2);
@@ -87,13 +87,13 @@ describe('an admin who adds addresses', () => {
     expect(await beta.statuses()).toEqual({ [EMAIL]: 'pending', 'bob@example.com': 'pending' });
   });
 
-  describe.each(EVERY_STATUS)('over a row that is %s', (status) => {
+  describe.each(EVERY_STATUS)('to a waitlist that has the address as %s', (status) => {
     test.each([
       ['a single address', { emails: [EMAIL] }, 'approved'],
       ['a list', { emails: [EMAIL, 'bob@example.com'] }, 'pending'],
       ['a list to be approved', { emails: [EMAIL, 'bob@example.com'], status: 'approved' }, 'approved'],
       ['a single address to be pending', { emails: [EMAIL], status: 'pending' }, 'pending'],
-    ])('by %s leaves it as wanted, but never demotes an approved one', async (_, body, wanted) => {
+    ])('sets the requested state for %s, but never demotes an approved entry', async (_, body, wanted) => {
       const beta = await setUpBeta();
       const before = await beta.seed(EMAIL, status);
       beta.instance.clock.advance(MINUTE);
@@ -112,14 +112,14 @@ describe('an admin who adds addresses', () => {
     });
   });
 
-  test('takes over a request: the row they approve is theirs from then on', async () => {
+  test('turns a request into an entry of the admin', async () => {
     const beta = await setUpBeta();
     await beta.ask(EMAIL);
     await beta.add(EMAIL);
     expect((await beta.rows())[EMAIL]).toMatchObject({ status: 'approved', source: 'admin_add' });
   });
 
-  test('twice, changes nothing the second time', async () => {
+  test('changes nothing for the same address a second time', async () => {
     const beta = await setUpBeta();
     const first = await beta.add(EMAIL);
     beta.instance.clock.advance(MINUTE);
@@ -128,14 +128,14 @@ describe('an admin who adds addresses', () => {
     expect(second.json.data.summary).toEqual({ requested: 1, created: 0, updated: 0, unchanged: 1 });
   });
 
-  test('at the same time as others makes one row', async () => {
+  test('creates one entry when twenty calls add the same address at once', async () => {
     const beta = await setUpBeta();
     const answers = await Promise.all(Array.from({ length: 20 }, () => beta.add(EMAIL)));
     expect(new Set(answers.map(({ json }) => json.data.items[0].id)).size).toBe(1);
     expect(Object.keys(await beta.rows())).toEqual([EMAIL]);
   });
 
-  test('can add 500 at once', async () => {
+  test('accepts 500 addresses in one call', async () => {
     const beta = await setUpBeta();
     const emails = Array.from({ length: 500 }, (_, index) => `person${index}@example.com`);
     const { status, json } = await beta.add(...emails);
@@ -144,8 +144,8 @@ describe('an admin who adds addresses', () => {
   });
 });
 
-describe('a refused addition writes nothing', () => {
-  test('when one address is bad: each bad one is named, and none is repeated', async () => {
+describe('a refused addition', () => {
+  test('names each invalid address without repeating it, and writes nothing', async () => {
     const beta = await setUpBeta();
     const before = await databaseOf(beta.instance);
     const answer = await beta.add('a@example.com', 'not-an-address', 'c@example.com', 'two@@example.com');
@@ -163,7 +163,7 @@ describe('a refused addition writes nothing', () => {
     ['a number for an address', { emails: [EMAIL, 5] }, 'emails.1'],
     ['a status that cannot be set', { emails: [EMAIL], status: 'declined' }, 'status'],
     ['a field that is not known', { emails: [EMAIL], colour: 'red' }, 'colour'],
-  ])('for %s', async (_, body, path) => {
+  ])('writes nothing for %s', async (_, body, path) => {
     const beta = await setUpBeta();
     const before = await databaseOf(beta.instance);
     const answer = await beta.admin('POST', '/beta-interests', body);
@@ -174,7 +174,7 @@ describe('a refused addition writes nothing', () => {
 
 describe('approving', () => {
   test.each(['pending', 'notify_when_public', 'declined'])(
-    'a row that is %s admits it, by whom and when',
+    'sets a %s entry to approved and records the decider and the time',
     async (from) => {
       const beta = await setUpBeta();
       const row = await beta.seed(EMAIL, from);
@@ -198,20 +198,20 @@ describe('approving', () => {
           requestId: answer.headers.get('x-request-id'),
         },
       ]);
-      // Who asked to be told is told, unless the call says otherwise.
+      // People who asked to be notified are notified unless the call says otherwise.
       const told = from === 'notify_when_public' ? ['You can now sign in to Shop'] : [];
       expect(mailsOf(beta.instance).map(({ subject }) => subject)).toEqual(told);
     },
   );
 
-  test('tells nobody where the call says so', async () => {
+  test('notifies nobody when the call says so', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'notify_when_public');
     const { json } = await beta.admin('POST', `/beta-interests/${row.id}/approve`, { notify: false });
     expect([json.data.status, mailsOf(beta.instance)]).toEqual(['approved', []]);
   });
 
-  test('again changes nothing and answers the same', async () => {
+  test('returns the approved entry and changes nothing when repeated', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'approved');
     beta.instance.clock.advance(MINUTE);
@@ -223,7 +223,7 @@ describe('approving', () => {
     expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
-  test('tells the person when asked to, once, even when tried ten times at the same time', async () => {
+  test('notifies the person once on request, even with ten concurrent calls', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'pending');
     const kinds = await kindsWritten(beta, () =>
@@ -239,7 +239,7 @@ describe('approving', () => {
 });
 
 describe('declining', () => {
-  test('keeps the row for the record and says nothing to the person', async () => {
+  test('keeps the entry and does not notify the person', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'pending');
     beta.instance.clock.advance(MINUTE);
@@ -260,7 +260,7 @@ describe('declining', () => {
     expect(await beta.statuses()).toEqual({ [EMAIL]: 'declined' });
   });
 
-  test('softly, as the console does, keeps them for the launch and tells them kindly, once', async () => {
+  test('softly keeps the person for the launch and notifies them once', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'pending');
     const kinds = await kindsWritten(beta, async () => {
@@ -276,7 +276,7 @@ describe('declining', () => {
     expect(mails[0]!.text).toContain('you will hear of it');
   });
 
-  test('again changes nothing', async () => {
+  test('returns the declined entry and changes nothing when repeated', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'declined');
     const before = await databaseOf(beta.instance);
@@ -286,8 +286,8 @@ describe('declining', () => {
   });
 });
 
-describe('removing a row', () => {
-  test('forgets the address, on record, and a second time there is nothing to remove', async () => {
+describe('removing an entry', () => {
+  test('deletes the address with an audit record, and a second call gets a 404', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'approved');
     await beta.seed('bob@example.com', 'pending');
@@ -299,7 +299,7 @@ describe('removing a row', () => {
     expect(auditsOf(beta.instance, before)).toMatchObject([{ kind: 'beta.removed', targetId: row.id, email: EMAIL }]);
   });
 
-  test('lets the person ask anew', async () => {
+  test('allows the person to send a new request', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'declined');
     await beta.admin('DELETE', `/beta-interests/${row.id}`);
@@ -308,8 +308,8 @@ describe('removing a row', () => {
   });
 });
 
-describe('the list', () => {
-  test('is newest first, pages without skipping or repeating while rows are added, and filters by status', async () => {
+describe('the waitlist', () => {
+  test('is newest first, pages without gaps or repeats while entries are added, and filters by status', async () => {
     const beta = await setUpBeta();
     const { instance } = beta;
     for (let index = 0; index < 7; index += 1) {
@@ -340,7 +340,7 @@ describe('the list', () => {
     expect(next.json.data.nextCursor).toBeNull();
   });
 
-  test('of an application without rows is empty', async () => {
+  test('is an empty list for an application without entries', async () => {
     const beta = await setUpBeta();
     const { json } = await beta.admin('GET', '/beta-interests');
     expect(json).toEqual({ success: true, data: { items: [], nextCursor: null } });
@@ -354,19 +354,19 @@ describe('the list', () => {
     ['limit=201', 'invalid_request'],
     ['limit=many', 'invalid_request'],
     ['status=unknown', 'invalid_request'],
-  ])('refuses ?%s', async (query, error) => {
+  ])('refuses the query ?%s', async (query, error) => {
     const beta = await setUpBeta();
     const answer = await beta.admin('GET', `/beta-interests?${query}`);
     expect([answer.status, answer.json.error]).toEqual([400, error]);
   });
 });
 
-describe('the row of another application', () => {
+describe('an entry of another application', () => {
   test.each([
     ['POST', '/approve'],
     ['POST', '/decline'],
     ['DELETE', ''],
-  ])('is not there for %s …%s, and stays as it is', async (method, verb) => {
+  ])('gets the 404 of an unknown id for %s …%s, and does not change', async (method, verb) => {
     const instance = await createInstance();
     const mine = betaOf(instance, await instance.createApplication());
     const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
@@ -379,7 +379,7 @@ describe('the row of another application', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('does not show in this one’s list, and the same address is a row of its own in each', async () => {
+  test('is not listed, and the same address has one entry in each application', async () => {
     const instance = await createInstance();
     const mine = betaOf(instance, await instance.createApplication());
     const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
@@ -391,7 +391,7 @@ describe('the row of another application', () => {
   });
 });
 
-test('an application’s key reaches its own allowlist and no other; a Read key reaches none', async () => {
+test('an application key manages the waitlist of its own application only, a read key none', async () => {
   const instance = await createInstance();
   const mine = betaOf(instance, await instance.createApplication());
   const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));

@@ -10,12 +10,12 @@ import { START } from '../../support/instance.ts';
 import { type Beta, betaOf, setUpBeta, signIn } from './beta.ts';
 import { mailsOf, workspaceKeyUserId } from './records.ts';
 
-/** More than the slice that is part of the switch. */
+/** More entries than the first batch, which the state change itself writes. */
 const MANY = 250;
 
 const emails = (count = MANY) => Array.from({ length: count }, (_, index) => `person${index}@example.com`);
 
-/** Many pending entries, and no runner that finishes the background task. */
+/** Creates many pending entries, and stops the background tasks. */
 async function setUpMany(options: Parameters<typeof setUpBeta>[0] = {}): Promise<Beta> {
   const beta = await setUpBeta(options);
   await beta.add(...emails());
@@ -23,15 +23,15 @@ async function setUpMany(options: Parameters<typeof setUpBeta>[0] = {}): Promise
   return beta;
 }
 
-/** Resumes the task, as after a crash in the middle of it. */
-async function goOn(beta: Beta): Promise<Beta> {
+/** Restarts as after a crash in the middle of a background task, and runs the jobs. */
+async function restartAndRunJobs(beta: Beta): Promise<Beta> {
   const restarted = betaOf(await beta.instance.restart(), beta.application);
-  // A launch goes on after the decisions before it.
+  // A launch runs only after the decisions before it.
   for (let turn = 0; turn < 2; turn += 1) await restarted.instance.services.scheduler.runAll();
   return restarted;
 }
 
-/** Rows as they are stored, reached or not. */
+/** Counts rows as they are stored, whether the task has reached them or not. */
 const stored = ({ instance }: Beta, status: string): number =>
   (
     instance.sqlite.query('SELECT count(*) AS n FROM beta_interests WHERE status = ?').get(status) as {
@@ -61,37 +61,37 @@ describe('an application that goes live', () => {
       await instance.services.scheduler.runAll();
       return status;
     };
-    const told = () => mailsOf(instance).map(({ to }) => to);
-    return { ...draft, move, told };
+    const mailed = () => mailsOf(instance).map(({ to }) => to);
+    return { ...draft, move, mailed };
   }
 
-  test('mails whoever left their interest before, each once', async () => {
-    const { ask, move, told, rows } = await setUpDraft();
+  test('notifies each person on the waitlist once', async () => {
+    const { ask, move, mailed, rows } = await setUpDraft();
     await ask('notify@example.com', 'notify');
     await ask('request@example.com', 'request');
-    expect([await move('publish'), told()]).toEqual([200, []]);
+    expect([await move('publish'), mailed()]).toEqual([200, []]);
     await ask('later@example.com', 'notify');
     expect(await move('go-live')).toBe(200);
     const all = ['later@example.com', 'notify@example.com', 'request@example.com'];
-    expect(told().sort()).toEqual(all);
+    expect(mailed().sort()).toEqual(all);
     for (const row of Object.values(await rows()))
       expect(row).toMatchObject({ status: 'notify_when_public', notifiedAt: expect.any(String) });
     expect(await move('go-live')).toBe(409);
-    expect(told().sort()).toEqual(all);
+    expect(mailed().sort()).toEqual(all);
   });
 
-  test('behind a gate mails nobody until that is opened', async () => {
-    const { ask, move, told, setGate, instance } = await setUpDraft();
+  test('behind a gate sends no mail until the gate opens', async () => {
+    const { ask, move, mailed, setGate, instance } = await setUpDraft();
     await setGate('private_beta');
     await ask('notify@example.com', 'notify');
     for (const step of ['publish', 'go-live']) await move(step);
-    expect(told()).toEqual([]);
+    expect(mailed()).toEqual([]);
     await setGate('public');
     await instance.services.scheduler.runAll();
-    expect(told()).toEqual(['notify@example.com']);
+    expect(mailed()).toEqual(['notify@example.com']);
   });
 
-  test('and whom nobody waits for leaves no work behind', async () => {
+  test('has no pending work when its waitlist is empty', async () => {
     const { move, admin } = await setUpDraft();
     await move('publish');
     const { json } = await admin('POST', '/go-live');
@@ -99,8 +99,8 @@ describe('an application that goes live', () => {
   });
 });
 
-describe('a policy over many who are pending', () => {
-  test('takes effect for all of them at once: in the answer, in every list and at the door', async () => {
+describe('a policy over many pending entries', () => {
+  test('takes effect for all of them at once: in the answer, in every list and at sign-in', async () => {
     const beta = await setUpMany();
     beta.instance.clock.advance(MINUTE);
     const answer = await beta.setPolicy('auto_accept');
@@ -124,11 +124,11 @@ describe('a policy over many who are pending', () => {
     expect(await signIn(beta, 'person249@example.com')).toBe('in');
   });
 
-  test('is followed up after a crash: no row changes, and each person is told once', async () => {
+  test('is completed after a crash: no row changes, and each person is notified once', async () => {
     const beta = await setUpMany();
     await beta.setPolicy('auto_accept', true);
     const before = await beta.rows();
-    const restarted = await goOn(beta);
+    const restarted = await restartAndRunJobs(beta);
     expect(stored(restarted, 'approved')).toBe(MANY);
     expect(await restarted.rows()).toEqual(before);
     expect(recipients(restarted, 'You can now sign in to Shop')).toEqual(emails().sort());
@@ -136,7 +136,7 @@ describe('a policy over many who are pending', () => {
     expect(lanes).toEqual([{ lane: 2 }]);
   });
 
-  test('shows in the record, alone and in the list, until it is written', async () => {
+  test('is shown as pending work of the application until it is written', async () => {
     const beta = await setUpMany();
     expect(await pendingWork(beta)).toBeNull();
     await beta.setPolicy('auto_decline', false);
@@ -144,10 +144,10 @@ describe('a policy over many who are pending', () => {
     expect(await pendingWork(beta)).toEqual(work);
     const list = await beta.instance.call('GET', '/api/applications', { token: beta.instance.workspaceKey });
     expect(list.json.data.items).toMatchObject([{ id: beta.application.id, pendingWork: work }]);
-    expect(await pendingWork(await goOn(beta))).toBeNull();
+    expect(await pendingWork(await restartAndRunJobs(beta))).toBeNull();
   });
 
-  test('leaves what is decided for one of them meanwhile as it is', async () => {
+  test('keeps decisions that are made for single entries meanwhile', async () => {
     const beta = await setUpMany();
     await beta.setPolicy('auto_accept', true);
     const rows = await beta.rows();
@@ -158,26 +158,26 @@ describe('a policy over many who are pending', () => {
       notify: true,
     });
     expect(again.json.data).toEqual(rows['person202@example.com']);
-    const restarted = await goOn(beta);
+    const restarted = await restartAndRunJobs(beta);
     expect((await restarted.statuses())['person200@example.com']).toBe('declined');
-    const told = recipients(restarted, 'You can now sign in to Shop');
-    expect(told).toEqual(
+    const mailed = recipients(restarted, 'You can now sign in to Shop');
+    expect(mailed).toEqual(
       emails()
         .filter((email) => !['person200@example.com', 'person201@example.com'].includes(email))
         .sort(),
     );
   });
 
-  test('is not undone by the next one: who comes later is decided by that, and nobody twice', async () => {
+  test('is not undone by the next policy, which decides only later entries', async () => {
     const beta = await setUpMany();
     await beta.ask('waiting@example.com', 'notify');
     await beta.setPolicy('auto_accept');
     await beta.setPolicy('manual');
-    // Asked before to be told, so that the row is older than the first decision.
+    // This entry is older than the first decision, since the person first asked to be notified.
     await beta.ask('waiting@example.com');
     await beta.ask('late@example.com');
     expect((await beta.setPolicy('auto_decline')).json.data.decided).toBe(2);
-    const restarted = await goOn(beta);
+    const restarted = await restartAndRunJobs(beta);
     const statuses = await restarted.statuses();
     for (const email of emails()) expect(statuses[email]).toBe('approved');
     for (const email of ['waiting@example.com', 'late@example.com']) expect(statuses[email]).toBe('notify_when_public');
@@ -188,43 +188,43 @@ describe('a policy over many who are pending', () => {
   });
 });
 
-describe('opening to the public before many', () => {
-  test('makes all of them wait at once, and tells each once after a crash', async () => {
+describe('opening to the public with many on the waitlist', () => {
+  test('makes all of them wait at once, and notifies each once after a crash', async () => {
     const beta = await setUpMany();
     await beta.setGate('public');
     expect(stored(beta, 'notify_when_public')).toBe(FIRST_BATCH);
     expect(new Set(Object.values(await beta.statuses()))).toEqual(new Set(['notify_when_public']));
-    const restarted = await goOn(beta);
+    const restarted = await restartAndRunJobs(beta);
     expect(recipients(restarted, 'Now open: Shop')).toEqual(emails().sort());
     expect(await pendingWork(restarted)).toBeNull();
   });
 
-  test('tells nobody who comes to wait while the mails are being written', async () => {
+  test('does not notify people who join while the mails are being written', async () => {
     const beta = await setUpMany();
     await beta.setPolicy('auto_decline', false);
     await beta.setGate('public');
     await beta.ask('late@example.com');
     await beta.ask('curious@example.com', 'notify');
-    const restarted = await goOn(beta);
+    const restarted = await restartAndRunJobs(beta);
     expect(recipients(restarted, 'Now open: Shop')).toEqual(emails().sort());
   });
 
-  test('tells nobody any more once it is closed again, and whoever was not told at the next opening', async () => {
+  test('stops notifying when the gate closes, and notifies the rest at the next opening', async () => {
     const beta = await setUpMany();
     await beta.setPolicy('auto_decline', false);
-    const waiting = await goOn(beta);
+    const waiting = await restartAndRunJobs(beta);
     await waiting.instance.services.tasks.stop();
     await waiting.setGate('public');
     expect(recipients(waiting, 'Now open: Shop')).toHaveLength(FIRST_BATCH);
     await waiting.setGate('closed');
-    const closed = await goOn(waiting);
+    const closed = await restartAndRunJobs(waiting);
     expect(recipients(closed, 'Now open: Shop')).toHaveLength(FIRST_BATCH);
     expect(await pendingWork(closed)).toBeNull();
     await closed.setGate('public');
-    expect(recipients(await goOn(closed), 'Now open: Shop')).toEqual(emails().sort());
+    expect(recipients(await restartAndRunJobs(closed), 'Now open: Shop')).toEqual(emails().sort());
   });
 
-  test('waits until the application is in service', async () => {
+  test('sends no mail until the application is in service', async () => {
     const { instance } = await setUpBeta();
     const { json } = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body: {} });
     const draft = betaOf(instance, json.data);
@@ -246,7 +246,7 @@ describe('opening to the public before many', () => {
     expect(await pendingWork(draft)).toBeNull();
   });
 
-  test('leaves nothing to do where nobody waits, in service or not', async () => {
+  test('leaves no pending work for an empty waitlist', async () => {
     const { instance } = await setUpBeta();
     const { json } = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body: {} });
     const draft = betaOf(instance, json.data);
@@ -256,7 +256,7 @@ describe('opening to the public before many', () => {
   });
 });
 
-test('a launch that an older version had under way is gone on with, for those it was for', async () => {
+test('a launch that an older version had started is continued for the people it was for', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'));
   const path = join(folder, 'old.db');
   const sqlite = openWriter(path);

@@ -1,4 +1,4 @@
-/** An application with its allowlist, as the tests of beta access drive it. */
+/** An application with its waitlist, and the calls that the tests of beta access make. */
 import { expect } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
@@ -19,16 +19,16 @@ export interface Row {
 export interface Beta {
   readonly instance: Instance;
   readonly application: Application;
-  /** As an admin, on a path below the application. */
+  /** Calls a path below the application as an admin. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>;
   add(...emails: string[]): Promise<Answer>;
-  /** One row in this state, made as an admin or a stranger makes it. */
+  /** Creates one entry with this status, as an admin or a visitor would. */
   seed(email: string, status: string): Promise<Row>;
   setGate(gate: string): Promise<Answer>;
   setPolicy(policy: string, notify?: boolean): Promise<Answer>;
-  /** As a stranger. */
+  /** Sends a request as a visitor. */
   ask(email: string, kind?: string): Promise<Answer>;
-  /** All rows by e-mail. */
+  /** Reads all entries, by e-mail. */
   rows(): Promise<Record<string, Row>>;
   statuses(): Promise<Record<string, string>>;
 }
@@ -75,14 +75,14 @@ export function betaOf(instance: Instance, application: Application): Beta {
   };
 }
 
-/** `in`, or why not. */
+/** Tries to sign in, and returns `in` or the error. */
 export async function signIn({ instance, application }: Beta, email: string): Promise<string> {
   instance.clock.advance(MINUTE);
   const { json } = await instance.trySignIn(application.clientId, email);
   return json.success ? 'in' : json.error;
 }
 
-/** Behind a closed door, as a beta is. */
+/** Creates an application behind a gate, as a private beta has it. */
 export async function setUpBeta({ gate = 'private_beta', ...options }: InstanceOptions & { gate?: string } = {}) {
   const instance = await createInstance(options);
   const beta = betaOf(instance, await instance.createApplication());

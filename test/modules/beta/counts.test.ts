@@ -11,8 +11,8 @@ const countsOf = async (beta: Beta) => (await beta.admin('GET', '/beta-interests
 
 const NONE = { pending: 0, approved: 0, notifyWhenPublic: 0, declined: 0, toldAtLaunch: 0 };
 
-describe('the counts of an allowlist', () => {
-  test('are nothing where nobody stands on it, and are of one application alone', async () => {
+describe('the counts of a waitlist', () => {
+  test('are zero without entries, and cover one application only', async () => {
     const beta = await setUp();
     const other = betaOf(beta.instance, await beta.instance.createApplication({ name: 'Other' }));
     await other.seed('ada@example.com', 'pending');
@@ -20,7 +20,7 @@ describe('the counts of an allowlist', () => {
     expect(await countsOf(other)).toEqual({ ...NONE, pending: 1, toldAtLaunch: 1 });
   });
 
-  test('say how many stand in each state, and whom opening would mail', async () => {
+  test('give the entries per status and the number of people a launch would mail', async () => {
     const beta = await setUp();
     await beta.seed('ada@example.com', 'pending');
     await beta.seed('bea@example.com', 'pending');
@@ -36,7 +36,7 @@ describe('the counts of an allowlist', () => {
     });
   });
 
-  test('show a decision over all who wait at once, before its trail has reached the rows', async () => {
+  test('include a decision over all pending entries at once, before the background task has reached them', async () => {
     const beta = await setUp();
     for (let at = 0; at < 300; at += 100)
       await beta.add(...Array.from({ length: 100 }, (_, index) => `person-${at + index}@example.com`));
@@ -44,7 +44,7 @@ describe('the counts of an allowlist', () => {
     expect(await countsOf(beta)).toEqual({ ...NONE, approved: 300 });
   });
 
-  test('count nobody as to be told who has been told', async () => {
+  test('count notified people out of `toldAtLaunch`', async () => {
     const beta = await setUp();
     await beta.setGate('private_beta');
     await beta.seed('ada@example.com', 'notify_when_public');
@@ -53,7 +53,7 @@ describe('the counts of an allowlist', () => {
     expect(await countsOf(beta)).toEqual({ ...NONE, notifyWhenPublic: 1 });
   });
 
-  test('are told to whoever may read the application, and to nobody else', async () => {
+  test('need a credential and an application that exists', async () => {
     const beta = await setUp();
     const path = `/api/applications/${beta.application.id}/beta-interests/counts`;
     const unknown = `/api/applications/app_nothing/beta-interests/counts`;

@@ -16,8 +16,8 @@ const mailed = ({ instance }: Beta) =>
 const decide = (beta: Beta, decision: string, ids: string[]) =>
   beta.admin('POST', '/beta-interests/decide', { decision, ids });
 
-describe('a decision over many requests', () => {
-  test('does to each what the call for one does, in the order given', async () => {
+describe('a batch decision', () => {
+  test('has the effect of a single decision on each entry, in the given order', async () => {
     const beta = await setUp();
     const asked = await beta.seed('ada@example.com', 'pending');
     const waiting = await beta.seed('bea@example.com', 'notify_when_public');
@@ -38,7 +38,7 @@ describe('a decision over many requests', () => {
         ],
       },
     ]);
-    // As with the call for one: only who waits to be told is.
+    // Only people who asked to be notified are, as with the call for one.
     expect(mailed(beta)).toEqual(['bea@example.com']);
     expect(beta.instance.auditKinds(beta.application.id).slice(kinds)).toEqual(['beta.approved', 'beta.approved']);
     expect(headers.get('ratelimit-remaining')).not.toBeNull();
@@ -48,7 +48,7 @@ describe('a decision over many requests', () => {
   test.each([
     ['decline', 'declined', 0],
     ['soft_decline', 'notify_when_public', 2],
-  ])('%s leaves them %s, with %i mails', async (decision, state, mails) => {
+  ])('%s sets the entries to %s and sends %i mails', async (decision, state, mails) => {
     const beta = await setUp();
     const rows = [await beta.seed('ada@example.com', 'pending'), await beta.seed('bea@example.com', 'approved')];
     await decide(
@@ -60,7 +60,7 @@ describe('a decision over many requests', () => {
     expect(mailed(beta)).toHaveLength(mails);
   });
 
-  test('sent again changes nothing', async () => {
+  test('changes nothing when repeated', async () => {
     const beta = await setUp();
     const { id } = await beta.seed('ada@example.com', 'pending');
     await decide(beta, 'soft_decline', [id]);
@@ -72,7 +72,7 @@ describe('a decision over many requests', () => {
     expect(dumpTables(beta.instance)).toEqual(rows);
   });
 
-  test('leaves those as they are for whom the workspace has no mail left in the hour', async () => {
+  test('skips the entries that exceed the workspace’s hourly mail limit, and takes them in the next hour', async () => {
     const beta = await setUp({ GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '2' });
     const ids: string[] = [];
     for (const name of ['ada', 'bea', 'cleo', 'dan'])
@@ -109,7 +109,7 @@ describe('a decision over many requests', () => {
   });
 });
 
-test('the row of one address is found, in its state and in its application alone', async () => {
+test('the filter by e-mail finds the one entry of an address, within its status and application', async () => {
   const beta = await setUp();
   const { id } = await beta.seed('ada@example.com', 'declined');
   await beta.seed('nada@example.com', 'declined');

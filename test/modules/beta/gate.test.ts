@@ -14,7 +14,7 @@ const launchMails = ({ instance }: Beta) =>
 const runJobs = ({ instance }: Beta) => instance.services.scheduler.runAll();
 
 describe('opening to the public', () => {
-  test('tells everybody who waits, once, and nobody else', async () => {
+  test('notifies all waiting people once, and no others', async () => {
     const beta = await setUpBeta();
     const { instance, application } = beta;
     for (const status of ['pending', 'notify_when_public', 'approved', 'declined'])
@@ -55,35 +55,38 @@ describe('opening to the public', () => {
     expect(instance.events(application.id)).toEqual([]);
   });
 
-  test.each(['private_beta', 'closed'])('from %s again tells only who came to wait since', async (gate) => {
-    const beta = await setUpBeta({ gate });
-    await beta.ask('early@example.com');
-    await beta.setGate('public');
-    const told = (await beta.rows())['early@example.com']!;
-    for (let round = 0; round < 3; round += 1) {
-      beta.instance.clock.advance(MINUTE);
-      await beta.setGate(gate);
+  test.each(['private_beta', 'closed'])(
+    'from %s again notifies only people who joined the waitlist since',
+    async (gate) => {
+      const beta = await setUpBeta({ gate });
+      await beta.ask('early@example.com');
       await beta.setGate('public');
+      const told = (await beta.rows())['early@example.com']!;
+      for (let round = 0; round < 3; round += 1) {
+        beta.instance.clock.advance(MINUTE);
+        await beta.setGate(gate);
+        await beta.setGate('public');
+        await beta.setGate('public');
+        await runJobs(beta);
+      }
+      expect(launchMails(beta)).toEqual(['early@example.com']);
+      expect((await beta.rows())['early@example.com']).toEqual(told);
+
+      await beta.setGate(gate);
+      await beta.ask('late@example.com', 'notify');
+      await beta.ask('early@example.com');
+      beta.instance.clock.advance(MINUTE);
       await beta.setGate('public');
       await runJobs(beta);
-    }
-    expect(launchMails(beta)).toEqual(['early@example.com']);
-    expect((await beta.rows())['early@example.com']).toEqual(told);
+      expect(launchMails(beta)).toEqual(['early@example.com', 'late@example.com']);
+      expect((await beta.rows())['early@example.com']).toMatchObject({
+        status: 'notify_when_public',
+        notifiedAt: told.notifiedAt,
+      });
+    },
+  );
 
-    await beta.setGate(gate);
-    await beta.ask('late@example.com', 'notify');
-    await beta.ask('early@example.com');
-    beta.instance.clock.advance(MINUTE);
-    await beta.setGate('public');
-    await runJobs(beta);
-    expect(launchMails(beta)).toEqual(['early@example.com', 'late@example.com']);
-    expect((await beta.rows())['early@example.com']).toMatchObject({
-      status: 'notify_when_public',
-      notifiedAt: told.notifiedAt,
-    });
-  });
-
-  test('ten times at once tells each person once', async () => {
+  test('notifies each person once when ten calls open it at once', async () => {
     const beta = await setUpBeta();
     for (const name of ['a', 'b', 'c']) await beta.ask(`${name}@example.com`);
     await Promise.all(Array.from({ length: 10 }, () => beta.setGate('public')));
@@ -91,7 +94,7 @@ describe('opening to the public', () => {
     expect(launchMails(beta).sort()).toEqual(['a@example.com', 'b@example.com', 'c@example.com']);
   });
 
-  test('tells 1,200 people exactly once through the job, also over a restart', async () => {
+  test('notifies 1,200 people exactly once through the job, even across a restart', async () => {
     const beta = await setUpBeta({ environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '10000' } });
     const emails = Array.from({ length: 1200 }, (_, index) => `person${index}@example.com`);
     for (let from = 0; from < 1200; from += 400) await beta.add(...emails.slice(from, from + 400));
@@ -104,7 +107,7 @@ describe('opening to the public', () => {
     expect(Object.values(await restarted.rows()).every(({ notifiedAt }) => notifiedAt !== null)).toBe(true);
   });
 
-  test('stops telling when it is closed again before all were told, and goes on when it opens', async () => {
+  test('stops notifying when the gate closes before all are notified, and resumes when it opens', async () => {
     const beta = await setUpBeta({ environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '10000' } });
     const emails = Array.from({ length: 1100 }, (_, index) => `person${index}@example.com`);
     for (let from = 0; from < 1100; from += 500) await beta.add(...emails.slice(from, from + 500));
@@ -119,7 +122,7 @@ describe('opening to the public', () => {
     expect(launchMails(beta).sort()).toEqual(emails.sort());
   });
 
-  test('of one application tells nobody who waits for another', async () => {
+  test('sends no mail to the waitlist of another application', async () => {
     const instance = await createInstance();
     const [mine, theirs] = [
       await instance.createApplication(),
@@ -137,7 +140,7 @@ describe('opening to the public', () => {
 });
 
 describe('an application that is open already', () => {
-  test('sends no launch mail to an address that somebody leaves there', async () => {
+  test('sends no launch mail to a new waitlist entry', async () => {
     const beta = await setUpBeta({ gate: 'public' });
     await beta.ask(EMAIL, 'notify');
     await runJobs(beta);
@@ -145,7 +148,7 @@ describe('an application that is open already', () => {
     expect((await beta.rows())[EMAIL]).toMatchObject({ status: 'notify_when_public', notifiedAt: null });
   });
 
-  test('tells the softly declined that they are, and not that it has opened', async () => {
+  test('notifies softly declined people of the decline, and sends no launch mail', async () => {
     const beta = await setUpBeta({ gate: 'public' });
     await beta.ask(EMAIL);
     await beta.setPolicy('auto_decline');
@@ -154,11 +157,11 @@ describe('an application that is open already', () => {
   });
 });
 
-describe('the gate', () => {
+describe('the sign-in gate', () => {
   const users = ({ instance }: Beta, email: string) =>
     instance.sqlite.query('SELECT count(*) AS n FROM users WHERE email = ?').get(email);
 
-  test('takes effect at the very next sign-in, and makes no user of those it keeps out', async () => {
+  test('applies from the next sign-in on, and creates no user for a person it refuses', async () => {
     const beta = await setUpBeta({ gate: 'public' });
     expect(await signIn(beta, 'member@example.com')).toBe('in');
 
@@ -176,7 +179,7 @@ describe('the gate', () => {
     expect(await signIn(beta, EMAIL)).toBe('in');
   });
 
-  test('is asked when the code is exchanged, whenever the code was sent', async () => {
+  test('is checked when the code is verified, not when it is sent', async () => {
     const beta = await setUpBeta({ gate: 'public' });
     const { instance, application } = beta;
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
@@ -191,7 +194,7 @@ describe('the gate', () => {
     expect(instance.events(application.id)).toEqual([]);
   });
 
-  test('of a private beta follows the allowlist from one sign-in to the next', async () => {
+  test('of a private beta follows the waitlist from one sign-in to the next', async () => {
     const beta = await setUpBeta();
     for (const status of ['pending', 'notify_when_public', 'declined']) {
       await beta.seed(`${status}@example.com`, status);
@@ -207,7 +210,7 @@ describe('the gate', () => {
     expect(await signIn(beta, EMAIL)).toBe('in');
   });
 
-  test('leaves open sessions alone', async () => {
+  test('leaves existing sessions alone', async () => {
     const beta = await setUpBeta({ gate: 'public' });
     const { token } = await beta.instance.signIn(beta.application.clientId, EMAIL);
     for (const gate of ['private_beta', 'closed']) {
@@ -220,7 +223,7 @@ describe('the gate', () => {
     [{}, 'gate'],
     [{ gate: 'open' }, 'gate'],
     [{ gate: 'public', notify: true }, 'notify'],
-  ])('refuses %j and stays as it is', async (body, path) => {
+  ])('refuses %j and does not change', async (body, path) => {
     const beta = await setUpBeta();
     await beta.ask(EMAIL);
     const before = await databaseOf(beta.instance);

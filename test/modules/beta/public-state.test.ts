@@ -14,7 +14,7 @@ const setUp = async () => {
 };
 
 describe('the public state of an application', () => {
-  test('is its lifecycle and its gate, and nothing more', async () => {
+  test('contains its lifecycle and its gate, and nothing else', async () => {
     const { application, state } = await setUp();
     const answer = await state();
     expect(answer.status).toBe(200);
@@ -34,7 +34,7 @@ describe('the public state of an application', () => {
     });
   });
 
-  test('follows every change at once', async () => {
+  test('reflects every change at once', async () => {
     const { instance, beta, state, lifecycle } = await setUp();
     const etags = new Set<string | null>();
     async function expectState(expected: object) {
@@ -59,11 +59,11 @@ describe('the public state of an application', () => {
     await beta.admin('POST', '/restore');
     await beta.admin('POST', '/unarchive');
     await expectState({ archivedAt: null, deletedAt: null, isOpen: true });
-    // The last state is that of before the archive again, and so is its ETag.
+    // The last state equals the one before the archive, and so does its ETag.
     expect(etags.size).toBe(6);
   });
 
-  test('of a draft is not open yet', async () => {
+  test('is not open for a draft', async () => {
     const instance = await createInstance();
     const { json } = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body: {} });
     const state = await instance.call('GET', `/api/applications/${json.data.id}/public/state`);
@@ -71,8 +71,8 @@ describe('the public state of an application', () => {
   });
 });
 
-describe('whoever polls it', () => {
-  test('is answered 304 without a body while nothing has changed', async () => {
+describe('polling the public state', () => {
+  test('returns a 304 without a body while nothing has changed', async () => {
     const { beta, state } = await setUp();
     const first = await state();
     const etag = first.headers.get('etag')!;
@@ -86,7 +86,7 @@ describe('whoever polls it', () => {
     expect(changed.headers.get('etag')).not.toBe(etag);
   });
 
-  test('behind a proxy that weakens the ETag or sends several is understood too', async () => {
+  test('accepts a weakened ETag and a list of several', async () => {
     const { state } = await setUp();
     const etag = (await state()).headers.get('etag')!;
     for (const header of [`W/${etag}`, `"older", ${etag}`, '*'])
@@ -94,7 +94,7 @@ describe('whoever polls it', () => {
     expect((await state({ 'if-none-match': '"older"' })).status).toBe(200);
   });
 
-  test('needs no credential, and one that is sent is neither judged nor counted nor noted', async () => {
+  test('needs no credential, and neither checks nor counts one that is sent', async () => {
     const { instance, application, state } = await setUp();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     await instance.services.flushCounters();
@@ -113,7 +113,7 @@ describe('whoever polls it', () => {
     expect(instance.sqlite.query('SELECT * FROM rate_counters').all()).toEqual(counters);
   });
 
-  test('every second for an hour is never refused', async () => {
+  test('is never rate limited at one call a second for an hour', async () => {
     const { instance, state } = await setUp();
     for (let second = 0; second < 3600; second += 1) {
       if ((await state()).status !== 200) throw new Error(`refused after ${second} s`);
@@ -121,7 +121,7 @@ describe('whoever polls it', () => {
     }
   });
 
-  test('finds nothing for an id that does not resolve, nor for the console', async () => {
+  test('returns the same 404 for an unknown id and for the console', async () => {
     const { instance } = await setUp();
     const bodies = [];
     for (const id of ['app_01h455vb4pex5vsknk084sn02q', '%27', instance.services.workspaces.consoleId()]) {
@@ -132,7 +132,7 @@ describe('whoever polls it', () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test('is refused another method with the ones there are', async () => {
+  test('refuses other methods and names the allowed ones', async () => {
     const { instance, application } = await setUp();
     const answer = await instance.call('POST', `/api/applications/${application.id}/public/state`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -1,9 +1,9 @@
-/** What a call has left behind, read from the database itself. */
+/** Reads from the database what a call has written. */
 import type { Instance } from '../../support/instance.ts';
 
 /**
- * Every row of every table, once the mail that was queued has gone out, so that "nothing was changed" can be proved.
- * Counters of limits are no change.
+ * Reads every row of every table once the queued mails are sent, to prove that nothing changed.
+ * Counters of rate limits do not count as a change.
  */
 export async function databaseOf({ sqlite, services }: Instance): Promise<Record<string, unknown[]>> {
   await services.mail.runOnce();
@@ -19,7 +19,7 @@ export interface StoredMail {
   readonly text: string;
 }
 
-/** Every mail that was queued, oldest first. */
+/** Reads every queued mail, oldest first. */
 export function mailsOf({ sqlite }: Instance): StoredMail[] {
   return sqlite.query('SELECT recipient AS "to", subject, text FROM mails ORDER BY rowid').all() as StoredMail[];
 }
@@ -35,7 +35,7 @@ export interface StoredAudit {
   readonly detail: unknown;
 }
 
-/** The audit records, oldest first, from the `skip`th on. */
+/** Reads the audit records, oldest first, without the first `skip`. */
 export function auditsOf({ sqlite }: Instance, skip = 0): StoredAudit[] {
   const rows = sqlite
     .query(
@@ -46,7 +46,7 @@ export function auditsOf({ sqlite }: Instance, skip = 0): StoredAudit[] {
   return rows.slice(skip).map((row) => ({ ...row, detail: row.detail === null ? null : JSON.parse(row.detail) }));
 }
 
-/** The user that a workspace key acts as. */
+/** Returns the user that a workspace key acts as. */
 export function workspaceKeyUserId({ sqlite, workspaceId }: Instance): string {
   const row = sqlite
     .query(

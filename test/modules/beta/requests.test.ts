@@ -8,7 +8,7 @@ import { auditsOf, databaseOf, mailsOf, workspaceKeyUserId } from './records.ts'
 const EMAIL = 'ada@example.com';
 const RECEIVED = { success: true, data: { received: true } };
 
-describe('a stranger who asks', () => {
+describe('a public request for access', () => {
   test.each([
     ['manual', 'request', 'pending', null],
     ['auto_accept', 'request', 'approved', isoTime(START)],
@@ -16,7 +16,7 @@ describe('a stranger who asks', () => {
     ['manual', 'notify', 'notify_when_public', null],
     ['auto_accept', 'notify', 'notify_when_public', null],
     ['auto_decline', 'notify', 'notify_when_public', null],
-  ])('under policy %s by %s is %s', async (policy, kind, status, decidedAt) => {
+  ])('under policy %s of kind %s creates an entry with status %s', async (policy, kind, status, decidedAt) => {
     const beta = await setUpBeta();
     const { instance, application } = beta;
     await beta.setPolicy(policy);
@@ -50,18 +50,21 @@ describe('a stranger who asks', () => {
     expect(instance.events(application.id)).toEqual([]);
   });
 
-  test.each(['pending', 'approved', 'declined'])('again, being %s, changes nothing by either kind', async (status) => {
-    const beta = await setUpBeta();
-    await beta.seed(EMAIL, status);
-    const before = await databaseOf(beta.instance);
-    for (const kind of ['request', 'notify']) {
-      const answer = await beta.ask(EMAIL, kind);
-      expect([answer.status, answer.json]).toEqual([200, RECEIVED]);
-    }
-    expect(await databaseOf(beta.instance)).toEqual(before);
-  });
+  test.each(['pending', 'approved', 'declined'])(
+    'for an entry that is %s changes nothing, whatever its kind',
+    async (status) => {
+      const beta = await setUpBeta();
+      await beta.seed(EMAIL, status);
+      const before = await databaseOf(beta.instance);
+      for (const kind of ['request', 'notify']) {
+        const answer = await beta.ask(EMAIL, kind);
+        expect([answer.status, answer.json]).toEqual([200, RECEIVED]);
+      }
+      expect(await databaseOf(beta.instance)).toEqual(before);
+    },
+  );
 
-  test('first to be told and then to be let in, is waiting to be let in', async () => {
+  test('turns a wish to be notified into a pending request', async () => {
     const beta = await setUpBeta();
     await beta.ask(EMAIL, 'notify');
     await beta.ask(EMAIL, 'notify');
@@ -71,7 +74,7 @@ describe('a stranger who asks', () => {
   });
 
   test.each(['auto_accept', 'auto_decline'])(
-    'under policy %s is decided alike, told of first or not',
+    'under policy %s gets the same decision with or without an earlier wish to be notified',
     async (policy) => {
       const beta = await setUpBeta();
       await beta.ask('told@example.com', 'notify');
@@ -83,7 +86,7 @@ describe('a stranger who asks', () => {
     },
   );
 
-  test('twice while requests are declined has done the same as once', async () => {
+  test('sent twice while requests are declined has the effect of one', async () => {
     const beta = await setUpBeta();
     await beta.setPolicy('auto_decline');
     await beta.ask(EMAIL);
@@ -93,7 +96,7 @@ describe('a stranger who asks', () => {
     expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
-  test('after a soft decline stays softly declined', async () => {
+  test('does not change a soft decline', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'pending');
     await beta.admin('POST', `/beta-interests/${row.id}/decline`, { soft: true });
@@ -102,7 +105,7 @@ describe('a stranger who asks', () => {
     expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
-  test('twenty times at once leaves one row and one record', async () => {
+  test('sent twenty times at once leaves one entry and one audit record', async () => {
     const beta = await setUpBeta({ environment: { GATEHOUSE_LIMIT_INTEREST_PER_EMAIL: '100' } });
     const before = auditsOf(beta.instance).length;
     await Promise.all(Array.from({ length: 20 }, () => beta.ask(EMAIL)));
@@ -110,7 +113,7 @@ describe('a stranger who asks', () => {
     expect(auditsOf(beta.instance, before)).toHaveLength(1);
   });
 
-  test('learns nothing of what is known: the answer is the same for every state and for nobody', async () => {
+  test('gets the same answer for every status and for an unknown address', async () => {
     const beta = await setUpBeta();
     const seeded = ['pending', 'approved', 'notify_when_public', 'declined'];
     for (const status of seeded) await beta.seed(`${status}@example.com`, status);
@@ -128,7 +131,7 @@ describe('a stranger who asks', () => {
   });
 });
 
-describe('a request that is refused writes nothing', () => {
+describe('a refused request', () => {
   test.each([
     [{ kind: 'request' }, 'email'],
     [{ email: EMAIL }, 'kind'],
@@ -136,7 +139,7 @@ describe('a request that is refused writes nothing', () => {
     [{ kind: 'request', email: 'no-address' }, 'email'],
     [{ kind: 'request', email: [EMAIL] }, 'email'],
     [{ kind: 'request', email: EMAIL, status: 'approved' }, 'status'],
-  ])('for a bad body: %j', async (body, path) => {
+  ])('writes nothing for the invalid body %j', async (body, path) => {
     const beta = await setUpBeta();
     const before = await databaseOf(beta.instance);
     const url = `/api/applications/${beta.application.id}/public/access-interest`;
@@ -146,7 +149,7 @@ describe('a request that is refused writes nothing', () => {
     expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
-  test('for an application that does not exist, and for the console, alike', async () => {
+  test('gets the same 404 for an unknown application and for the console, and writes nothing', async () => {
     const { instance } = await setUpBeta();
     const before = await databaseOf(instance);
     const bodies = [];
@@ -161,7 +164,7 @@ describe('a request that is refused writes nothing', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test.each(['archive', 'delete'])('for an application after %s', async (kind) => {
+  test.each(['archive', 'delete'])('writes nothing for an application after %s', async (kind) => {
     const beta = await setUpBeta();
     const { instance, application } = beta;
     await given.lifecycle(instance, application.id, { kind });
@@ -172,8 +175,8 @@ describe('a request that is refused writes nothing', () => {
   });
 });
 
-describe('limits', () => {
-  test('five requests an hour for one e-mail, however it is written, from wherever, for whatever application', async () => {
+describe('the rate limits of public requests', () => {
+  test('allow five an hour per e-mail, across spellings, client addresses and applications', async () => {
     const beta = await setUpBeta();
     const { instance } = beta;
     const other = betaOf(instance, await instance.createApplication({ name: 'Other' }));
@@ -203,7 +206,7 @@ describe('limits', () => {
     expect((await beta.ask(EMAIL)).status).toBe(200);
   });
 
-  test('thirty requests an hour by one address, which a restart does not forget', async () => {
+  test('allow thirty an hour per client address, even across a restart', async () => {
     const beta = await setUpBeta();
     const { instance } = beta;
     for (let count = 0; count < 30; count += 1) expect((await beta.ask(`p${count}@example.com`)).status).toBe(200);
@@ -222,14 +225,14 @@ describe('limits', () => {
     expect((await restarted.ask('late@example.com')).status).toBe(200);
   });
 
-  test('the headers announce whichever of the two is nearer', async () => {
+  test('announce in the headers the limit that is closer', async () => {
     const beta = await setUpBeta();
     for (let count = 0; count < 28; count += 1) await beta.ask(`p${count}@example.com`);
     const answer = await beta.ask('next@example.com');
     expect([answer.headers.get('ratelimit-limit'), answer.headers.get('ratelimit-remaining')]).toEqual(['30', '1']);
   });
 
-  test('are set by the environment', async () => {
+  test('are configurable through the environment', async () => {
     const beta = await setUpBeta({
       environment: { GATEHOUSE_LIMIT_INTEREST_PER_EMAIL: '1', GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS: '2' },
     });
@@ -238,7 +241,7 @@ describe('limits', () => {
     expect((await beta.ask('b@example.com')).status).toBe(429);
   });
 
-  test('by address do not apply to an ephemeral instance; by e-mail they do', async () => {
+  test('apply per e-mail but not per client address in an ephemeral instance', async () => {
     const beta = await setUpBeta({ mode: 'ephemeral' });
     for (let count = 0; count < 60; count += 1) expect((await beta.ask(`p${count}@example.com`)).status).toBe(200);
     for (let count = 0; count < 5; count += 1) expect((await beta.ask(EMAIL)).status).toBe(200);
@@ -246,7 +249,7 @@ describe('limits', () => {
   });
 });
 
-describe('the policy', () => {
+describe('the request policy', () => {
   const setUpWaiting = async () => {
     const beta = await setUpBeta();
     for (const status of ['approved', 'notify_when_public', 'declined'])
@@ -265,7 +268,7 @@ describe('the policy', () => {
     ['auto_decline', true, 'notify_when_public', 'Your request for Shop has to wait'],
     ['auto_decline', false, 'notify_when_public', 'Your request for Shop has to wait'],
   ] as const)(
-    '%s with notify %p makes the pending %s, and mails each of them: %p',
+    '%s with notify %p sets pending entries to %s and mails each person: %p',
     async (policy, notify, status, subject) => {
       const { beta, before, audits } = await setUpWaiting();
       const answer = await beta.setPolicy(policy, notify);
@@ -304,7 +307,7 @@ describe('the policy', () => {
     },
   );
 
-  test('manual leaves the pending as they are and mails nobody', async () => {
+  test('manual leaves pending entries as they are and sends no mail', async () => {
     const { beta, before } = await setUpWaiting();
     const answer = await beta.setPolicy('manual', true);
     expect(answer.json.data).toEqual({ policy: 'manual', decided: 0 });
@@ -312,7 +315,7 @@ describe('the policy', () => {
     expect(mailsOf(beta.instance)).toEqual([]);
   });
 
-  test('set again decides and mails nobody a second time', async () => {
+  test('decides nothing and sends no mail when set again', async () => {
     const { beta } = await setUpWaiting();
     await beta.setPolicy('auto_accept', true);
     const rows = await beta.rows();
@@ -327,7 +330,7 @@ describe('the policy', () => {
     [{ policy: 'auto' }, 'policy'],
     [{ policy: 'auto_accept', notify: 'yes' }, 'notify'],
     [{ policy: 'auto_accept', emails: [] }, 'emails'],
-  ])('refuses %j and decides nobody', async (body, path) => {
+  ])('refuses %j and decides nothing', async (body, path) => {
     const { beta } = await setUpWaiting();
     const before = await databaseOf(beta.instance);
     const answer = await beta.admin('POST', '/beta-policy', body);
@@ -335,7 +338,7 @@ describe('the policy', () => {
     expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
-  test('of one application decides nobody of another', async () => {
+  test('of one application decides no entry of another', async () => {
     const instance = await createInstance();
     const mine = betaOf(instance, await instance.createApplication());
     const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
