@@ -42,10 +42,10 @@ async function setUp() {
 }
 
 const WORKSPACE_KEYS = '/api/workspace/api-keys';
-const one = ({ sqlite }: Instance, sql: string, ...values: string[]) => sqlite.query(sql).get(...values);
+const queryRow = ({ sqlite }: Instance, sql: string, ...values: string[]) => sqlite.query(sql).get(...values);
 
-describe('creating a key of an application', () => {
-  test('gives its record and, this once, its token', async () => {
+describe('creating an application key', () => {
+  test('returns the record and, only this once, the token', async () => {
     const { instance, application, create } = await setUp();
     const { status, json } = await create({ name: ' backend ', access: 'read' });
     expect(status).toBe(200);
@@ -83,7 +83,7 @@ describe('creating a key of an application', () => {
     expect((await instance.call('GET', '/api/applications', { token: json.data.token })).status).toBe(200);
   });
 
-  test('keeps its token out of the database, the list and the log', async () => {
+  test('keeps the token out of the database, the list and the log', async () => {
     const { instance, application, list } = await setUp();
     const { app, log } = appOver(instance);
     const response = await app.fetch(
@@ -104,18 +104,18 @@ describe('creating a key of an application', () => {
       expect(text).not.toContain(Buffer.from(token).toString('hex'));
     }
     expect((await list()).json.data.items[0]).not.toHaveProperty('token');
-    expect(one(instance, 'SELECT length(token_hash) AS n, prefix FROM api_keys ORDER BY rowid DESC')).toEqual({
+    expect(queryRow(instance, 'SELECT length(token_hash) AS n, prefix FROM api_keys ORDER BY rowid DESC')).toEqual({
       n: 32,
       prefix: token.slice(0, 12),
     });
   });
 
-  test('leaves one audit record, under who made it, and no event', async () => {
+  test('writes one audit record that names the creator, and emits no event', async () => {
     const { instance, application, create } = await setUp();
     const { json } = await create({ name: 'backend', access: 'full' });
     expect(instance.events(application.id)).toEqual([]);
     expect(instance.auditKinds(application.id).slice(-1)).toEqual(['apikey.created']);
-    const record = one(instance, "SELECT * FROM audit_records WHERE kind = 'apikey.created' ORDER BY rowid DESC");
+    const record = queryRow(instance, "SELECT * FROM audit_records WHERE kind = 'apikey.created' ORDER BY rowid DESC");
     expect(record).toMatchObject({
       application_id: application.id,
       workspace_id: instance.workspaceId,
@@ -126,21 +126,21 @@ describe('creating a key of an application', () => {
     });
   });
 
-  test('from the console is recorded with the person', async () => {
+  test('in the console records the person as creator', async () => {
     const { instance, application, create } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const { json } = await create({ name: 'backend', access: 'full' }, owner.token);
     expect(json.data.source).toBe('console');
     expect(
-      one(instance, 'SELECT actor_type, actor_user_id FROM audit_records WHERE target_id = ?', json.data.id),
+      queryRow(instance, 'SELECT actor_type, actor_user_id FROM audit_records WHERE target_id = ?', json.data.id),
     ).toEqual({ actor_type: 'user', actor_user_id: owner.userId });
-    expect(one(instance, 'SELECT created_by_user_id AS by FROM api_keys WHERE id = ?', json.data.id)).toEqual({
+    expect(queryRow(instance, 'SELECT created_by_user_id AS by FROM api_keys WHERE id = ?', json.data.id)).toEqual({
       by: owner.userId,
     });
     expect(instance.events(application.id)).toEqual([]);
   });
 
-  test('gives it roles, scopes and groups that its verification shows', async () => {
+  test('assigns roles, scopes and groups, which its verification returns', async () => {
     const { instance, application, create, list } = await setUp();
     await given.grant(instance, 'scopes', application.id, 'orders:read');
     await given.grant(instance, 'memberships', application.id, 'partners');
@@ -153,7 +153,7 @@ describe('creating a key of an application', () => {
     expect((await instance.call('POST', '/api/v1/verify', { token, body: { token } })).json.data).toMatchObject(held);
   });
 
-  test('with slugs that do not exist names the place of each and writes nothing', async () => {
+  test('with unknown slugs names the position of each and writes nothing', async () => {
     const { instance, application, create } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     await given.grant(instance, 'scopes', other.id, 'elsewhere');
@@ -202,7 +202,7 @@ describe('creating a key of an application', () => {
     ['applicationIds', { applicationIds: [] }],
     ['source', { source: 'device' }],
     ['token', { token: 'eak_chosen' }],
-  ] as [string, Record<string, unknown>][])('names a bad %s and writes nothing: %.80j', async (path, input) => {
+  ] as [string, Record<string, unknown>][])('names an invalid %s and writes nothing: %.80j', async (path, input) => {
     const { instance, create } = await setUp();
     const before = dumpTables(instance);
     const { status, json } = await create({ name: 'backend', access: 'read', ...input });
@@ -211,7 +211,7 @@ describe('creating a key of an application', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('takes the largest limits and a time in any zone', async () => {
+  test('accepts the largest limits and an expiry in any time zone', async () => {
     const { create } = await setUp();
     const rateLimits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
     const { json } = await create({ name: 'k', access: 'read', rateLimits, expiresAt: '2027-01-31T01:00:00+01:00' });
@@ -219,7 +219,7 @@ describe('creating a key of an application', () => {
     expect((await create({ name: 'k', access: 'read', expiresAt: null })).json.data.expiresAt).toBeNull();
   });
 
-  test('needs full access in reach of the application', async () => {
+  test('needs full access to the application', async () => {
     const { instance, application, create, list } = await setUp();
     const reader = await instance.createKey(application.id, { access: 'read' });
     const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
@@ -236,12 +236,12 @@ describe('creating a key of an application', () => {
   });
 });
 
-describe('the synthetic principal', () => {
-  test('is a user of its own kind with an active membership and an address that takes no mail', async () => {
+describe('the principal of an API key', () => {
+  test('is a user of kind api_key with an active membership and an address that receives no mail', async () => {
     const { instance, application, create } = await setUp();
     const { json } = await create({ name: 'backend', access: 'read' });
     expect(
-      one(
+      queryRow(
         instance,
         `SELECT u.kind, u.email, u.name, u.email_verified_at AS verified, m.status, m.application_id AS applicationId
          FROM users u JOIN application_users m ON m.user_id = u.id WHERE u.id = ?`,
@@ -257,7 +257,7 @@ describe('the synthetic principal', () => {
     });
   });
 
-  test('is another for each key, and none of them a person', async () => {
+  test('is a different user for each key, and never a person', async () => {
     const { instance, application, create } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const ids = [];
@@ -266,7 +266,7 @@ describe('the synthetic principal', () => {
     expect(new Set([userId, ...ids]).size).toBe(6);
   });
 
-  test('cannot be signed in as, not by whoever reads the mail to its address', async () => {
+  test('cannot sign in, even with a code mailed to its address', async () => {
     const { instance, application, create } = await setUp();
     const { json } = await create({ name: 'backend', access: 'read' });
     const email = `${json.data.id}@api-key.invalid`;
@@ -282,20 +282,20 @@ describe('the synthetic principal', () => {
     expect(instance.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
   });
 
-  test('of a workspace key is a member of the console and manages nothing by itself', async () => {
+  test('of a workspace key is a member of the console application and of no workspace', async () => {
     const { instance } = await setUp();
     const key = await given.workspaceKey(instance);
-    expect(one(instance, 'SELECT application_id AS home FROM application_users WHERE user_id = ?', key.userId)).toEqual(
-      { home: (await findConsole(instance.db.reader))!.id },
-    );
-    expect(one(instance, 'SELECT count(*) AS n FROM workspace_members WHERE user_id = ?', key.userId)).toEqual({
+    expect(
+      queryRow(instance, 'SELECT application_id AS home FROM application_users WHERE user_id = ?', key.userId),
+    ).toEqual({ home: (await findConsole(instance.db.reader))!.id });
+    expect(queryRow(instance, 'SELECT count(*) AS n FROM workspace_members WHERE user_id = ?', key.userId)).toEqual({
       n: 0,
     });
   });
 });
 
-describe('the list of keys', () => {
-  test('pages from the newest on and holds the application’s own alone', async () => {
+describe('the list of API keys', () => {
+  test('pages from the newest on and contains only the keys of its application', async () => {
     const { instance, create, list } = await setUp();
     await given.workspaceKey(instance);
     await instance.createKey((await instance.createApplication({ name: 'Other' })).id, { name: 'foreign' });
@@ -310,7 +310,7 @@ describe('the list of keys', () => {
     expect(Object.keys(first.items[0])).toEqual(RECORD);
   });
 
-  test('of the workspace holds its own alone', async () => {
+  test('of the workspace contains only workspace keys', async () => {
     const { instance, application } = await setUp();
     await instance.createKey(application.id);
     await given.tenant(instance);
@@ -320,18 +320,18 @@ describe('the list of keys', () => {
     expect(text).not.toContain(instance.workspaceKey.slice(12));
   });
 
-  test('refuses a hostile cursor and a limit out of range', async () => {
+  test('refuses an invalid cursor and a limit out of range', async () => {
     const { list } = await setUp();
     expect((await list('?cursor=bnVsbA')).json.error).toBe('invalid_cursor');
     expect((await list('?limit=0')).json.fields[0].path).toBe('limit');
   });
 });
 
-describe('a key of the workspace', () => {
+describe('a workspace key', () => {
   const create = (instance: Instance, body: unknown, token = instance.workspaceKey) =>
     instance.call('POST', WORKSPACE_KEYS, { token, body });
 
-  test('reaches all of it, or the listed applications', async () => {
+  test('reaches all applications, or only the listed ones', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const all = await create(instance, { name: 'all', access: 'full' });
@@ -349,7 +349,7 @@ describe('a key of the workspace', () => {
     ['no list', 'app_x'],
     ['an id that does not exist', ['app_01h455vb4pex5vsknk084sn02q']],
     ['too many', Array(201).fill('app_x')],
-  ])('for %s of applications is refused and writes nothing', async (_, applicationIds) => {
+  ])('for %s of applications is refused, and nothing is written', async (_, applicationIds) => {
     const { instance } = await setUp();
     const before = dumpTables(instance);
     const { status, json } = await create(instance, { name: 'k', access: 'read', applicationIds });
@@ -357,7 +357,7 @@ describe('a key of the workspace', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('for a foreign workspace’s application or the console is refused as if neither existed', async () => {
+  test('for an application of another workspace or the console is refused as for an unknown one', async () => {
     const { instance, application } = await setUp();
     const tenant = await given.tenant(instance);
     const before = dumpTables(instance);
@@ -375,7 +375,7 @@ describe('a key of the workspace', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('holds roles, scopes and groups in the one application it names, where a verification shows them', async () => {
+  test('holds roles, scopes and groups in the only application it names, and verifies with them there', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const manage = (path: string, slug: string) =>
@@ -410,7 +410,7 @@ describe('a key of the workspace', () => {
     expect(await verify(backend.token)).toEqual({ success: false, errorMessage: 'membership_blocked' });
   });
 
-  test('is told to name exactly one application for what it is to hold', async () => {
+  test('with roles or groups must name exactly one application', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const before = dumpTables(instance);
@@ -436,7 +436,7 @@ describe('a key of the workspace', () => {
     expect((await create(instance, { name: 'k', roles: [] })).status).toBe(200);
   });
 
-  test('may only read unless it is made a Full one, like a key of an application', async () => {
+  test('has read access by default, like an application key', async () => {
     const { instance, application } = await setUp();
     const own = await instance.call('POST', `/api/applications/${application.id}/api-keys`, {
       token: instance.workspaceKey,
@@ -448,7 +448,7 @@ describe('a key of the workspace', () => {
     expect([refused.status, refused.json.error]).toEqual([403, 'admin_scope_required']);
   });
 
-  test('is not to be had by a key of an application or a read key', async () => {
+  test('cannot be created by an application key or a read key', async () => {
     const { instance, application } = await setUp();
     const applicationKey = await instance.createKey(application.id);
     const reader = await given.workspaceKey(instance, { access: 'read' });
@@ -463,7 +463,7 @@ describe('a key of the workspace', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('limited to a subset has no say in the workspace: it sees and mints none of its keys', async () => {
+  test('limited to some applications can neither list nor create workspace keys', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const subset = await given.workspaceKey(instance, { applicationIds: [application.id] });
@@ -482,7 +482,7 @@ describe('a key of the workspace', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('from the environment is adopted once, however often the server starts', async () => {
+  test('from the environment is adopted once, across restarts', async () => {
     const instance = await createInstance();
     const again = await instance.restart();
     const { json } = await again.call('GET', WORKSPACE_KEYS, { token: instance.workspaceKey });
@@ -490,7 +490,7 @@ describe('a key of the workspace', () => {
     expect(json.data.items[0]).toMatchObject({ source: 'environment', access: 'full', expiresAt: null });
   });
 
-  test('from the environment has the limits of any other key, and others where it is given them', async () => {
+  test('from the environment has the default rate limits, and keeps changed ones across restarts', async () => {
     const instance = await createInstance({ isKeyAsMade: true });
     const token = instance.workspaceKey;
     const list = (from = instance) => from.call('GET', WORKSPACE_KEYS, { token });
@@ -503,7 +503,7 @@ describe('a key of the workspace', () => {
     expect((await list(await instance.restart())).json.data.items[0].rateLimits).toEqual(wanted);
   });
 
-  test('stops at its expiry', async () => {
+  test('is refused from its expiry on', async () => {
     const { instance } = await setUp();
     const key = await given.workspaceKey(instance, { expiresAt: new Date(START + DAY).toISOString() });
     const list = () => instance.call('GET', '/api/applications', { token: key.token });

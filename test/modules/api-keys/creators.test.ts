@@ -1,4 +1,4 @@
-/** The maker of a key, as its record says, and the keys a member leaves behind. */
+/** The creator that the record of a key names, and the keys that a removed member leaves behind. */
 import { describe, expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { createScene, sceneOf } from '../devices/scene.ts';
@@ -19,8 +19,8 @@ async function setUp() {
   return { ...people, application, path, create, creatorOf };
 }
 
-describe('a key says who made it', () => {
-  test('a member of the workspace by their address, in the record and in the list', async () => {
+describe('the creator of a key', () => {
+  test('is a workspace member with their e-mail address, in the record and in the list', async () => {
     const { instance, admin, path, create, creatorOf } = await setUp();
     const expected = { userId: admin.userId, email: admin.email, key: null };
     for (const at of [KEYS, path]) {
@@ -32,7 +32,7 @@ describe('a key says who made it', () => {
     }
   });
 
-  test('another key by its id and name, also after that was rotated', async () => {
+  test('is another key with its id and name, and with the id of its successor after a rotation', async () => {
     const { instance, admin, path, create, creatorOf } = await setUp();
     const maker = await create(admin.token);
     const made = await create(maker.token, path);
@@ -41,13 +41,13 @@ describe('a key says who made it', () => {
     expect((await creatorOf(made.id, path)).key.id).toBe(successor.json.data.id);
   });
 
-  test('nobody where the server itself took it from its environment', async () => {
+  test('is null for the key that the server takes from its environment', async () => {
     const { instance } = await setUp();
     const { items } = (await instance.call('GET', KEYS, { token: instance.workspaceKey })).json.data;
     expect(items.map(({ createdBy }: { createdBy: unknown }) => createdBy)).toEqual([null]);
   });
 
-  test('whoever rotated it since: they know the token now', async () => {
+  test('becomes the person who rotated the key, since they know the new token', async () => {
     const { instance, owner, admin, create, creatorOf } = await setUp();
     const key = await create(admin.token);
     await instance.call('POST', `${KEYS}/${key.id}/rotate`, { token: owner.token });
@@ -56,7 +56,7 @@ describe('a key says who made it', () => {
     expect(successor.json.data.createdBy).toMatchObject({ userId: admin.userId });
   });
 
-  test('who is no member, as an id alone: of a removed one, and of a person of an application', async () => {
+  test('is an id without an e-mail for a removed member and for a person of an application', async () => {
     const { instance, owner, admin, application, path, create, creatorOf } = await setUp();
     const key = await create(admin.token);
     await instance.call('DELETE', `${MEMBERS}/${admin.memberId}`, { token: owner.token });
@@ -68,7 +68,7 @@ describe('a key says who made it', () => {
     expect(items[0].createdBy).toEqual({ userId: ada.userId, email: null, key: null });
   });
 
-  test('never the address of somebody who sits in another workspace', async () => {
+  test('hides the e-mail of a person who is now a member of another workspace only', async () => {
     const { instance, admin, create, creatorOf, owner } = await setUp();
     const key = await create(admin.token);
     const tenant = await given.tenant(instance);
@@ -79,8 +79,8 @@ describe('a key says who made it', () => {
   });
 });
 
-describe('the keys a member has made', () => {
-  test('are listed before and told at the removal: those that work on without them, of all applications', async () => {
+describe('the keys that a member has created', () => {
+  test('are listed before the removal and returned by it: the ones that still work, of all applications', async () => {
     const { instance, owner, admin, path, create } = await setUp();
     const [whole, own] = [await create(admin.token), await create(admin.token, path)];
     const gone = await create(admin.token);
@@ -107,7 +107,7 @@ describe('the keys a member has made', () => {
     expect((await instance.call('GET', '/api/applications', { token: whole.token })).status).toBe(200);
   });
 
-  test('are listed with all that these keys have made in turn, also where one between was revoked', async () => {
+  test('include keys created by these keys in turn, even after one between is revoked', async () => {
     const { instance, owner, admin, path, create } = await setUp();
     const first = await create(admin.token);
     const second = await create(first.token);
@@ -118,7 +118,7 @@ describe('the keys a member has made', () => {
     expect(ids.sort()).toEqual([second.id, third.id].sort());
   });
 
-  test('with a personal key are left out, since they end with it', async () => {
+  test('leave out keys created with a personal key, since they end with it', async () => {
     const { instance } = await createScene();
     const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const admin = await addPerson(instance, 'admin@example.com', 'admin');
@@ -130,7 +130,7 @@ describe('the keys a member has made', () => {
     expect((await instance.call('GET', '/api/applications', { token: made.json.data.token })).status).toBe(401);
   });
 
-  test('come in pages, to full access, within the workspace alone', async () => {
+  test('are paged, need full access, and are visible within the workspace only', async () => {
     const { instance, owner, admin, member, create, path } = await setUp();
     const ids = [];
     for (const at of [KEYS, path, KEYS]) {

@@ -1,4 +1,4 @@
-/** Reading one key: whatever its state, for those alone who see the list it is in. */
+/** Reading a single key, in any state, by callers who may also list it. */
 import { expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
@@ -13,7 +13,7 @@ async function setUp() {
   return { instance, id, path, get };
 }
 
-test('a key is read as it is listed, without its token, also when it was revoked', async () => {
+test('reading a key returns its entry of the list without the token, even once it is revoked', async () => {
   const { instance, id, path, get } = await setUp();
   const [live, revoked] = [await instance.createKey(id), await given.revokedKey(instance, id)];
   const { items } = (await get(path)).json.data;
@@ -25,7 +25,7 @@ test('a key is read as it is listed, without its token, also when it was revoked
   }
 });
 
-test('a key is read where it belongs: not at another application, another workspace, or in place of a workspace’s', async () => {
+test('reading a key through another application, another workspace or the other kind of list gets a 404', async () => {
   const { instance, id, path, get } = await setUp();
   const [key, other] = [await instance.createKey(id), await instance.createApplication({ name: 'Other' })];
   const ofWorkspace = await given.workspaceKey(instance);
@@ -41,7 +41,7 @@ test('a key is read where it belongs: not at another application, another worksp
   expect((await get(`/api/workspace/api-keys/${ofWorkspace.id}`)).json.data.id).toBe(ofWorkspace.id);
 });
 
-test('reading a key takes full access, as the list does', async () => {
+test('reading a key needs full access, as the list does', async () => {
   const { instance, id, path, get } = await setUp();
   const key = await instance.createKey(id, { access: 'read' });
   const member = await given.consoleMember(instance, 'member@example.com', 'member');
@@ -51,7 +51,7 @@ test('reading a key takes full access, as the list does', async () => {
   }
 });
 
-test('servers’ keys and people’s devices are listed apart, page by page, and together', async () => {
+test('the list filters backend keys and personal keys by source, with pagination', async () => {
   const { instance, application, ada, connect } = await createScene();
   const path = `/api/applications/${application.id}/api-keys`;
   const get = (address: string) => instance.call('GET', address, { token: instance.workspaceKey });

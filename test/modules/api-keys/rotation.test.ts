@@ -6,7 +6,7 @@ import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { lastAudit, managing, refusal, tables } from '../users/management.ts';
 
-/** The same verbs at both places; the owner decides where a key lives. */
+/** Application keys and workspace keys share these operations. */
 describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) => {
   async function setUp() {
     const instance = await createInstance();
@@ -18,41 +18,45 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       (await call('POST', '', { name: 'backend', access: 'full', ...input })).json.data;
     const record = async (id: string) =>
       (await call('GET', '?limit=200')).json.data.items.find((key: { id: string }) => key.id === id);
-    /** Whether a token manages anything, as a status. */
+    /** Returns the status of a management call with this token. */
     const use = async (token: string) => (await instance.call('GET', '/api/applications', { token })).status;
     const kinds = () => instance.auditKinds().filter((kind) => kind.startsWith('apikey.'));
-    /** Takes the principal's membership out of `active`, as deleting the user does. */
-    const lock = async (userId: string) => {
+    /** Makes the principal's membership inactive, as deleting the user does. */
+    const deactivate = async (userId: string) => {
       const [membership] = await listMembershipsOf(instance.db.reader, userId);
       await given.member(instance, membership!.applicationId, userId, { status: 'deleted' });
     };
-    return { instance, application, path, call, create, record, use, kinds, lock };
+    return { instance, application, path, call, create, record, use, kinds, deactivate };
   }
 
   const withoutToken = ({ token: _, ...rest }: Record<string, unknown>) => rest;
 
-  test.each(['rotate', 'rotate-with-grace'])('%s: what it has used, its successor has', async (how) => {
-    const { instance, call, create } = await setUp();
-    const key = await create({ rateLimits: { perMinute: 100, perDay: 5 } });
-    const use = async (token: string) => {
-      const { status, headers } = await instance.call('GET', '/api/applications', { token });
-      return [status, headers.get('ratelimit-remaining')];
-    };
-    for (const remaining of ['4', '3']) expect(await use(key.token)).toEqual([200, remaining]);
-    const first = (await call('POST', `/${key.id}/${how}`)).json.data;
-    expect(await use(first.token)).toEqual([200, '2']);
-    const second = (await call('POST', `/${first.id}/${how}`)).json.data;
-    expect(await use(second.token)).toEqual([200, '1']);
-    // Those in their grace and the successor share what there is.
-    if (how !== 'rotate') expect(await use(first.token)).toEqual([200, '0']);
-    else expect(await use(second.token)).toEqual([200, '0']);
-    for (const { token } of how === 'rotate' ? [second] : [key, first, second]) expect((await use(token))[0]).toBe(429);
-    const other = await create({ rateLimits: { perMinute: 100, perDay: 5 } });
-    expect(await use(other.token)).toEqual([200, '4']);
-  });
+  test.each(['rotate', 'rotate-with-grace'])(
+    '%s: a successor continues the rate-limit counts of its predecessor',
+    async (how) => {
+      const { instance, call, create } = await setUp();
+      const key = await create({ rateLimits: { perMinute: 100, perDay: 5 } });
+      const use = async (token: string) => {
+        const { status, headers } = await instance.call('GET', '/api/applications', { token });
+        return [status, headers.get('ratelimit-remaining')];
+      };
+      for (const remaining of ['4', '3']) expect(await use(key.token)).toEqual([200, remaining]);
+      const first = (await call('POST', `/${key.id}/${how}`)).json.data;
+      expect(await use(first.token)).toEqual([200, '2']);
+      const second = (await call('POST', `/${first.id}/${how}`)).json.data;
+      expect(await use(second.token)).toEqual([200, '1']);
+      // Predecessors in their grace period share the limits with their successor.
+      if (how !== 'rotate') expect(await use(first.token)).toEqual([200, '0']);
+      else expect(await use(second.token)).toEqual([200, '0']);
+      for (const { token } of how === 'rotate' ? [second] : [key, first, second])
+        expect((await use(token))[0]).toBe(429);
+      const other = await create({ rateLimits: { perMinute: 100, perDay: 5 } });
+      expect(await use(other.token)).toEqual([200, '4']);
+    },
+  );
 
-  describe('changed', () => {
-    test('keeps what is not named, its token and its prefix', async () => {
+  describe('an update', () => {
+    test('keeps fields that it does not name, the token and the prefix', async () => {
       const { instance, call, create, record, use, kinds } = await setUp();
       const { token, ...key } = await create();
       instance.clock.advance(MINUTE);
@@ -84,7 +88,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect(await use(token)).toBe(200);
     });
 
-    test('is held to its new limits and its new expiry at once', async () => {
+    test('applies new rate limits and a new expiry at once', async () => {
       const { instance, call, create, use } = await setUp();
       const { id, token } = await create();
       await call('PATCH', `/${id}`, { rateLimits: { perMinute: 1 } });
@@ -110,7 +114,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       [{ access: 'read' }, 'access'],
       [{ token: 'eak_x' }, 'token'],
       [{ revokedAt: null }, 'revokedAt'],
-    ])('refuses %j, naming the field, and stays as it is', async (body, path) => {
+    ])('refuses %j, names the field and changes nothing', async (body, path) => {
       const { instance, call, create } = await setUp();
       const { id } = await create();
       const rows = await tables(instance);
@@ -120,8 +124,8 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
   });
 
-  describe('revoked', () => {
-    test('is dead at once and for good, its principal banned, and what follows the application is told so', async () => {
+  describe('a revocation', () => {
+    test('ends the key at once and for good, bans its principal and emits user.banned', async () => {
       const { instance, application, call, create, record, use, kinds } = await setUp();
       const { token, ...key } = await create();
       const before = kinds().length;
@@ -144,7 +148,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect(principal).toEqual({ status: 'banned' });
     });
 
-    test('again changes nothing', async () => {
+    test('changes nothing when repeated', async () => {
       const { instance, call, create } = await setUp();
       const { id } = await create();
       const first = await call('DELETE', `/${id}`);
@@ -156,8 +160,8 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
   });
 
-  describe('rotated', () => {
-    test('has a new token and prefix; the old one is dead at once; everything else is as it was', async () => {
+  describe('a rotation', () => {
+    test('replaces the token and its prefix, ends the old token at once and keeps everything else', async () => {
       const { instance, call, create, record, use, kinds } = await setUp();
       const { token: old, ...key } = await create({ rateLimits: { perMinute: 100, perDay: 200 } });
       instance.clock.advance(MINUTE);
@@ -180,7 +184,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       });
     });
 
-    test('shows its token in that answer and nowhere else', async () => {
+    test('shows the token in its answer and nowhere else', async () => {
       const { instance, call, create } = await setUp();
       const { id } = await create();
       const { token } = (await call('POST', `/${id}/rotate`)).json.data;
@@ -197,7 +201,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
         expect(hex).toContain(new Bun.CryptoHasher('sha256').update(secret).digest('hex'));
     });
 
-    test('takes an optional body: none, an empty one and {}, but no unknown field', async () => {
+    test('accepts no body, an empty body and {}, but refuses unknown fields', async () => {
       const { instance, call, create } = await setUp();
       const { id } = await create();
       for (const body of [undefined, '', '{}']) expect((await call('POST', `/${id}/rotate`, body)).status).toBe(200);
@@ -207,7 +211,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect(await tables(instance)).toEqual(rows);
     });
 
-    test('twenty times at once has one token that works', async () => {
+    test('leaves one working token after twenty concurrent calls', async () => {
       const { call, create, use, kinds } = await setUp();
       const { id, token: old } = await create();
       const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/${id}/rotate`)));
@@ -218,7 +222,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect(kinds().filter((kind) => kind === 'apikey.rotated')).toHaveLength(20);
     });
 
-    test('by itself, many times at once, leaves one token that works', async () => {
+    test('leaves one working token after ten concurrent calls with the key itself', async () => {
       const { call, create, use } = await setUp();
       const { id, token: old } = await create();
       const answers = await Promise.all(
@@ -230,7 +234,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
   });
 
-  describe('rotated with grace', () => {
+  describe('a rotation with a grace period', () => {
     async function withGrace(input: Record<string, unknown> = {}) {
       const world = await setUp();
       const key = await world.create(input);
@@ -239,7 +243,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       return { ...world, key, answer, successor: answer.json.data };
     }
 
-    test('has a successor with the same principal, access, limits and expiry, and says where it went', async () => {
+    test('creates a successor with the same principal, access, limits and expiry, and links to it', async () => {
       const { key, successor, answer, record, kinds, instance } = await withGrace({
         access: 'read',
         rateLimits: { perMinute: 11, perDay: 12 },
@@ -270,7 +274,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       });
     });
 
-    test('works side by side with it for twenty-four hours, and not a moment longer', async () => {
+    test('keeps the old key working for exactly twenty-four hours', async () => {
       const { instance, key, successor, use } = await withGrace();
       expect([await use(key.token), await use(successor.token)]).toEqual([200, 200]);
       instance.clock.advance(DAY - 1);
@@ -279,7 +283,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect([await use(key.token), await use(successor.token)]).toEqual([401, 200]);
     });
 
-    test('cannot be rotated again, in its grace or after it; its successor can', async () => {
+    test('is refused for a key in or past its grace period, and accepted for its successor', async () => {
       const { instance, key, successor, call, use } = await withGrace();
       for (const wait of [0, DAY]) {
         instance.clock.advance(wait);
@@ -294,7 +298,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect([await use(successor.token), await use(third.token)]).toEqual([200, 200]);
     });
 
-    test('twenty times at once has one successor', async () => {
+    test('creates one successor in twenty concurrent calls', async () => {
       const { call, create, use, kinds } = await setUp();
       const { id, token } = await create();
       const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/${id}/rotate-with-grace`)));
@@ -305,22 +309,22 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect(kinds().filter((kind) => kind === 'apikey.rotated_with_grace')).toHaveLength(1);
     });
 
-    test('and then revoked leaves its successor alive', async () => {
+    test('keeps the successor working when the old key is revoked', async () => {
       const { key, successor, call, use } = await withGrace();
       expect((await call('DELETE', `/${key.id}`)).json.data.revokedAt).toBe(isoTime(START + MINUTE));
       expect([await use(key.token), await use(successor.token)]).toEqual([401, 200]);
       expect((await call('POST', `/${successor.id}/rotate`)).status).toBe(200);
     });
 
-    test('ends with its successor when that is revoked', async () => {
+    test('ends the old key when the successor is revoked', async () => {
       const { key, successor, call, use } = await withGrace();
       await call('DELETE', `/${successor.id}`);
       expect([await use(key.token), await use(successor.token)]).toEqual([401, 401]);
     });
   });
 
-  describe('revoked after many rotations', () => {
-    test('takes all of its predecessors with it, also those that are ended later', async () => {
+  describe('a revocation after many rotations', () => {
+    test('ends all predecessors, including the ones a background task ends later', async () => {
       const { instance, call, create, use } = await setUp();
       const { id, token } = await create();
       await given.copiesOfKey(instance, id, 250, { rotatedToId: id, gracePeriodEndsAt: START + DAY });
@@ -337,21 +341,24 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
   });
 
-  describe('is refused', () => {
-    test.each(['rotate', 'rotate-with-grace'])('%s when it has expired, and is told when', async (verb) => {
-      const { instance, call, create } = await setUp();
-      const { id } = await create({ expiresAt: isoTime(START + DAY) });
-      instance.clock.advance(DAY);
-      const rows = await tables(instance);
-      const answer = await call('POST', `/${id}/${verb}`);
-      expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
-      expect(answer.json.message).toContain(isoTime(START + DAY));
-      expect(await tables(instance)).toEqual(rows);
-      await call('PATCH', `/${id}`, { expiresAt: null });
-      expect((await call('POST', `/${id}/${verb}`)).status).toBe(200);
-    });
+  describe('a refused operation', () => {
+    test.each(['rotate', 'rotate-with-grace'])(
+      '%s is refused once the key has expired, with the time of the expiry',
+      async (verb) => {
+        const { instance, call, create } = await setUp();
+        const { id } = await create({ expiresAt: isoTime(START + DAY) });
+        instance.clock.advance(DAY);
+        const rows = await tables(instance);
+        const answer = await call('POST', `/${id}/${verb}`);
+        expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
+        expect(answer.json.message).toContain(isoTime(START + DAY));
+        expect(await tables(instance)).toEqual(rows);
+        await call('PATCH', `/${id}`, { expiresAt: null });
+        expect((await call('POST', `/${id}/${verb}`)).status).toBe(200);
+      },
+    );
 
-    test.each(['rotate', 'rotate-with-grace'])('%s when it is revoked', async (verb) => {
+    test.each(['rotate', 'rotate-with-grace'])('%s is refused once the key is revoked', async (verb) => {
       const { instance, call, create } = await setUp();
       const { id } = await create();
       await call('DELETE', `/${id}`);
@@ -362,44 +369,44 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       expect(await tables(instance)).toEqual(rows);
     });
 
-    test.each(['rotate', 'rotate-with-grace'])('%s when its membership is locked', async (verb) => {
-      const { instance, call, create, lock } = await setUp();
-      const { id, userId } = await create();
-      await lock(userId);
-      const rows = await tables(instance);
-      const answer = await call('POST', `/${id}/${verb}`);
-      expect([answer.status, answer.json.error]).toEqual([409, 'membership_locked']);
-      expect(answer.text).not.toContain('eak_');
-      expect(await tables(instance)).toEqual(rows);
-    });
+    test.each(['rotate', 'rotate-with-grace'])(
+      '%s is refused while the membership of its principal is inactive',
+      async (verb) => {
+        const { instance, call, create, deactivate } = await setUp();
+        const { id, userId } = await create();
+        await deactivate(userId);
+        const rows = await tables(instance);
+        const answer = await call('POST', `/${id}/${verb}`);
+        expect([answer.status, answer.json.error]).toEqual([409, 'membership_locked']);
+        expect(answer.text).not.toContain('eak_');
+        expect(await tables(instance)).toEqual(rows);
+      },
+    );
 
     test.each([
       ['PATCH', '', { name: 'Mine' }],
       ['DELETE', '', undefined],
       ['POST', '/rotate', undefined],
       ['POST', '/rotate-with-grace', undefined],
-    ])(
-      '%s%s under an id that is another owner’s, in the same words as one that never was',
-      async (method, tail, body) => {
-        const { instance, application, call } = await setUp();
-        const elsewhere = await instance.createApplication({ name: 'Other' });
-        const foreign = await instance.createKey(elsewhere.id);
-        const { json } = await instance.call(
-          'POST',
-          owner === 'application' ? '/api/workspace/api-keys' : `/api/applications/${application.id}/api-keys`,
-          { token: instance.workspaceKey, body: { name: 'x', access: 'full' } },
-        );
-        const rows = await tables(instance);
-        const nothing = refusal(await call(method, `/key_01h455vb4pex5vsknk084sn02q${tail}`, body));
-        expect(nothing).toMatchObject({ status: 404, body: { error: 'not_found' } });
-        for (const id of [foreign.id, json.data.id, 'nothing'])
-          expect(refusal(await call(method, `/${id}${tail}`, body))).toEqual(nothing);
-        expect(await tables(instance)).toEqual(rows);
-      },
-    );
+    ])('%s%s gets the same 404 for a key of another owner and for an unknown id', async (method, tail, body) => {
+      const { instance, application, call } = await setUp();
+      const elsewhere = await instance.createApplication({ name: 'Other' });
+      const foreign = await instance.createKey(elsewhere.id);
+      const { json } = await instance.call(
+        'POST',
+        owner === 'application' ? '/api/workspace/api-keys' : `/api/applications/${application.id}/api-keys`,
+        { token: instance.workspaceKey, body: { name: 'x', access: 'full' } },
+      );
+      const rows = await tables(instance);
+      const nothing = refusal(await call(method, `/key_01h455vb4pex5vsknk084sn02q${tail}`, body));
+      expect(nothing).toMatchObject({ status: 404, body: { error: 'not_found' } });
+      for (const id of [foreign.id, json.data.id, 'nothing'])
+        expect(refusal(await call(method, `/${id}${tail}`, body))).toEqual(nothing);
+      expect(await tables(instance)).toEqual(rows);
+    });
   });
 
-  test('was last used when it was used, written down only with the next flush', async () => {
+  test('the time of the last use is stored with the next flush', async () => {
     const { instance, create, record, use } = await setUp();
     const { id, token } = await create();
     const lastUsedAt = async () => (await record(id)).lastUsedAt;
@@ -418,7 +425,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
   });
 });
 
-describe('what a backend is told of an application’s key', () => {
+describe('the verification of an application key', () => {
   async function setUp() {
     const instance = await createInstance();
     const application = await instance.createApplication();
@@ -433,7 +440,7 @@ describe('what a backend is told of an application’s key', () => {
     return { instance, application, manage, create, verify };
   }
 
-  test('follows its life: rotated away it is unknown, past its grace expired, revoked blocked', async () => {
+  test('is invalid after a rotation, expired after the grace period and blocked after a revocation', async () => {
     const { instance, manage, create, verify } = await setUp();
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate`)).json.data;
@@ -449,7 +456,7 @@ describe('what a backend is told of an application’s key', () => {
     ]);
   });
 
-  test('is refused to a key past its grace in words that say so, wherever it is used', async () => {
+  test('names the rotation and the end of the grace period to the caller, at every operation', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     const old = await instance.createKey(application.id);
@@ -469,7 +476,7 @@ describe('what a backend is told of an application’s key', () => {
     }
   });
 
-  test('is refused to a token that was rotated away at once in words that say so, for ninety days', async () => {
+  test('names the rotation to the bearer of a replaced token for ninety days', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     const manage = managing(instance, application);
@@ -491,7 +498,7 @@ describe('what a backend is told of an application’s key', () => {
     const { json } = await instance.call('GET', '/api/applications', { token: first.token });
     expect(json).toMatchObject({ error: 'unauthenticated' });
     expect(json.message).toContain(`rotated at ${isoTime(START)}`);
-    // Its hash is all that is kept, and not for ever.
+    // The database stores only the hash, and for a limited time.
     expect(instance.sqlite.query('SELECT * FROM retired_key_tokens').values().join()).not.toContain(first.token);
     instance.clock.advance(89.5 * DAY);
     await instance.services.scheduler.runAll();
@@ -499,7 +506,7 @@ describe('what a backend is told of an application’s key', () => {
     expect((await use(second.token))[1]).toBe(true);
   });
 
-  test('is refused to a key itself once it is revoked or past its grace', async () => {
+  test('fails as invalid_api_key for a revoked or expired key that verifies itself', async () => {
     const { instance, manage, create } = await setUp();
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate-with-grace`)).json.data;
@@ -514,7 +521,7 @@ describe('what a backend is told of an application’s key', () => {
     expect(await asCaller(second.token)).toEqual([401, 'invalid_api_key']);
   });
 
-  test('is the same envelope before and after rotation, and a change of its principal shows for both tokens', async () => {
+  test('gives both tokens of a rotation with grace the same envelope, and the same changes of it', async () => {
     const { instance, manage, create } = await setUp();
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     await manage('POST', '/memberships', { body: { slug: 'gold' } });
@@ -540,7 +547,7 @@ describe('what a backend is told of an application’s key', () => {
     for (const { token } of [first, second]) expect((await envelope(token)).roles).toEqual(['user']);
   });
 
-  test('a principal deleted as a user locks its key; restored, the key can be rotated again', async () => {
+  test('is blocked while the principal is deleted, and the key can be rotated again once it is restored', async () => {
     const { manage, create, verify } = await setUp();
     const { id, userId, token } = await create();
     await manage('POST', `/users/${userId}/delete`);
@@ -550,7 +557,7 @@ describe('what a backend is told of an application’s key', () => {
     expect((await manage('POST', `/api-keys/${id}/rotate`)).status).toBe(200);
   });
 
-  test('a revoked predecessor is dead although its successor lives', async () => {
+  test('is blocked for a revoked predecessor while its successor works', async () => {
     const { manage, create, verify } = await setUp();
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate-with-grace`)).json.data;
@@ -558,7 +565,7 @@ describe('what a backend is told of an application’s key', () => {
     expect([await verify(first.token), await verify(second.token)]).toEqual(['membership_blocked', 'ok']);
   });
 
-  test('a revoked key stays dead when its principal is unbanned', async () => {
+  test('stays blocked for a revoked key when its principal is unbanned', async () => {
     const { manage, create, verify } = await setUp();
     const { id, userId, token } = await create();
     await manage('DELETE', `/api-keys/${id}`);

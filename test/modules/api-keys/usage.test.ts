@@ -1,4 +1,4 @@
-/** How much of its limits a key has used: what the limiter counts, for the key as it is counted. */
+/** The share of its rate limits that a key has used, as the limiter counts it. */
 import { expect, test } from 'bun:test';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -15,7 +15,7 @@ async function setUp() {
 const use = (instance: Instance, token: string, id: string) =>
   instance.call('GET', `/api/applications/${id}`, { token });
 
-test('a key shows its calls of the minute and of the UTC day, in windows that end', async () => {
+test('a key shows its calls in the current minute and UTC day', async () => {
   const { instance, id, key, keys } = await setUp();
   expect(await keys()).toMatchObject([{ id: key.id, usage: { minute: 0, day: 0 }, lastUsedAt: null }]);
   for (let n = 0; n < 3; n += 1) await use(instance, key.token, id);
@@ -26,7 +26,7 @@ test('a key shows its calls of the minute and of the UTC day, in windows that en
   expect(await keys()).toMatchObject([{ usage: { minute: 0, day: 0 } }]);
 });
 
-test('a refused call is not counted, and a lowered limit hides nothing that was', async () => {
+test('a refused call is not counted, and a lowered limit does not change the counts', async () => {
   const { instance, id, key, path, keys } = await setUp();
   for (let n = 0; n < 5; n += 1) await use(instance, key.token, id);
   const body = { rateLimits: { perMinute: 2 } };
@@ -36,7 +36,7 @@ test('a refused call is not counted, and a lowered limit hides nothing that was'
   expect(await keys()).toMatchObject([{ usage: { minute: 5, day: 5 } }]);
 });
 
-test('a key and its successor are counted as one, and a restart forgets nothing of it', async () => {
+test('a key and its successor share their counts, even across a restart', async () => {
   const { instance, id, key, path } = await setUp();
   const rotated = await instance.call('POST', `${path}/${key.id}/rotate-with-grace`, { token: instance.workspaceKey });
   expect(rotated.json.data.usage).toEqual({ minute: 0, day: 0 });
