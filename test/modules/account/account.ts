@@ -1,4 +1,4 @@
-/** A signed-in person and what they do with their account, for the tests of it. */
+/** A signed-in person and the account operations that the tests use. */
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
@@ -22,7 +22,7 @@ export async function setUp() {
 
 export const problemOf = ({ status, json }: Answer) => [status, json.error ?? 'ok'];
 
-/** A call of a person with their session. */
+/** Calls an account operation with the person's session. */
 export const as =
   (instance: Instance, { token }: Pick<Person, 'token'>) =>
   (method: string, path: string, body?: unknown) =>
@@ -35,20 +35,20 @@ export interface Mail {
   readonly code: string | null;
 }
 
-/** Newest first. */
+/** Reads the mails to an address, newest first. */
 export function mailsTo({ sqlite }: Instance, email: string): Mail[] {
   return sqlite
     .query('SELECT recipient, subject, text, code FROM mails WHERE recipient = ? ORDER BY rowid DESC')
     .all(email) as Mail[];
 }
 
-/** What a proof is for; nothing is everything. */
+/** The purpose and target of a proof. Without a purpose it covers everything. */
 export interface Proof {
   readonly purpose?: string;
   readonly target?: string;
 }
 
-/** Gives the code that is mailed to the person's present address. */
+/** Requests a proof, and confirms it with the code mailed to the person's current address. */
 export async function prove(instance: Instance, person: Person, proof: Proof = {}): Promise<void> {
   const call = as(instance, person);
   const { email } = instance.sqlite.query('SELECT email FROM users WHERE id = ?').get(person.userId) as Record<
@@ -65,7 +65,7 @@ export async function prove(instance: Instance, person: Person, proof: Proof = {
 
 export const toMoveTo = (email: string): Proof => ({ purpose: 'email_change', target: email });
 
-/** Changes the address, after a proof, and answers with the confirmation. */
+/** Proves the identity, changes the address, and returns the answer to the confirmation. */
 export async function changeEmail(instance: Instance, person: Person, email: string): Promise<Answer> {
   const call = as(instance, person);
   await prove(instance, person, toMoveTo(email));
@@ -73,17 +73,17 @@ export async function changeEmail(instance: Instance, person: Person, email: str
   return call('POST', '/email/confirm', { challengeId: json.data.challengeId, code: instance.codeFor(email) });
 }
 
-/** Deletes the account and answers with the confirmation. */
+/** Deletes the account and returns the answer to the confirmation. */
 export async function deleteAccount(instance: Instance, person: Person, email: string): Promise<Answer> {
   const call = as(instance, person);
   const { json } = await call('POST', '/deletion');
   return call('DELETE', '', { challengeId: json.data.challengeId, code: instance.codeFor(email) });
 }
 
-/** Past the cool-down of codes, and of a fresh session. */
+/** Advances past the lockout period of codes, and past the freshness of a session. */
 export const later = (instance: Instance) => instance.clock.advance(16 * MINUTE);
 
-/** Gives a member three times as many sessions: a third is open, a third has expired, a third was ended, some at once. */
+/** Adds three groups of sessions to a member: `each` open, `each` expired and `each` ended, some at the same time. */
 export async function addSessions(
   instance: Instance,
   application: Application,

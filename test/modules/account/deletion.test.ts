@@ -7,7 +7,7 @@ import { betaOf } from '../beta/beta.ts';
 import { addSessions, as, changeEmail, deleteAccount, later, mailsTo, problemOf, setUp } from './account.ts';
 
 describe('the deletion of an account', () => {
-  test('says before it happens what is deleted and what is kept, in the answer and in the mail', async () => {
+  test('lists deleted and retained data in advance, in the answer and in the mail', async () => {
     const { instance, ada } = await setUp();
     const { status, json } = await as(instance, ada)('POST', '/deletion');
     expect(status).toBe(200);
@@ -18,7 +18,7 @@ describe('the deletion of an account', () => {
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
   });
 
-  test('wipes what the person gave, ends everything, and tells every application', async () => {
+  test('erases personal data, ends all credentials, and notifies every application', async () => {
     const { instance, application, other, ada, elsewhere } = await setUp();
     const { sqlite } = instance;
     await as(instance, ada)('PUT', '/profile/region', { country: 'GB' });
@@ -62,10 +62,10 @@ describe('the deletion of an account', () => {
     expect(instance.auditKinds(application.id).at(-1)).toBe('account.deleted');
   });
 
-  test('is for good: neither the address nor an earlier one signs in or registers, and no admin brings it back', async () => {
+  test('is final: no address of the person can sign in again, and no admin can restore them', async () => {
     const { instance, application, ada } = await setUp();
     await changeEmail(instance, ada, 'ada@new.example');
-    // Once the change cannot be undone any more.
+    // The change can no longer be undone after seven days.
     instance.clock.advance(7 * DAY);
     const again = await instance.signIn(application.clientId, 'ada@new.example');
     expect((await deleteAccount(instance, again, 'ada@new.example')).status).toBe(200);
@@ -82,7 +82,7 @@ describe('the deletion of an account', () => {
     expect(problemOf(restored)).toEqual([409, 'invalid_state']);
   });
 
-  test('needs a fresh session, and the code', async () => {
+  test('needs a fresh session and the mailed code', async () => {
     const { instance, ada } = await setUp();
     const bare = await as(instance, ada)('DELETE', '');
     expect([...problemOf(bare), bare.json.fields[0].path]).toEqual([400, 'invalid_request', 'challengeId']);
@@ -95,7 +95,7 @@ describe('the deletion of an account', () => {
     expect(problemOf(await as(instance, ada)('POST', '/deletion'))).toEqual([403, 'reauthentication_required']);
   });
 
-  test('is not possible for the only owner of a workspace, also where the other owner left meanwhile', async () => {
+  test('is refused for the only owner of a workspace, even if the other owner left after the code was sent', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const refused = await as(instance, owner)('POST', '/deletion');
@@ -113,7 +113,7 @@ describe('the deletion of an account', () => {
     expect(second.token).toStartWith('est_');
   });
 
-  test('takes a member out of their workspaces', async () => {
+  test('removes the person from their workspaces', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const mia = await given.consoleMember(instance, 'mia@example.com', 'admin');
@@ -122,7 +122,7 @@ describe('the deletion of an account', () => {
     expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['owner@example.com']);
   });
 
-  test('takes effect at once however many sessions there are, and forgets where each of them was', async () => {
+  test('ends any number of sessions at once, and erases the address and device of each', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await addSessions(instance, application, ada, 1000);
     expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
@@ -133,12 +133,12 @@ describe('the deletion of an account', () => {
     const places = 'SELECT id FROM sessions WHERE coalesce(ip, ip_country, user_agent) IS NOT NULL';
     expect(sqlite.query(places).all()).toEqual([]);
     expect(sqlite.query('SELECT id FROM long_works').all()).toEqual([]);
-    // Two that were signed in, and a third of the others: the rest had ended before.
+    // Two sessions were signed in, and a third of the added ones was open. The rest had ended before.
     const told = "SELECT count(*) AS n FROM events WHERE type = 'user.session_revoked'";
     expect(sqlite.query(told).get()).toEqual({ n: 1002 });
   });
 
-  test('leaves nothing of a change that waited behind it', async () => {
+  test('leaves nothing behind from changes that run at the same time', async () => {
     const { instance, ada } = await setUp();
     const { json } = await as(instance, ada)('POST', '/deletion');
     const given = { challengeId: json.data.challengeId, code: instance.codeFor('ada@example.com') };
@@ -151,7 +151,7 @@ describe('the deletion of an account', () => {
       as(instance, ada)('POST', '/email', { email: 'ada@new.example' }),
     ]);
     expect(deleted.status).toBe(200);
-    // Each has its turn before the deletion (it is wiped with the rest), waits behind it, or finds the session gone.
+    // Each change runs before the deletion and is erased by it, or finds the session ended.
     for (const { status } of late) expect([200, 401, 403]).toContain(status);
     const stored = storedText(instance);
     for (const gone of ['Lovelace', 'ada-handle', '"GB"', 'ada@new.example']) expect(stored).not.toContain(gone);
@@ -160,10 +160,10 @@ describe('the deletion of an account', () => {
 });
 
 describe('the export of an account', () => {
-  /** Columns that say whose a row is. */
+  /** Matches columns that identify a person. */
   const PERSONAL = /(?:^|_)(?:user_id|email|recipient|session_id|ip|user_agent)$/;
 
-  test('covers every table that holds something about a person', async () => {
+  test('covers every table with data about a person', async () => {
     const { instance } = await setUp();
     const columns = instance.sqlite
       .query(
@@ -177,11 +177,11 @@ describe('the export of an account', () => {
     const covered = [...PERSONAL_TABLES];
     const missing = [...personal].filter((table) => !covered.includes(table));
     expect(missing, 'say in src/store/personal-data.ts which of its rows are about a person').toEqual([]);
-    // These have no such column, but rows about people.
+    // These tables have no such column, but rows about people.
     expect(covered.filter((table) => !personal.has(table)).sort()).toEqual(['events', 'long_works', 'rate_counters']);
   });
 
-  test('holds the rows of the person and of nobody else, without a secret', async () => {
+  test('contains the rows of the person only, and no secret', async () => {
     const { instance, application, ada } = await setUp();
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
     await as(instance, ada)('POST', '/proof');
@@ -199,14 +199,14 @@ describe('the export of an account', () => {
     expect(tables.auditRecords.some(({ kind }: { kind: string }) => kind === 'signin.succeeded')).toBe(true);
     expect(answer.text).not.toContain(eve.userId);
     expect(answer.text).not.toContain('eve@example.com');
-    // Nor the codes that were mailed, sign-in ones among them.
+    // Mailed codes must not appear either, including the ones for signing in.
     for (const { code: mailed } of mailsTo(instance, 'ada@example.com'))
       if (mailed) expect(answer.text).not.toContain(mailed);
     expect(answer.text).not.toContain(code);
     expect(answer.text).not.toMatch(/hash|digest|sealed/i);
   });
 
-  test('says nothing of where others were who did something to the person', async () => {
+  test('hides the address and identity of admins who changed the person', async () => {
     const { instance, application, ada } = await setUp();
     instance.peer = '198.51.100.99';
     const owner = await instance.signIn('console', 'owner@example.com');
@@ -223,18 +223,18 @@ describe('the export of an account', () => {
     expect(text).not.toContain(owner.userId);
   });
 
-  test('leaves text as it is, also where it looks like something else', async () => {
+  test('keeps text unchanged, even when it looks like JSON', async () => {
     const { instance, ada } = await setUp();
     await given.person(instance, ada.userId, { fullName: '[1]' });
     expect((await as(instance, ada)('GET', '/export')).json.data.tables.users[0].fullName).toBe('[1]');
   });
 
-  test('shows what is still being done because of the person or with them, and nobody else in it', async () => {
+  test('contains background tasks by or about the person, without data about others', async () => {
     const { instance, ada } = await setUp();
     const memberId = (
       instance.sqlite.query('SELECT id FROM application_users WHERE user_id = ?').get(ada.userId) as { id: string }
     ).id;
-    // SQL: of a kind that nobody takes up.
+    // A kind that no task handles keeps the rows untouched.
     const insert = instance.sqlite.prepare(
       "INSERT INTO long_works (id, kind, actor, data, cursor, done, created_at, updated_at) VALUES (?, 'k', ?, ?, 'usr_eve', 1, 1, 1)",
     );
@@ -250,13 +250,13 @@ describe('the export of an account', () => {
     ]);
   });
 
-  test('may be asked for ten times an hour', async () => {
+  test('is limited to ten requests an hour', async () => {
     const { instance, ada } = await setUp();
     for (let asked = 0; asked < 10; asked += 1) expect((await as(instance, ada)('GET', '/export')).status).toBe(200);
     expect(problemOf(await as(instance, ada)('GET', '/export'))).toEqual([429, 'rate_limited']);
   });
 
-  test('is whole where there are very many rows, and lets others through meanwhile', async () => {
+  test('is complete with thousands of rows, and does not block other requests', async () => {
     const { instance, application, ada } = await setUp();
     await given.auditRecords(instance, 5000, {
       kind: 'signin.succeeded',
@@ -271,7 +271,7 @@ describe('the export of an account', () => {
     expect(answer.json.data.tables.auditRecords.length).toBeGreaterThan(5000);
   });
 
-  test('of an admin says nothing about those they managed', async () => {
+  test('of an admin contains nothing about the people they managed', async () => {
     const { instance, application, ada } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     await instance.call('POST', `/api/applications/${application.id}/users/${ada.userId}/ban`, { token: owner.token });

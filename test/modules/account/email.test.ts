@@ -14,14 +14,14 @@ import {
   toMoveTo,
 } from './account.ts';
 
-/** Asks for a code to the new address, after a code from the present mailbox for that very address. */
+/** Requests a code to the new address, after a proof for that address with a code to the current one. */
 async function askFor(instance: Instance, person: Person, email: string) {
   await prove(instance, person, toMoveTo(email));
   return as(instance, person)('POST', '/email', { email });
 }
 
-describe('a change of address', () => {
-  test('takes effect with the code from the new mailbox; the old one is told and every application', async () => {
+describe('a change of e-mail address', () => {
+  test('takes effect with the code from the new mailbox, and notifies the old one and every application', async () => {
     const { instance, application, other, ada } = await setUp();
     const { status, json } = await changeEmail(instance, ada, 'ada@new.example');
     expect([status, json.data]).toEqual([200, { email: 'ada@new.example' }]);
@@ -39,7 +39,7 @@ describe('a change of address', () => {
     ]);
   });
 
-  test('makes the new address the way in, and the old one an alias that founds no account', async () => {
+  test('makes the new address the sign-in address, and the old one an alias that cannot register', async () => {
     const { instance, application, ada } = await setUp();
     await changeEmail(instance, ada, 'ada@new.example');
     later(instance);
@@ -49,7 +49,7 @@ describe('a change of address', () => {
     expect(problemOf(refused)).toEqual([403, 'email_archived']);
   });
 
-  test('can be taken back: an own alias is no stranger', async () => {
+  test('can be reverted, since an alias stays available to its own person', async () => {
     const { instance, ada } = await setUp();
     await changeEmail(instance, ada, 'ada@new.example');
     expect((await changeEmail(instance, ada, 'ada@example.com')).status).toBe(200);
@@ -57,7 +57,7 @@ describe('a change of address', () => {
     expect(aliases).toEqual([{ email: 'ada@new.example' }]);
   });
 
-  test('keeps the place on a private beta’s list', async () => {
+  test('keeps the person’s place on the waitlist of a private beta', async () => {
     const { instance, application, ada } = await setUp();
     await instance.call('POST', `/api/applications/${application.id}/beta-interests`, {
       token: instance.workspaceKey,
@@ -72,7 +72,7 @@ describe('a change of address', () => {
     expect((await instance.signIn(application.clientId, 'ada@new.example')).userId).toBe(ada.userId);
   });
 
-  test('needs a proof of the last ten minutes', async () => {
+  test('needs a proof within the last ten minutes', async () => {
     const { instance, ada } = await setUp();
     instance.clock.advance(10 * MINUTE);
     await as(instance, ada)('POST', '/proof');
@@ -85,7 +85,7 @@ describe('a change of address', () => {
   test.each([
     ['no address', 'nonsense'],
     ['the address one has', 'Ada@Example.com'],
-  ])('to %s is refused by field', async (_, email) => {
+  ])('to %s is refused with the field', async (_, email) => {
     const { instance, ada } = await setUp();
     await prove(instance, ada, toMoveTo('ada@example.com'));
     const answer = await as(instance, ada)('POST', '/email', { email });
@@ -93,7 +93,7 @@ describe('a change of address', () => {
     expect(answer.text).not.toContain(email);
   });
 
-  test('to somebody else’s address answers the same, tells its holder and gives no code', async () => {
+  test('to another person’s address gets the same answer, notifies its owner and sends no code', async () => {
     const { instance, application, ada } = await setUp();
     await instance.signIn(application.clientId, 'bea@example.com');
     const free = await askFor(instance, ada, 'free@example.com');
@@ -104,7 +104,7 @@ describe('a change of address', () => {
     expect(mail!.text).not.toMatch(/\d{6}/);
   });
 
-  test('to an address that was taken between the code and its confirmation is a conflict', async () => {
+  test('to an address that was taken before the confirmation is a conflict', async () => {
     const { instance, application, ada } = await setUp();
     const { json } = await askFor(instance, ada, 'new@example.com');
     const code = instance.codeFor('new@example.com');
@@ -115,7 +115,7 @@ describe('a change of address', () => {
     expect(session.email).toBe('ada@example.com');
   });
 
-  test('is confirmed only from the session that asked, once, and with its own code', async () => {
+  test('is confirmed once, with its own code, from the session that requested it', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     const { json } = await askFor(instance, ada, 'new@example.com');
     const { challengeId } = json.data;
@@ -142,7 +142,7 @@ describe('a change of address', () => {
     ]);
   });
 
-  test('of fifty confirmations at once happens once', async () => {
+  test('happens once in fifty concurrent confirmations', async () => {
     const { instance, application, ada } = await setUp();
     const { json } = await askFor(instance, ada, 'new@example.com');
     const body = { challengeId: json.data.challengeId, code: instance.codeFor('new@example.com') };
@@ -153,7 +153,7 @@ describe('a change of address', () => {
     expect(instance.events(application.id).filter(({ type }) => type === 'user.identity_changed')).toHaveLength(1);
   });
 
-  test('cannot be used to flood strangers: five codes a session in 15 minutes', async () => {
+  test('sends at most five codes per session in fifteen minutes to one address', async () => {
     const { instance, ada } = await setUp();
     await prove(instance, ada, toMoveTo('new@example.com'));
     const ask = () => as(instance, ada)('POST', '/email', { email: 'new@example.com' });
@@ -164,7 +164,7 @@ describe('a change of address', () => {
     expect(mailsTo(instance, 'new@example.com')).toHaveLength(5);
   });
 
-  test('cannot be used to flood many strangers: each takes a proof of its own, of which there are five as well', async () => {
+  test('to many addresses needs a proof for each, which is limited to five as well', async () => {
     const { instance, ada } = await setUp();
     for (let number = 0; number < 5; number += 1)
       expect((await askFor(instance, ada, `n${number}@example.com`)).status).toBe(200);
@@ -175,7 +175,7 @@ describe('a change of address', () => {
     expect(mailsTo(instance, 'n5@example.com')).toEqual([]);
   });
 
-  test('survives guessing: five wrong codes end the challenge', async () => {
+  test('locks the challenge after five wrong codes', async () => {
     const { instance, ada } = await setUp();
     const { json } = await askFor(instance, ada, 'new@example.com');
     const { challengeId } = json.data;
@@ -189,7 +189,7 @@ describe('a change of address', () => {
     ]);
   });
 
-  test('makes codes that were sent to the old mailbox worthless', async () => {
+  test('invalidates codes that were sent to the old mailbox', async () => {
     const { instance, ada } = await setUp();
     const proof = (await as(instance, ada)('POST', '/proof')).json.data;
     const code = instance.codeFor('ada@example.com');
@@ -198,7 +198,7 @@ describe('a change of address', () => {
     expect(problemOf(await as(instance, ada)('POST', '/proof/confirm', answer))).toEqual([400, 'code_expired']);
   });
 
-  test('cannot be used to flood strangers from many sessions either', async () => {
+  test('sends at most five codes per person across several sessions', async () => {
     const { instance, application, ada } = await setUp();
     const sessions = [ada];
     while (sessions.length < 3) {
@@ -213,14 +213,14 @@ describe('a change of address', () => {
         if ((await as(instance, session)('POST', '/email', { email })).status === 200) sent += 1;
     }
     expect(sent).toBe(5);
-    // What was refused is no request on record.
+    // Refused requests write no audit record.
     const requests = instance.auditKinds(application.id).filter((kind) => kind === 'account.email_change_requested');
     expect(requests).toHaveLength(5);
   });
 });
 
-describe('an address that somebody has given up', () => {
-  test('can be invited to no workspace, and made an owner by no setup link', async () => {
+describe('the former address of a person', () => {
+  test('cannot be invited to a workspace or become an owner through a setup link', async () => {
     const { instance, ada } = await setUp();
     await changeEmail(instance, ada, 'ada@new.example');
     const owner = await instance.signIn('console', 'owner@example.com');
@@ -232,11 +232,11 @@ describe('an address that somebody has given up', () => {
     const token = await instance.services.setup.createLink();
     const setup = await instance.call('POST', '/api/setup', { body: { token, email: 'ada@example.com' } });
     expect(problemOf(setup)).toEqual([403, 'email_archived']);
-    // The link is not used up by it.
+    // The refusal does not use up the setup link.
     expect((await instance.call('POST', '/api/setup', { body: { token, email: 'new@example.com' } })).status).toBe(200);
   });
 
-  test('keeps the next start from going on, as long as the settings still name it', async () => {
+  test('stops the next start while GATEHOUSE_OWNER_EMAIL still names it', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     await changeEmail(instance, owner, 'owner@new.example');
@@ -248,8 +248,8 @@ describe('an address that somebody has given up', () => {
   });
 });
 
-describe('somebody who has deleted their account', () => {
-  test('looks like anybody to who invites them, comes in no more, and is no owner again at the next start', async () => {
+describe('a person who deleted their account', () => {
+  test('can be invited, but cannot sign in, and does not become owner again at a restart', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const second = { email: 'second@example.com', role: 'owner' };
@@ -263,7 +263,7 @@ describe('somebody who has deleted their account', () => {
     const body = { email: 'owner@example.com', role: 'member' };
     expect(problemOf(await restarted.call('POST', '/api/workspace/members', { token, body }))).toEqual([200, 'ok']);
     expect(problemOf(await restarted.trySignIn('console', 'owner@example.com'))).toEqual([403, 'user_deleted']);
-    // So the one who is left cannot go without making another owner.
+    // The only owner left cannot delete their account before there is another owner.
     expect(problemOf(await as(restarted, { token })('POST', '/deletion'))).toEqual([409, 'invalid_state']);
   });
 });

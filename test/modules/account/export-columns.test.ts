@@ -1,4 +1,4 @@
-/** The export reads every column of every table about a person, whatever it is called and whatever stands in it. */
+/** The export contains every column of every table about a person, for any value. */
 import { expect, test } from 'bun:test';
 import { getTableColumns, is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -23,10 +23,10 @@ const TABLES = SCHEMAS.flatMap((schema) => Object.values(schema) as unknown[])
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))
   .filter((table) => PERSONAL_TABLES.includes(getTableConfig(table).name));
 
-/** Text that is no JSON, so that a column which is read as such, and is none, is found. */
+/** Text that is no JSON: reading a text column as JSON by mistake fails on it. */
 const TEXT = 'Wien {"; \u2028';
 
-test('the export has every column that is not withheld, as the schema types it', async () => {
+test('the export contains every column that is not withheld, typed as in the schema', async () => {
   const { instance, application, ada } = await setUp();
   const { sqlite } = instance;
   const [{ id: member } = { id: '' }] = sqlite

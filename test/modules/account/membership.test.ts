@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { as, later, problemOf, setUp } from './account.ts';
 
-describe('a membership put to rest', () => {
-  test('ends its sessions, is told, and comes back by signing in', async () => {
+describe('inactivating a membership', () => {
+  test('ends its sessions, emits events, and is reverted by signing in', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     const { json } = await as(instance, ada)('POST', '/inactivate');
     expect(json.data).toEqual({ applicationId: application.id, status: 'inactivated' });
@@ -23,7 +23,7 @@ describe('a membership put to rest', () => {
     ]);
   });
 
-  test('is taken up again from another application’s session', async () => {
+  test('is reverted from a session of another application', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await as(instance, ada)('POST', '/inactivate');
     const { status, json } = await as(instance, elsewhere)('POST', '/reactivate', { applicationId: application.id });
@@ -32,11 +32,11 @@ describe('a membership put to rest', () => {
       type: 'user.reactivated',
       data: { userId: ada.userId },
     });
-    // The sessions it had are over for good.
+    // The former sessions stay ended.
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(401);
   });
 
-  test('does not come back past the gate', async () => {
+  test('cannot be reverted past a closed gate', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await as(instance, ada)('POST', '/inactivate');
     await given.application(instance, application.id, { signinGate: 'private_beta' });
@@ -45,8 +45,8 @@ describe('a membership put to rest', () => {
   });
 });
 
-describe('leaving', () => {
-  test('ends the sessions there, is told, and comes back by signing in', async () => {
+describe('leaving an application', () => {
+  test('ends the sessions there, emits user.left, and is reverted by signing in', async () => {
     const { instance, application, ada } = await setUp();
     expect((await as(instance, ada)('POST', '/leave', {})).json.data.status).toBe('left');
     expect(instance.events(application.id).at(-1)).toEqual({ type: 'user.left', data: { userId: ada.userId } });
@@ -55,7 +55,7 @@ describe('leaving', () => {
     expect((await instance.signIn(application.clientId, 'ada@example.com')).userId).toBe(ada.userId);
   });
 
-  test('an application from another’s session works, and again changes nothing', async () => {
+  test('works from a session of another application, and changes nothing when repeated', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     const leave = () => as(instance, elsewhere)('POST', '/leave', { applicationId: application.id });
     expect((await leave()).status).toBe(200);
@@ -65,7 +65,7 @@ describe('leaving', () => {
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(403);
   });
 
-  test('the console is not possible for a member of a workspace', async () => {
+  test('is refused for the console while the person is a workspace member', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const answer = await as(instance, owner)('POST', '/leave');
@@ -73,7 +73,7 @@ describe('leaving', () => {
     expect(answer.json.message).toContain('workspace');
   });
 
-  test('what one is no member of is not possible: it does not exist', async () => {
+  test('without a membership gets the same 404 as an unknown application', async () => {
     const { instance, application, ada } = await setUp();
     const third = await instance.createApplication({ name: 'Third' });
     for (const action of ['inactivate', 'reactivate', 'leave'])
@@ -84,12 +84,15 @@ describe('leaving', () => {
     expect(instance.events(application.id).filter(({ type }) => type === 'user.left')).toEqual([]);
   });
 
-  test.each(['banned', 'paused', 'deleted'] as const)('undoes nothing: one who is %s stays so', async (status) => {
-    const { instance, application, ada, elsewhere } = await setUp();
-    await given.member(instance, application.id, ada.userId, { status });
-    for (const action of ['inactivate', 'reactivate', 'leave']) {
-      const answer = await as(instance, elsewhere)('POST', `/${action}`, { applicationId: application.id });
-      expect(problemOf(answer)).toEqual([409, 'invalid_state']);
-    }
-  });
+  test.each(['banned', 'paused', 'deleted'] as const)(
+    'and inactivating are refused for a %s membership',
+    async (status) => {
+      const { instance, application, ada, elsewhere } = await setUp();
+      await given.member(instance, application.id, ada.userId, { status });
+      for (const action of ['inactivate', 'reactivate', 'leave']) {
+        const answer = await as(instance, elsewhere)('POST', `/${action}`, { applicationId: application.id });
+        expect(problemOf(answer)).toEqual([409, 'invalid_state']);
+      }
+    },
+  );
 });

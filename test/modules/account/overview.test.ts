@@ -10,8 +10,8 @@ import { createPeople } from '../profile/people.ts';
 
 const NOW = isoTime(START);
 
-describe('the account at a glance', () => {
-  test('is all of it, as seen from the application of the session', async () => {
+describe('the account overview', () => {
+  test('contains the whole account as seen from the session’s application', async () => {
     const people = await createPeople();
     const { ada, shop, forum, club, asAda, as, adaInForum } = people;
     await asAda('PATCH', '/profile/identity', { givenName: 'Ada', locale: 'en' });
@@ -52,7 +52,7 @@ describe('the account at a glance', () => {
     expect(fromForum).toEqual({ ...json.data, applicationId: forum.id, username: null });
   });
 
-  test('tells nothing that is the application’s: no reason of a ban, no grants, no hidden application', async () => {
+  test('hides ban reasons, grants and hidden applications', async () => {
     const { instance, ada, forum, club, asAda } = await createPeople();
     await instance.services.users.act(SYSTEM_ACTOR, forum, ada.userId, 'ban', 'Trouble');
     await given.application(instance, club.id, { deletedAt: START, purgeAfter: START });
@@ -67,7 +67,7 @@ describe('the account at a glance', () => {
     expect(text).toContain(ada.userId);
   });
 
-  test('tells of the pictures what the envelope tells', async () => {
+  test('describes the pictures as the envelope does', async () => {
     const { instance, ada, asAda, envelope } = await createPeople();
     await given.person(instance, ada.userId, {
       avatarSizes: [128, 256, 1200],
@@ -82,7 +82,7 @@ describe('the account at a glance', () => {
   });
 });
 
-test('costs the same few statements for one membership and for many', async () => {
+test('the account overview runs the same two statements for any number of memberships', async () => {
   const { instance, ada } = await createPeople();
   const { reader, count } = countingReader(instance.db.reader);
   const overview = overviewService({ ...instance, db: { ...instance.db, reader } });
@@ -101,8 +101,8 @@ test('costs the same few statements for one membership and for many', async () =
   expect([few, count() - few]).toEqual([2, 2]);
 });
 
-describe('the account', () => {
-  test('is no business of a key, whatever its rights', async () => {
+describe('the account operations', () => {
+  test('are forbidden for API keys of any access', async () => {
     const { instance, shop, as } = await createPeople();
     const key = await instance.createKey(shop.id);
     for (const token of [instance.workspaceKey, key.token])
@@ -119,7 +119,7 @@ describe('the account', () => {
       }
   });
 
-  test('is closed at once to who is banned or has signed out', async () => {
+  test('are refused at once to a person who is banned or has signed out', async () => {
     const { instance, shop, ada, bob, asAda, asBob } = await createPeople();
     await instance.call('DELETE', '/api/v1/session', { token: ada.token });
     expect((await asAda('PATCH', '/profile/identity', { givenName: 'Ada' })).status).toBe(401);

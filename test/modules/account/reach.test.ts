@@ -1,11 +1,11 @@
-/** What concerns the person everywhere is not for one tenant's session alone, though it is fresh from the sign-in. */
+/** Operations on the whole account need more than a fresh session of one tenant. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { as, problemOf, prove, toMoveTo } from './account.ts';
 
-/** Somebody who is a customer of two tenants. */
+/** Signs in a person who is a customer of two tenants. */
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
@@ -21,21 +21,18 @@ describe('a session of one of several tenants', () => {
     ['POST', '/email', { email: 'mallory@example.com' }, toMoveTo('mallory@example.com')],
     ['POST', '/deletion', undefined, { purpose: 'account_deletion' }],
     ['GET', '/export', undefined, { purpose: 'account_export' }],
-  ] as const)(
-    '%s %s needs a code mailed to the person, however fresh the sign-in',
-    async (method, path, body, proof) => {
-      const { instance, there } = await setUp();
-      const refused = await as(instance, there)(method, path, body);
-      expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
-      expect(refused.json.message).toContain('/api/account/proof');
-      await prove(instance, there, proof);
-      expect((await as(instance, there)(method, path, body)).status).toBe(200);
-      instance.clock.advance(10 * MINUTE);
-      expect(problemOf(await as(instance, there)(method, path, body))).toEqual([403, 'reauthentication_required']);
-    },
-  );
+  ] as const)('%s %s needs a mailed code, even right after the sign-in', async (method, path, body, proof) => {
+    const { instance, there } = await setUp();
+    const refused = await as(instance, there)(method, path, body);
+    expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
+    expect(refused.json.message).toContain('/api/account/proof');
+    await prove(instance, there, proof);
+    expect((await as(instance, there)(method, path, body)).status).toBe(200);
+    instance.clock.advance(10 * MINUTE);
+    expect(problemOf(await as(instance, there)(method, path, body))).toEqual([403, 'reauthentication_required']);
+  });
 
-  test('neither sees nor ends the sessions, memberships and devices of another', async () => {
+  test('neither sees nor ends sessions, memberships and devices of another tenant', async () => {
     const { instance, application, here, there } = await setUp();
     const { items } = (await as(instance, there)('GET', '/sessions')).json.data;
     expect(items).toHaveLength(1);
@@ -53,7 +50,7 @@ describe('a session of one of several tenants', () => {
   });
 });
 
-test('the console’s session speaks for the person everywhere', async () => {
+test('a session of the console may act on the whole account', async () => {
   const { instance, tenant } = await setUp();
   await instance.signIn(tenant.application.clientId, 'owner@example.com');
   instance.clock.advance(MINUTE);
@@ -63,7 +60,7 @@ test('the console’s session speaks for the person everywhere', async () => {
 });
 
 describe('a proof', () => {
-  test('is needed where the address stands on another tenant’s list', async () => {
+  test('is needed once the address is on the waitlist of another tenant', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     await instance.call('POST', `/api/applications/${application.id}/beta-interests`, {
@@ -83,7 +80,7 @@ describe('a proof', () => {
     [{ purpose: 'account_export' }, 'read everything that is held about you'],
     [{ purpose: 'provider_removal', target: 'idn_1' }, 'disconnect a sign-in provider'],
     [{ purpose: 'profile' }, 'addresses and legal entities'],
-  ])('%o says in its mail what it opens', async (proof, said) => {
+  ])('%o names in its mail the operation it allows', async (proof, said) => {
     const { instance, there } = await setUp();
     expect((await as(instance, there)('POST', '/proof', proof)).status).toBe(200);
     const mail = instance.sqlite.query('SELECT text FROM mails ORDER BY rowid DESC').get() as { text: string };
@@ -97,7 +94,7 @@ describe('a proof', () => {
     [{ purpose: 'provider_removal' }, 'target'],
     [{ purpose: 'account_deletion', target: 'mallory@example.com' }, 'target'],
     [{ target: 'mallory@example.com' }, 'target'],
-  ])('%o is refused by field', async (proof, field) => {
+  ])('%o is refused with the field', async (proof, field) => {
     const { instance, there } = await setUp();
     const { status, json } = await as(instance, there)('POST', '/proof', proof);
     expect([status, json.fields?.[0]?.path]).toEqual([400, field]);

@@ -8,8 +8,8 @@ import { addSessions, as, problemOf, setUp } from './account.ts';
 const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
 
-describe('one’s sessions', () => {
-  test('are listed newest first, of all applications, with device and place, and this one marked', async () => {
+describe('the session list of a person', () => {
+  test('covers all applications, newest first, with device and country, and marks the current session', async () => {
     const instance = await createInstance({
       environment: {
         GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
@@ -43,7 +43,7 @@ describe('one’s sessions', () => {
     expect(JSON.stringify(json)).not.toContain(laptop.token);
   });
 
-  test('come in pages', async () => {
+  test('is paged', async () => {
     const { instance, ada } = await setUp();
     const first = (await as(instance, ada)('GET', '/sessions?limit=1')).json.data;
     const second = (await as(instance, ada)('GET', `/sessions?limit=1&cursor=${first.nextCursor}`)).json.data;
@@ -52,7 +52,7 @@ describe('one’s sessions', () => {
     expect(problemOf(await as(instance, ada)('GET', '/sessions?cursor=nonsense'))).toEqual([400, 'invalid_cursor']);
   });
 
-  test('leave out what is over', async () => {
+  test('leaves out ended sessions', async () => {
     const { instance, ada, elsewhere } = await setUp();
     await instance.call('DELETE', '/api/v1/session', { token: elsewhere.token });
     expect((await as(instance, ada)('GET', '/sessions')).json.data.items).toHaveLength(1);
@@ -60,7 +60,7 @@ describe('one’s sessions', () => {
 });
 
 describe('ending a session', () => {
-  test('takes effect at once, in whatever application, and is told there', async () => {
+  test('takes effect at once in any application, which gets an event', async () => {
     const { instance, other, ada, elsewhere } = await setUp();
     const { items } = (await as(instance, ada)('GET', '/sessions')).json.data;
     const { id } = items.find(({ isCurrent }: { isCurrent: boolean }) => !isCurrent);
@@ -74,7 +74,7 @@ describe('ending a session', () => {
     expect(problemOf(await as(instance, ada)('DELETE', `/sessions/${id}`))).toEqual([404, 'not_found']);
   });
 
-  test('may be one’s own', async () => {
+  test('is possible for the current session', async () => {
     const { instance, ada } = await setUp();
     const { items } = (await as(instance, ada)('GET', '/sessions')).json.data;
     const { id } = items.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent);
@@ -82,7 +82,7 @@ describe('ending a session', () => {
     expect(problemOf(await as(instance, ada)('GET', '/sessions'))).toEqual([401, 'unauthenticated']);
   });
 
-  test('of somebody else is not possible: it does not exist', async () => {
+  test('of another person gets a 404', async () => {
     const { instance, application, ada } = await setUp();
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
     const { items } = (await as(instance, eve)('GET', '/sessions')).json.data;
@@ -91,7 +91,7 @@ describe('ending a session', () => {
     expect((await as(instance, eve)('GET', '/sessions')).status).toBe(200);
   });
 
-  test('for all others leaves the one that asks; again it changes nothing', async () => {
+  test('for all others keeps the current session, and changes nothing when repeated', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     instance.clock.advance(HOUR);
     const second = await instance.signIn(application.clientId, 'ada@example.com');
@@ -102,7 +102,7 @@ describe('ending a session', () => {
     expect((await instance.call('POST', '/api/v1/session', { token: second.token })).status).toBe(200);
   });
 
-  test('for all others takes effect at once however many there are, and each is told of', async () => {
+  test('for all others takes effect at once for any number of sessions, with an event for each', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await addSessions(instance, application, ada, 500);
     expect((await as(instance, ada)('DELETE', '/sessions')).json.data).toEqual({ revoked: 501, devices: 0 });
@@ -117,7 +117,7 @@ describe('ending a session', () => {
 });
 
 describe('signing out everywhere else', () => {
-  /** A person with a device in each of two applications of one workspace, and one in another workspace. */
+  /** Connects a device in each of two applications of one workspace, and one in another workspace. */
   async function withDevices() {
     const scene = await createScene();
     const { instance, application, ada, connect } = scene;
@@ -130,19 +130,19 @@ describe('signing out everywhere else', () => {
       ada: await scene.signIn('ada@example.com'),
       sister,
       here: await connect(ada),
-      beside: await sister.connect(await sister.signIn('ada@example.com')),
-      far: await stranger.connect(await stranger.signIn('ada@example.com')),
+      sibling: await sister.connect(await sister.signIn('ada@example.com')),
+      foreign: await stranger.connect(await stranger.signIn('ada@example.com')),
       use,
     };
   }
 
-  test('disconnects the devices of the session’s workspace, says how many, and leaves those of others', async () => {
-    const { instance, ada, here, beside, far, use, signIn, begin, decide, outcome } = await withDevices();
+  test('disconnects and counts the devices of the session’s workspace, and keeps the ones of others', async () => {
+    const { instance, ada, here, sibling, foreign, use, signIn, begin, decide, outcome } = await withDevices();
     const waiting = await begin();
     await decide('approve', waiting.user_code, ada);
     const { json } = await as(instance, ada)('DELETE', '/sessions');
     expect(json.data.devices).toBe(2);
-    expect(await Promise.all([here, beside, far].map(use))).toEqual([401, 401, 200]);
+    expect(await Promise.all([here, sibling, foreign].map(use))).toEqual([401, 401, 200]);
     expect(await outcome(waiting)).toBe('access_denied');
     expect((await as(instance, ada)('GET', '/devices')).json.data.items).toEqual([]);
     expect(instance.auditKinds().filter((kind) => kind === 'device.revoked')).toHaveLength(2);
@@ -150,11 +150,11 @@ describe('signing out everywhere else', () => {
     expect((await as(instance, await signIn('bea@example.com'))('DELETE', '/sessions')).json.data.devices).toBe(0);
   });
 
-  test('leaves devices alone where asked to', async () => {
-    const { instance, ada, here, beside, use } = await withDevices();
+  test('keeps devices on request', async () => {
+    const { instance, ada, here, sibling, use } = await withDevices();
     const { json } = await as(instance, ada)('DELETE', '/sessions?devices=false');
     expect(json.data).toEqual({ revoked: 2, devices: 0 });
-    expect(await Promise.all([here, beside].map(use))).toEqual([200, 200]);
+    expect(await Promise.all([here, sibling].map(use))).toEqual([200, 200]);
     const wrong = await as(instance, ada)('DELETE', '/sessions?devices=perhaps');
     expect([wrong.status, wrong.json.fields[0].path]).toEqual([400, 'devices']);
   });
