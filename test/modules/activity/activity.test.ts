@@ -24,7 +24,7 @@ interface Entry {
   createdAt: string;
 }
 
-/** Writes audit records whose ids do not follow their times, hence SQL: order must come from the times. */
+/** Writes audit records whose ids do not follow their times, since the order must come from the times. */
 function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[] {
   const insert = instance.sqlite.prepare(
     `INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, ip_country, created_at)
@@ -55,7 +55,7 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
 
 const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
 
-describe('an entry', () => {
+describe('an activity entry', () => {
   const FIELDS = {
     id: expect.stringMatching(/^aud_/),
     applicationId: expect.stringMatching(/^app_/),
@@ -74,7 +74,7 @@ describe('an entry', () => {
     createdAt: isoTime(START),
   };
 
-  test('tells who did what to whom, when, whence and in which request', async () => {
+  test('shows actor, target, time, address and request of a change', async () => {
     const { manage, list } = await setUp();
     const [userId] = await people(manage, 'ada@example.com');
     const banned = await manage('POST', `/users/${userId}/ban`, { body: { reason: 'spam' } });
@@ -97,7 +97,7 @@ describe('an entry', () => {
     } as never);
   });
 
-  test('of a stranger’s sign-in has no actor, and of a member’s doing that member', async () => {
+  test('has no actor for a sign-in, and the member as actor for a change by a member', async () => {
     const { instance, application, manage, list } = await setUp();
     const ada = await instance.signIn(application.clientId, 'ada@example.com');
     const owner = await instance.signIn('console', 'owner@example.com');
@@ -121,7 +121,7 @@ describe('an entry', () => {
     });
   });
 
-  test('of a refusal is not ok and says why', async () => {
+  test('of a refused sign-in is not ok and gives the reason', async () => {
     const { instance, application, manage, list } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     await manage('POST', `/users/${userId}/ban`);
@@ -143,7 +143,7 @@ describe('an entry', () => {
     ] as never);
   });
 
-  test('has the country that the trusted header gave', async () => {
+  test('has the country from the trusted header', async () => {
     const { instance, application, list } = await setUp({
       environment: {
         GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
@@ -166,7 +166,7 @@ describe('an entry', () => {
   });
 });
 
-describe('the filters', () => {
+describe('the activity filters', () => {
   const VALUES = {
     ok: [true, false],
     kind: ['signin.succeeded', 'signin.code_sent', 'role.created', 'session.revoked'],
@@ -202,7 +202,7 @@ describe('the filters', () => {
     ],
   };
 
-  /** Every filter left out or given, with each of its values. */
+  /** Returns every combination of filters, each left out or with one of its values. */
   function combinations(): { query: Record<string, string>; matches: (row: Seed) => boolean }[] {
     let all: { query: Record<string, string>; matches: (row: Seed) => boolean }[] = [
       { query: {}, matches: () => true },
@@ -218,7 +218,7 @@ describe('the filters', () => {
     return all;
   }
 
-  test('give, alone and in every combination, exactly what matches, newest first', async () => {
+  test('return exactly the matching entries, alone and in every combination, newest first', async () => {
     const { list, add } = await setUp();
     const rows = GRID.map((row, index) => ({ ...row, createdAt: START + index * 1000 }));
     const rowIds = add(...rows);
@@ -230,7 +230,7 @@ describe('the filters', () => {
     }
   });
 
-  test('hold on every page', async () => {
+  test('apply to every page', async () => {
     const { manage, add } = await setUp();
     add(...GRID);
     for (const { query, matches } of combinations()) {
@@ -255,12 +255,12 @@ describe('the filters', () => {
     [`q=${'x'.repeat(321)}`, 'q'],
     ['limit=0', 'limit'],
     ['limit=201', 'limit'],
-  ])('refuse %s, naming it', async (query, path) => {
+  ])('refuse %s and name the parameter', async (query, path) => {
     const answer = await (await setUp()).manage('GET', `/activity/list?${query}`);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
   });
 
-  test('are for read access as well', async () => {
+  test('work for read access as well', async () => {
     const { instance, application, manage } = await setUp();
     const { token } = await instance.createKey(application.id, { access: 'read' });
     const answer = await manage('GET', '/activity/list', { token });
@@ -268,7 +268,7 @@ describe('the filters', () => {
   });
 });
 
-describe('q', () => {
+describe('the activity filter q', () => {
   const EMAILS = [
     'a_b@example.com',
     'axb@example.com',
@@ -300,16 +300,16 @@ describe('q', () => {
     ['EXAMPLE.COM', EMAILS],
     [' ', []],
     ['null', []],
-  ])('%j is a plain piece of the address, in any case', async (q, expected) => {
+  ])('takes %j literally, as part of the address, in any case', async (q, expected) => {
     const { list, add } = await setUp();
     add(...EMAILS.map((email) => ({ email })), { email: null });
     const found = await list({ q });
     expect(found.map(({ email }) => email).sort()).toEqual([...expected].sort());
   });
 
-  test('finds what is many thousand records back, each once, over as many pages as it takes', async () => {
+  test('finds each match among twelve thousand records exactly once across all pages', async () => {
     const { instance, application, manage } = await setUp();
-    // SQL for its speed.
+    // Inserted by SQL for speed.
     instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
@@ -327,9 +327,9 @@ describe('q', () => {
     expect((await pages<Entry>(manage, '/activity/list?q=nothing')).flat()).toEqual([]);
   });
 
-  test('finds the one among 260,000 records, on whichever page it is reached in time for', async () => {
+  test('finds the only match among 260,000 records, on whichever page reaches it', async () => {
     const { instance, application, manage } = await setUp();
-    // SQL for its speed.
+    // Inserted by SQL for speed.
     instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 259999)
@@ -343,7 +343,7 @@ describe('q', () => {
   });
 });
 
-describe('paging', () => {
+describe('activity paging', () => {
   test.each(['', 'q=example', 'family=signin', 'status=ok&country=DE'])(
     'neither skips nor repeats a record while others are added, with %j',
     async (query) => {
@@ -363,7 +363,7 @@ describe('paging', () => {
     },
   );
 
-  test('goes by id among records of the same instant, however many', async () => {
+  test('orders records of the same instant by id', async () => {
     const { manage, add } = await setUp();
     const rows = add(...Array.from({ length: 25 }, () => ({ email: 'ada@example.com' })));
     for (const query of ['', '&q=ADA']) {
@@ -373,7 +373,7 @@ describe('paging', () => {
     }
   });
 
-  test('ends where the records end', async () => {
+  test('ends with the last record', async () => {
     const { manage, add } = await setUp();
     add({}, {});
     expect((await manage('GET', '/activity/list?limit=2')).json.data.nextCursor).toBeNull();
@@ -388,7 +388,7 @@ describe('paging', () => {
     }
   });
 
-  test('refuses a cursor as such however long it is', async () => {
+  test('refuses a very long cursor as invalid', async () => {
     const answer = await (await setUp()).manage('GET', `/activity/list?cursor=${'x'.repeat(600)}`);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
   });
@@ -403,7 +403,7 @@ describe('paging', () => {
 });
 
 describe('records of another application', () => {
-  test('are never shown, whatever is asked for and whosever cursor is used', async () => {
+  test('are never shown, for any filter and with any cursor', async () => {
     const { instance, other, manage, add } = await setUp();
     const row = { email: 'ada@example.com', country: 'DE' };
     const own = add(row, row, row);

@@ -1,4 +1,4 @@
-/** Activity of a whole workspace, single records, and the filters by person, address and time. */
+/** The activity of a whole workspace, single records, and the filters by person, address and time. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import type { AuditEntry } from '@/core/audit.ts';
@@ -40,8 +40,8 @@ const inOrder = (entries: readonly Entry[]) => {
   expect(keys).toEqual([...keys].sort().reverse());
 };
 
-describe('activity of a workspace', () => {
-  test('is what happened in it and in all its applications, newest first, and nothing of another', async () => {
+describe('the activity of a workspace', () => {
+  test('covers the workspace and all its applications, newest first, and no other workspace', async () => {
     const { instance, shop, other, tenant, list, record } = await setUp();
     await record({ kind: 'user.banned', applicationId: shop.id, userId: 'usr_1' });
     await record({ kind: 'user.paused', applicationId: other.id, userId: 'usr_2' });
@@ -89,33 +89,36 @@ describe('activity of a workspace', () => {
       ({ createdAt, ok }: Entry) =>
         ok && Date.parse(createdAt) >= START + MINUTE + 2000 && Date.parse(createdAt) < START + MINUTE + 6000,
     ],
-  ])('and of an application, narrowed down by %s, is exactly what matches, on every page', async (query, matches) => {
-    const { instance, shop, other, record, list } = await setUp();
-    for (const application of [shop, other])
-      for (const kind of ['user.banned', 'signin.refused', 'role.created'] as const)
-        for (const [userId, email] of [
-          ['usr_1', 'ada@example.com'],
-          ['usr_2', 'nada@example.com'],
-          [null, 'ada@example.com'],
-        ] as const)
-          await record({
-            kind,
-            ok: kind !== 'signin.refused' && userId !== 'usr_2',
-            applicationId: application.id,
-            userId,
-            email,
-          });
-    const all = await list();
-    const base = { workspace: '/api/workspace', shop: `/api/applications/${shop.id}` };
-    for (const [name, path] of Object.entries(base)) {
-      const get = (_: string, rest: string) => instance.call('GET', path + rest, { token: instance.workspaceKey });
-      const found = (await pages<Entry>(get as never, `/activity/list?limit=2&${query}`)).flat();
-      const expected = all.filter(
-        (entry) => matches(entry) && (name === 'workspace' || entry.applicationId === shop.id),
-      );
-      expect([name, found]).toEqual([name, expected]);
-    }
-  });
+  ])(
+    'filters by %s with exact matches on every page, as the activity of an application does',
+    async (query, matches) => {
+      const { instance, shop, other, record, list } = await setUp();
+      for (const application of [shop, other])
+        for (const kind of ['user.banned', 'signin.refused', 'role.created'] as const)
+          for (const [userId, email] of [
+            ['usr_1', 'ada@example.com'],
+            ['usr_2', 'nada@example.com'],
+            [null, 'ada@example.com'],
+          ] as const)
+            await record({
+              kind,
+              ok: kind !== 'signin.refused' && userId !== 'usr_2',
+              applicationId: application.id,
+              userId,
+              email,
+            });
+      const all = await list();
+      const base = { workspace: '/api/workspace', shop: `/api/applications/${shop.id}` };
+      for (const [name, path] of Object.entries(base)) {
+        const get = (_: string, rest: string) => instance.call('GET', path + rest, { token: instance.workspaceKey });
+        const found = (await pages<Entry>(get as never, `/activity/list?limit=2&${query}`)).flat();
+        const expected = all.filter(
+          (entry) => matches(entry) && (name === 'workspace' || entry.applicationId === shop.id),
+        );
+        expect([name, found]).toEqual([name, expected]);
+      }
+    },
+  );
 
   test.each([
     ['from=yesterday', 'from'],
@@ -123,7 +126,7 @@ describe('activity of a workspace', () => {
     ['userId=', 'userId'],
     ['email=', 'email'],
     ['status=maybe', 'status'],
-  ])('refuses %s, naming it', async (query, path) => {
+  ])('refuses %s and names the parameter', async (query, path) => {
     const { instance } = await setUp();
     const { status, json } = await instance.call('GET', `/api/workspace/activity/list?${query}`, {
       token: instance.workspaceKey,
@@ -131,7 +134,7 @@ describe('activity of a workspace', () => {
     expect([status, json.error, json.fields[0].path]).toEqual([400, 'invalid_request', path]);
   });
 
-  test('is for members and for keys of the whole workspace', async () => {
+  test('is available to members and to keys of the whole workspace', async () => {
     const { instance, shop } = await setUp();
     const mia = await given.consoleMember(instance, 'mia@example.com', 'member');
     const ask = (token: string) => instance.call('GET', '/api/workspace/activity/list', { token });
@@ -140,8 +143,8 @@ describe('activity of a workspace', () => {
   });
 });
 
-describe('one record', () => {
-  test('is shown whole, as the list shows it', async () => {
+describe('a single activity record', () => {
+  test('equals its entry in the list', async () => {
     const { shop, list, record, manage } = await setUp();
     await record({ kind: 'user.banned', applicationId: shop.id, userId: 'usr_1', detail: { reason: 'spam' } });
     const [entry] = await list();
@@ -150,7 +153,7 @@ describe('one record', () => {
     expect(json.data.detail).toEqual({ reason: 'spam' });
   });
 
-  test('of a workspace is one of its own or of its applications, and of no other workspace', async () => {
+  test('of a workspace or its applications is readable in that workspace only', async () => {
     const { instance, other, tenant, list, record } = await setUp();
     const read = (id: string, token = instance.workspaceKey) =>
       instance.call('GET', `/api/workspace/activity/${id}`, { token });
@@ -164,7 +167,7 @@ describe('one record', () => {
     expect((await read(ofOther!.id, ofApplication.token)).status).toBe(403);
   });
 
-  test('of another application is not there, whether or not it exists', async () => {
+  test('of another application gets the same 404 as an unknown id', async () => {
     const { instance, other, tenant, list, record, manage } = await setUp();
     await record({ kind: 'user.banned', applicationId: other.id });
     await record({ kind: 'workspace.updated', workspaceId: instance.workspaceId });
@@ -178,7 +181,7 @@ describe('one record', () => {
   });
 });
 
-test('why somebody without an account was refused is found by their address', async () => {
+test('a refused sign-in without an account is found by its e-mail address', async () => {
   const { instance, manage } = await setUp();
   const gated = await instance.createApplication({ name: 'Gated' });
   const token: Instance['workspaceKey'] = instance.workspaceKey;
