@@ -1,4 +1,4 @@
-/** Applications: created, changed, and which values they refuse. */
+/** Creating and changing applications, and the values that are refused. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -11,7 +11,7 @@ describe('creating an application', () => {
     ['no body', undefined],
     ['an empty body', ''],
     ['an empty object', {}],
-  ])('takes %s', async (_, body) => {
+  ])('accepts %s', async (_, body) => {
     const instance = await createInstance();
     const { status, json } = await as(instance).create(body);
     expect(status).toBe(200);
@@ -47,7 +47,7 @@ describe('creating an application', () => {
     });
   });
 
-  test('gives it the default roles, an audit record under the caller, and no event', async () => {
+  test('creates the default roles and an audit record of the caller, and emits no event', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance, { name: 'Shop' });
     const { sqlite } = instance;
@@ -69,7 +69,7 @@ describe('creating an application', () => {
     });
   });
 
-  test('takes everything at once', async () => {
+  test('accepts all fields at once', async () => {
     const instance = await createInstance();
     const input = {
       name: '  Shop  ',
@@ -92,20 +92,20 @@ describe('creating an application', () => {
     ['日本語', 'application'],
     ['---', 'application'],
     [`${'a'.repeat(49)} b`, 'a'.repeat(49)],
-  ])('makes a slug of the name %j', async (name, slug) => {
+  ])('derives the slug from the name %j', async (name, slug) => {
     const made = (await draft(await createInstance(), { name })).slug as string;
     expect(made).toMatch(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/);
     if (slug !== 'cafe-so-hne') expect(made).toBe(slug);
   });
 
-  test('numbers a slug that nobody chose until it is free', async () => {
+  test('numbers a derived slug until it is free', async () => {
     const instance = await createInstance();
     const slugs = [];
     for (let number = 0; number < 3; number += 1) slugs.push((await draft(instance, { name: 'Shop' })).slug);
     expect(slugs).toEqual(['shop', 'shop-2', 'shop-3']);
   });
 
-  test('with a chosen slug that is taken is a conflict and leaves nothing behind', async () => {
+  test('with a taken slug is a conflict and leaves nothing behind', async () => {
     const instance = await createInstance();
     await draft(instance, { slug: 'shop' });
     const tenant = await given.tenant(instance);
@@ -117,7 +117,7 @@ describe('creating an application', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('is for full workspace keys, owners and admins', async () => {
+  test('needs a full workspace key, an owner or an admin', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const applicationKey = await instance.createKey(id);
@@ -140,7 +140,7 @@ describe('creating an application', () => {
   });
 });
 
-/** What each field refuses, and the place that is named. */
+/** Invalid values, with the path of the field that the error names. */
 const BAD: [path: string, input: Record<string, unknown>][] = [
   ['name', { name: '' }],
   ['name', { name: '   ' }],
@@ -184,7 +184,7 @@ const BAD: [path: string, input: Record<string, unknown>][] = [
   ['id', { id: 'app_x' }],
 ];
 
-describe('a bad value', () => {
+describe('an invalid value', () => {
   test.each(BAD)('of %s is named and changes nothing: %j', async (path, input) => {
     const instance = await createInstance();
     const { id } = await draft(instance, { name: 'Shop' });
@@ -197,7 +197,7 @@ describe('a bad value', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('is named with all the others', async () => {
+  test('is named together with all others', async () => {
     const instance = await createInstance();
     const { json } = await as(instance).create({ name: '', slug: 'A', sessionTtlSeconds: 1, colour: 'red' });
     expect(json.fields.map(({ path }: { path: string }) => path).sort()).toEqual([
@@ -233,7 +233,7 @@ describe('changing an application', () => {
     [{}, {}],
   ];
 
-  test.each(PATCHES)('with %j changes that and nothing else', async (input, expected) => {
+  test.each(PATCHES)('with %j changes these fields and nothing else', async (input, expected) => {
     const instance = await createInstance();
     const before = await draft(instance, {
       name: 'Shop',
@@ -250,7 +250,7 @@ describe('changing an application', () => {
     expect(instance.auditKinds(before.id)).toEqual(['application.created', 'application.updated']);
   });
 
-  test('writes the names of the fields into the audit record, not their values', async () => {
+  test('writes the names of the fields to the audit record, not their values', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     await as(instance).patch(id, { name: 'Hidden value', sessionTtlSeconds: 300 });
@@ -260,7 +260,7 @@ describe('changing an application', () => {
     expect(JSON.parse(detail)).toEqual({ fields: ['name', 'sessionTtlSeconds'] });
   });
 
-  test('to a slug that is taken is a conflict; to its own it is none', async () => {
+  test('to a taken slug is a conflict, and to its own slug succeeds', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance, { slug: 'shop' });
     await draft(instance, { slug: 'taken' });

@@ -1,7 +1,7 @@
-/** What tests of applications have in common: the calls, and the record that they answer. */
+/** The calls that the tests of applications share, and the fields of the record. */
 import type { Instance } from '../../support/instance.ts';
 
-/** The fields of an application, in their order. */
+/** The fields of an application, in order. */
 export const RECORD = [
   'id',
   'workspaceId',
@@ -29,7 +29,7 @@ export const RECORD = [
   'updatedAt',
 ];
 
-/** The calls of whoever has a token; the workspace's key unless said otherwise. */
+/** Returns the calls with a token, by default the workspace key. */
 export const as = (instance: Instance, token: string | undefined = instance.workspaceKey) => ({
   create: (body?: unknown) => instance.call('POST', '/api/applications', { token, body }),
   list: (query = '') => instance.call('GET', `/api/applications${query}`, { token }),

@@ -13,7 +13,7 @@ type Check = { kind: string; url: string | null; status: string; finalCode: numb
 
 const INTERNAL = 'http://10.0.0.1/internal';
 
-/** A site of legal pages: `/status/404` answers so, `/hops/3` redirects three times, and so on. */
+/** Serves legal pages: `/status/404` answers with that status, `/hops/3` redirects three times. */
 function serveSite(answer?: (path: string) => Promise<Response>) {
   const paths: string[] = [];
   const headers: Headers[] = [];
@@ -61,7 +61,7 @@ async function setUp() {
 const byKind = ({ json }: { json: { data: { urls: Check[] } } }) =>
   Object.fromEntries(json.data.urls.map((check) => [check.kind, check])) as Record<string, Check>;
 
-/** A port nobody listens on. */
+/** Returns a port on which nothing listens. */
 function closedPort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
   const { port } = listener;
@@ -70,7 +70,7 @@ function closedPort(): number {
 }
 
 describe('a check of the legal URLs', () => {
-  test('probes what has not been probed, once, and remembers what it found', async () => {
+  test('probes each new URL once and stores the result', async () => {
     const { instance, application, set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms'), privacy: site.url('/status/404') });
@@ -107,7 +107,7 @@ describe('a check of the legal URLs', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('asks again only for the URL that was changed, and forgets the result of one that was taken away', async () => {
+  test('probes a changed URL again, and drops the result of a removed one', async () => {
     const { instance, set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms'), privacy: site.url('/privacy') });
@@ -129,7 +129,7 @@ describe('a check of the legal URLs', () => {
     expect(site.paths).toHaveLength(3);
   });
 
-  test('of an application without any asks nobody and writes nothing', async () => {
+  test('sends no request and writes nothing for an application without legal URLs', async () => {
     const { instance, check, recheck } = await setUp();
     const before = await databaseOf(instance);
     for (const answer of [await check(), await recheck()])
@@ -137,7 +137,7 @@ describe('a check of the legal URLs', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('says who asks, and carries nothing of the caller', async () => {
+  test('identifies itself by its user agent and sends no credentials of the caller', async () => {
     const { instance, set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms') });
@@ -147,8 +147,8 @@ describe('a check of the legal URLs', () => {
   });
 });
 
-describe('a recheck', () => {
-  test.each([undefined, '', {}])('asks for every URL again, with body %p', async (body) => {
+describe('a recheck of the legal URLs', () => {
+  test.each([undefined, '', {}])('probes every URL again, with body %p', async (body) => {
     const { instance, set, check, recheck } = await setUp();
     let status = 200;
     const site = serveSite(async () => new Response(null, { status }));
@@ -168,7 +168,7 @@ describe('a recheck', () => {
   });
 });
 
-describe('a URL', () => {
+describe('a legal URL', () => {
   test.each([
     ['answered 200', '/terms', 'ok', 200],
     ['answered 204', '/status/204', 'ok', 204],
@@ -182,22 +182,25 @@ describe('a URL', () => {
     ['that redirects to a private address', `/to/${encodeURIComponent(INTERNAL)}`, 'refused', null],
     ['that redirects to the metadata service', `/to/${encodeURIComponent('http://169.254.169.254/')}`, 'refused', null],
     ['that redirects to a file', `/to/${encodeURIComponent('file:///etc/passwd')}`, 'refused', null],
-  ])('%s is reported so', async (_, path, status, finalCode) => {
+  ])('%s is reported with its status', async (_, path, status, finalCode) => {
     const { set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url(path) });
     expect(byKind(await check())['terms']).toMatchObject({ url: site.url(path), status, finalCode });
   });
 
-  test.each(['/hops/6', '/loop'])('that redirects without end is broken, and left after five: %s', async (path) => {
-    const { set, check } = await setUp();
-    const site = serveSite();
-    await set({ terms: site.url(path) });
-    expect(byKind(await check())['terms']).toMatchObject({ status: 'broken' });
-    expect(site.paths).toHaveLength(6);
-  });
+  test.each(['/hops/6', '/loop'])(
+    'with more than five redirects is broken, and left after the fifth: %s',
+    async (path) => {
+      const { set, check } = await setUp();
+      const site = serveSite();
+      await set({ terms: site.url(path) });
+      expect(byKind(await check())['terms']).toMatchObject({ status: 'broken' });
+      expect(site.paths).toHaveLength(6);
+    },
+  );
 
-  test('that cannot be reached, or may not be, is reported so beside the others', async () => {
+  test('is reported as unreachable or refused without affecting the others', async () => {
     const { set, check } = await setUp();
     const site = serveSite();
     await set({
@@ -211,7 +214,7 @@ describe('a URL', () => {
     expect(found['imprint']).toMatchObject({ status: 'ok', finalCode: 200 });
   });
 
-  test('on loopback is refused by an instance that serves the public', async () => {
+  test('on loopback is refused by a public instance', async () => {
     const site = serveSite();
     const instance = await createInstance({
       outbound: guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: false }),
@@ -225,8 +228,8 @@ describe('a URL', () => {
   });
 });
 
-describe('probes run in parallel', () => {
-  test('each is under way before any has been answered', async () => {
+describe('the probes of legal URLs', () => {
+  test('run in parallel', async () => {
     const { set, check } = await setUp();
     const all = Promise.withResolvers<void>();
     const site = serveSite(async () => {
@@ -238,7 +241,7 @@ describe('probes run in parallel', () => {
     expect(Object.values(byKind(await check())).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  test('one that hangs costs five seconds, whatever its redirects, and other requests none', async () => {
+  test('time out after five seconds, including redirects, without blocking other requests', async () => {
     const { instance, path, set, check } = await setUp();
     const never = new Promise<Response>(() => {});
     const hanging = serveSite(async (asked) => {
@@ -260,8 +263,8 @@ describe('probes run in parallel', () => {
   }, 15_000);
 });
 
-describe('who may have them probed', () => {
-  test('a Read key may look, and only a Full key may ask again', async () => {
+describe('access to the legal URL check', () => {
+  test('allows a read key to check, and only a full key to recheck', async () => {
     const { instance, application, path, set } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms') });
@@ -275,7 +278,7 @@ describe('who may have them probed', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('strangers and other applications cause no request', async () => {
+  test('sends no request for anonymous callers and keys of other applications', async () => {
     const { instance, path, set } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms') });

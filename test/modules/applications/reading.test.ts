@@ -1,4 +1,4 @@
-/** Applications as they are listed and read. */
+/** Listing and reading applications. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { deleteSeatsOf } from '@/store/workspace-members.ts';
@@ -9,7 +9,7 @@ import { as, draft, RECORD } from './calls.ts';
 describe('the list of applications', () => {
   const namesOf = (json: { data: { items: { name: string }[] } }) => json.data.items.map(({ name }) => name);
 
-  test('pages from the oldest on, without skipping or repeating while more are made', async () => {
+  test('pages from the oldest on, without gaps or repeats while applications are added', async () => {
     const instance = await createInstance();
     for (const name of ['A', 'B', 'C', 'D', 'E']) await draft(instance, { name });
     const first = await as(instance).list('?limit=2');
@@ -25,7 +25,7 @@ describe('the list of applications', () => {
     expect(Object.keys(first.json.data.items[0])).toEqual(RECORD);
   });
 
-  test('has fifty a page unless asked, and two hundred at most', async () => {
+  test('returns fifty per page by default, and two hundred at most', async () => {
     const instance = await createInstance();
     for (let number = 0; number < 51; number += 1) await draft(instance);
     const page = await as(instance).list();
@@ -43,7 +43,7 @@ describe('the list of applications', () => {
     expect([status, json.error]).toEqual([400, 'invalid_cursor']);
   });
 
-  test('holds what the caller can reach, and never the console', async () => {
+  test('contains the applications the caller can reach, and never the console', async () => {
     const instance = await createInstance();
     const tenant = await given.tenant(instance);
     const [shop, blog] = [
@@ -61,7 +61,7 @@ describe('the list of applications', () => {
     expect(await names(member.token)).toEqual(['Shop', 'Blog']);
   });
 
-  test('is empty for a console session that lost its membership', async () => {
+  test('is empty for a console session once its person has left the workspace', async () => {
     const instance = await createInstance();
     await instance.createApplication();
     const { token, userId } = await instance.signIn('console', 'owner@example.com');
@@ -71,7 +71,7 @@ describe('the list of applications', () => {
 });
 
 describe('reading an application', () => {
-  test('is the same 404 outside the caller’s reach as where nothing is', async () => {
+  test('returns the same 404 for an application out of reach as for an unknown id', async () => {
     const instance = await createInstance();
     const tenant = await given.tenant(instance);
     const [shop, blog] = [
@@ -100,7 +100,7 @@ describe('reading an application', () => {
       expect((await as(instance, token).get(shop.id)).json.data.name).toBe('Shop');
   });
 
-  test('hides it from a write as well, before the body is judged', async () => {
+  test('hides a foreign application from writes as well, before the body is validated', async () => {
     const instance = await createInstance();
     const tenant = await given.tenant(instance);
     const { status, json } = await as(instance).patch(tenant.application.id, '{"broken');

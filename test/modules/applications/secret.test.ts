@@ -21,7 +21,7 @@ const stored = ({ sqlite }: Instance, id: string) =>
 const hex = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString('hex');
 
 describe('a client secret', () => {
-  test('is shown in the one answer that makes it, and kept as hash and prefix only', async () => {
+  test('is shown only in the answer that creates it, and stored as hash and prefix', async () => {
     const { instance, application, path, rotate } = await setUp();
     expect(stored(instance, application.id)).toEqual({ hash: null, prefix: null });
     const before = auditsOf(instance).length;
@@ -62,7 +62,7 @@ describe('a client secret', () => {
     expect(instance.events(application.id)).toEqual([]);
   });
 
-  test('replaces the one before', async () => {
+  test('replaces the previous one', async () => {
     const { instance, application, rotate } = await setUp();
     const first = (await rotate()).json.data.clientSecret;
     const second = (await rotate()).json.data.clientSecret;
@@ -72,7 +72,7 @@ describe('a client secret', () => {
     expect(hex(hash)).not.toBe(hex(hashSecret(first)));
   });
 
-  test('rotated ten times at once is one of those answered, whole', async () => {
+  test('rotated by ten concurrent calls is one of the ten returned', async () => {
     const { instance, application, rotate } = await setUp();
     const answers = await Promise.all(Array.from({ length: 10 }, () => rotate()));
     const secrets = answers.map(({ json }) => json.data.clientSecret as string);
@@ -83,7 +83,7 @@ describe('a client secret', () => {
     expect(kept[0]).toStartWith(prefix!);
   });
 
-  test('of another application stays as it is', async () => {
+  test('of another application does not change', async () => {
     const { instance, rotate } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     await instance.call('POST', `/api/applications/${other.id}/rotate-secret`, { token: instance.workspaceKey });
@@ -92,11 +92,11 @@ describe('a client secret', () => {
     expect(stored(instance, other.id)).toEqual(before);
   });
 
-  test.each([undefined, '', {}])('is made without a body, with an empty one and with {}: %p', async (body) => {
+  test.each([undefined, '', {}])('is created without a body, with an empty one and with {}: %p', async (body) => {
     expect((await (await setUp()).rotate({ body })).status).toBe(200);
   });
 
-  test('is not made by a Read key, a foreign key, a stranger, or with fields that are not known', async () => {
+  test('is refused to read keys, foreign keys, anonymous callers and unknown fields', async () => {
     const { instance, application, path, rotate } = await setUp();
     await rotate();
     const read = await instance.createKey(application.id, { access: 'read' });

@@ -22,7 +22,7 @@ const setUp = async () => {
 };
 
 describe('a change of settings', () => {
-  test('sets what is named, leaves the rest, and says on record which fields', async () => {
+  test('sets the given fields, keeps the others, and names the changed ones in the audit record', async () => {
     const { instance, application, patch, read } = await setUp();
     const before = await read();
     const audits = auditsOf(instance).length;
@@ -84,7 +84,7 @@ describe('a change of settings', () => {
     ['a slug', { name: 'Market', slug: 'No Slug' }, 'slug'],
     ['a field that has its own operation', { name: 'Market', signinGate: 'closed' }, 'signinGate'],
     ['a field that cannot be set', { name: 'Market', clientId: 'cli_x' }, 'clientId'],
-  ])('with %s that is wrong names it and changes nothing else either', async (_, body, path) => {
+  ])('with an invalid value (%s) names the field and changes nothing', async (_, body, path) => {
     const { instance, patch } = await setUp();
     const before = await databaseOf(instance);
     const answer = await patch(body);
@@ -95,13 +95,13 @@ describe('a change of settings', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('with what may also be null says what to give instead', async () => {
+  test('suggests null in the error of a nullable field', async () => {
     const { patch } = await setUp();
     const { json } = await patch({ branding: { accentColor: 'red' } });
     expect(json.fields).toEqual([{ path: 'branding.accentColor', message: 'Give a colour as #rrggbb, or null.' }]);
   });
 
-  test('to a slug that is taken is a conflict and changes nothing else either', async () => {
+  test('to a taken slug is a conflict and changes nothing', async () => {
     const { instance, patch } = await setUp();
     await instance.createApplication({ slug: 'taken' });
     const before = await databaseOf(instance);
@@ -112,7 +112,7 @@ describe('a change of settings', () => {
 });
 
 describe('default roles', () => {
-  test('are granted to who joins from then on, and to nobody who is there', async () => {
+  test('are granted to new members only', async () => {
     const { patch, rolesOf } = await setUp();
     expect(await rolesOf('early@example.com')).toEqual(['user']);
     await patch({ defaultRoles: ['developer', 'user'] });
@@ -122,7 +122,7 @@ describe('default roles', () => {
     expect(await rolesOf('early@example.com')).toEqual(['user']);
   });
 
-  test('can be a role made later, and not one of another application', async () => {
+  test('may be a role created later, but not one of another application', async () => {
     const { instance, application, patch, rolesOf } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const create = (id: string, slug: string) =>
@@ -145,7 +145,7 @@ describe('sign-in methods', () => {
   const send = (instance: Instance, clientId: string) =>
     instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com', clientId } });
 
-  test('are all on at first, and no code is sent while codes are off', async () => {
+  test('are all enabled by default, and no code is sent while codes are disabled', async () => {
     const { instance, application, patch, read } = await setUp();
     expect((await read()).signinMethods).toEqual(['otp', 'passkey', 'provider']);
     await patch({ signinMethods: ['passkey'] });
@@ -157,7 +157,7 @@ describe('sign-in methods', () => {
     expect((await send(instance, application.clientId)).status).toBe(200);
   });
 
-  test('are asked when the code is exchanged, whenever the code was sent', async () => {
+  test('are checked when the code is verified, not when it is sent', async () => {
     const { instance, application, patch } = await setUp();
     const sent = await send(instance, application.clientId);
     await patch({ signinMethods: ['passkey'] });
@@ -169,7 +169,7 @@ describe('sign-in methods', () => {
   });
 });
 
-test('the lifetime of sessions is that of their application when they begin', async () => {
+test('a session keeps the lifetime that its application had when it began', async () => {
   const { instance, application, patch } = await setUp();
   await patch({ sessionTtlSeconds: 300 });
   const { token } = await instance.signIn(application.clientId, 'ada@example.com');
@@ -181,7 +181,7 @@ test('the lifetime of sessions is that of their application when they begin', as
   expect([late.status, late.json.error]).toEqual([401, 'expired']);
 });
 
-test('settings are read by a Read key and changed by none', async () => {
+test('settings are readable with a read key, and not changeable', async () => {
   const { instance, application } = await setUp();
   const { token } = await instance.createKey(application.id, { access: 'read' });
   const path = `/api/applications/${application.id}`;

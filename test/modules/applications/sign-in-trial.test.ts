@@ -1,4 +1,4 @@
-/** Links for trying an application: who makes them, and that nothing else has the sign-in page show a token. */
+/** Trial links: who may create them, and that the sign-in page shows a token for nothing else. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -16,7 +16,7 @@ async function setUp() {
   return { instance, application, trial, linkOf };
 }
 
-/** Whether the page at an address would show the token. */
+/** Returns whether the page at an address would show the token. */
 async function isTrial(instance: Instance, { pathname, searchParams }: URL, change: Record<string, string> = {}) {
   const query = new URLSearchParams({ ...Object.fromEntries(searchParams), ...change });
   const { status, text } = await instance.call('GET', `${pathname}?${query}`);
@@ -26,7 +26,7 @@ async function isTrial(instance: Instance, { pathname, searchParams }: URL, chan
 }
 
 describe('a trial link', () => {
-  test('leads to the sign-in page of its application, which shows the token, for half an hour', async () => {
+  test('opens the sign-in page that shows the token, for half an hour', async () => {
     const { instance, application, trial } = await setUp();
     const { status, json } = await trial(instance.workspaceKey);
     expect([status, json.data.expiresAt]).toEqual([200, isoTime(START + LIFETIME_MS)]);
@@ -40,7 +40,7 @@ describe('a trial link', () => {
     expect(await isTrial(instance, link)).toBe(false);
   });
 
-  test('shows nothing where it was changed, or is of another application or another server', async () => {
+  test('shows no token when it was changed, or belongs to another application or server', async () => {
     const { instance, linkOf } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const [link, otherLink] = [await linkOf(), await linkOf(other.id)];
@@ -68,21 +68,21 @@ describe('a trial link', () => {
     ).toBe(false);
   });
 
-  test('gives way to a return address: the token goes there, and is not shown', async () => {
+  test('shows no token with a return address, which receives the token instead', async () => {
     const { instance, linkOf } = await setUp();
     expect(await isTrial(instance, await linkOf(), { returnTo: 'https://shop.example.com/in' })).toBe(false);
   });
 });
 
-describe('making one', () => {
-  test('takes whoever may change the application, since they could also have the tokens sent to them', async () => {
+describe('creating a trial link', () => {
+  test('is allowed with full access, which could redirect the tokens anyway', async () => {
     const { instance, application, trial } = await setUp();
     const full = await instance.createKey(application.id, { access: 'full' });
     const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
     for (const token of [full.token, admin.token]) expect((await trial(token)).status).toBe(200);
   });
 
-  test('is refused to everybody else', async () => {
+  test('is refused to all other callers', async () => {
     const { instance, application, trial } = await setUp();
     const read = await instance.createKey(application.id, { access: 'read' });
     const member = await given.consoleMember(instance, 'member@example.com', 'member');

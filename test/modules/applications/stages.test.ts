@@ -1,4 +1,4 @@
-/** Applications on their way from draft to test to live. */
+/** The stages of an application: draft, test and live. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -7,7 +7,7 @@ import { dumpTables } from '../../support/stored.ts';
 import { as, draft, RECORD } from './calls.ts';
 
 describe('publish and go-live', () => {
-  test('bring an application from draft to test to live, each on record, without an event', async () => {
+  test('move an application from draft to test to live, with an audit record each and no event', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance, { name: 'Shop' });
     instance.clock.advance(MINUTE);
@@ -24,7 +24,7 @@ describe('publish and go-live', () => {
     expect(instance.events(id)).toEqual([]);
   });
 
-  test('warn of what is missing and go ahead all the same', async () => {
+  test('warn about missing settings and succeed nevertheless', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     const { warnings } = (await as(instance).publish(id)).json.data;
@@ -60,7 +60,7 @@ describe('publish and go-live', () => {
   test.each([
     ['archived_at', { archivedAt: 1 }],
     ['deleted_at', { deletedAt: 1 }],
-  ])('are refused where %s is set', async (_, columns) => {
+  ])('are refused when %s is set', async (_, columns) => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     await given.application(instance, id, columns);
@@ -69,7 +69,7 @@ describe('publish and go-live', () => {
     expect((await as(instance).goLive(id)).json.error).toBe('invalid_state');
   });
 
-  test('happen once when asked for fifty times at once', async () => {
+  test('take effect once in fifty concurrent calls', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     const answers = await Promise.all(Array.from({ length: 50 }, () => as(instance).publish(id)));
@@ -78,7 +78,7 @@ describe('publish and go-live', () => {
     expect(instance.auditKinds(id)).toEqual(['application.created', 'application.published']);
   });
 
-  test('take no fields', async () => {
+  test('accept no fields', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     const { status, json } = await as(instance).publish(id, { force: true });
@@ -86,7 +86,7 @@ describe('publish and go-live', () => {
     expect((await as(instance).get(id)).json.data.stage).toBe('draft');
   });
 
-  test('are for full access', async () => {
+  test('need full access', async () => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     const reader = await instance.createKey(id, { access: 'read' });

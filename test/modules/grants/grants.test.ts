@@ -14,7 +14,7 @@ const KINDS = [
 
 type Kind = (typeof KINDS)[number]['kind'];
 
-/** The events that tell a person's gain or loss of one slug, with what they hold afterwards. */
+/** Returns the events for a gain or loss of one slug, with the slugs the person holds afterwards. */
 function changeEvents(kind: Kind, userId: string, change: 'added' | 'removed', slug: string, current: string[]) {
   if (kind === 'memberships') {
     const data = { userId, memberships: current, added: [] as string[], removed: [] as string[], [change]: [slug] };
@@ -31,12 +31,12 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const create = async (body: Record<string, unknown>): Promise<string> =>
       (await manage('POST', `/${kind}`, { body })).json.data.id;
     const list = async (): Promise<{ id: string; slug: string }[]> => (await manage('GET', `/${kind}`)).json.data.items;
-    /** Gives a person exactly these. */
+    /** Sets the slugs that a person holds. */
     const hold = (userId: string, ...slugs: string[]) => manage('PUT', `/users/${userId}/${kind}`, { body: { slugs } });
     return { instance, application, manage, create, list, hold, before: watch(instance, application) };
   }
 
-  test('creating one answers its whole record, writes one audit record and no event', async () => {
+  test('creation returns the whole record, writes one audit record and emits no event', async () => {
     const { instance, manage, before } = await setUp();
     const answer = await manage('POST', `/${kind}`, {
       body: { slug: 'editor', name: '  Editor  ', description: 'Writes.', isDefault: true },
@@ -65,19 +65,19 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     });
   });
 
-  test('only the slug is needed; the name follows it', async () => {
+  test('creation needs only the slug, which is also the default name', async () => {
     const { manage } = await setUp();
     const { json } = await manage('POST', `/${kind}`, { body: { slug: 'editor' } });
     expect(json.data).toMatchObject({ name: 'editor', description: null, isDefault: false });
   });
 
-  test.each(['a', '0', 'a.b_c-d:e', '-', 'a'.repeat(64)])('the slug %j is taken', async (slug) => {
+  test.each(['a', '0', 'a.b_c-d:e', '-', 'a'.repeat(64)])('the slug %j is accepted', async (slug) => {
     const { manage } = await setUp();
     expect((await manage('POST', `/${kind}`, { body: { slug } })).json.data.slug).toBe(slug);
   });
 
   test.each(['', 'Admin', 'two words', 'zürich', 'a/b', 'a,b', 'a\n', 'a'.repeat(65), 5, null, undefined, {}])(
-    'the slug %j is refused on creation and on change, naming the field and not the value',
+    'the slug %j is refused on creation and on change, naming the field but not the value',
     async (slug) => {
       const { instance, manage, create } = await setUp();
       const id = await create({ slug: 'editor' });
@@ -100,7 +100,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     [{ slug: 'editor', description: 'a'.repeat(501) }, 'description'],
     [{ slug: 'editor', isDefault: 'yes' }, 'isDefault'],
     [[], 'body'],
-  ])('the body %j is refused, naming what is wrong', async (body, path) => {
+  ])('the body %j is refused with the path of the error', async (body, path) => {
     const { instance, manage } = await setUp();
     const rows = await tables(instance);
     const answer = await manage('POST', `/${kind}`, { body });
@@ -108,7 +108,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('a slug is unique in its application and free in another', async () => {
+  test('a slug is unique within its application, and free in another', async () => {
     const { instance, manage, create } = await setUp();
     await create({ slug: 'editor' });
     const writer = await create({ slug: 'writer' });
@@ -122,7 +122,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect((await other('POST', `/${kind}`, { body: { slug: 'editor' } })).status).toBe(200);
   });
 
-  test('fifty requests at once to make the same slug make it once', async () => {
+  test('fifty concurrent creations of a slug create it once', async () => {
     const { manage, list, before } = await setUp();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => manage('POST', `/${kind}`, { body: { slug: 'editor' } })),
@@ -145,7 +145,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect([answer.status, answer.json.error]).toEqual([409, 'conflict']);
   });
 
-  test('the list is in the order of slugs, and its pages neither skip nor repeat while others are added', async () => {
+  test('the list is ordered by slug and pages without gaps or repeats while others are added', async () => {
     const { manage, create } = await setUp();
     for (const slug of ['m', 'c', 'k', 'e', 'i', 'g']) await create({ slug });
     const found = await pages<{ slug: string }>(manage, `/${kind}?limit=2`, (page) =>
@@ -168,7 +168,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'limit']);
   });
 
-  test('a change touches what it names and nothing else', async () => {
+  test('a change affects the given fields only', async () => {
     const { instance, manage, create, list, before } = await setUp();
     const id = await create({ slug: 'editor', name: 'Editor', description: 'Writes.' });
     const created = (await list()).find((item) => item.id === id)!;
@@ -184,7 +184,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(lastAudit(instance, `${family}.updated`)).toMatchObject({ target_id: id, actor_type: 'key' });
   });
 
-  test('one of another application is not found, just as one that never was', async () => {
+  test('an id of another application gets the same 404 as an unknown one', async () => {
     const { instance, manage } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const foreign = await managing(instance, other)('POST', `/${kind}`, { body: { slug: 'editor' } });
@@ -200,7 +200,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('one that nobody holds is deleted for good', async () => {
+  test('an unused grant is deleted for good', async () => {
     const { manage, create, list, before } = await setUp();
     const id = await create({ slug: 'editor' });
     const answer = await manage('DELETE', `/${kind}/${id}`);
@@ -211,7 +211,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(before.events()).toEqual([]);
   });
 
-  test('one in use is deleted only with force, which takes it from everyone and tells so', async () => {
+  test('a grant in use is deleted only with force, which withdraws it from everyone with an event each', async () => {
     const { instance, application, manage, create, hold } = await setUp();
     const id = await create({ slug: 'editor' });
     await create({ slug: 'other' });
@@ -244,7 +244,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect((await manage('GET', `/users/${bob}`)).json.data[kind]).toEqual([]);
   });
 
-  /** Many people who hold one grant, by default. */
+  /** Creates many people who hold one default grant. */
   async function setUpMany(count = 250) {
     const scene = await setUp();
     const { manage, create } = scene;
@@ -253,7 +253,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     return { ...scene, id, last: ids.at(-1)! };
   }
 
-  test('one that very many hold is taken away in batches that let other requests through, each told once', async () => {
+  test('a grant of many people is withdrawn in batches that do not block requests, with one event each', async () => {
     const { instance, application, manage, id, last, before } = await setUpMany();
     const { token } = await instance.createKey(application.id);
     const { events } = watch(instance, application);
@@ -272,13 +272,13 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(before.kinds().filter((name) => name === `${family}.deleted`)).toHaveLength(1);
   });
 
-  test('one that very many hold is nobody’s from its removal on, and its slug is free, told yet or not', async () => {
+  test('a removed grant of many people is gone at once and its slug free, before the events are emitted', async () => {
     const { instance, application, manage, create, list, hold, id, last } = await setUpMany();
     const slug = 'editor';
     const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const shown = async () => (await instance.call('POST', '/api/v1/session', { token })).json[kind] as string[];
     expect(await shown()).toContain(slug);
-    // Nobody is told while it is looked at.
+    // Without background tasks, no event is emitted while the test looks.
     await instance.services.tasks.stop();
     await manage('DELETE', `/${kind}/${id}?force=true`);
     expect(await shown()).toEqual(kind === 'roles' ? ['user'] : []);
@@ -306,7 +306,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(told).toEqual(changeEvents(kind, last, 'removed', slug, kind === 'roles' ? ['user'] : []));
   });
 
-  test('a slug that very many hold is another at once, and each of them is told once, with what they hold now', async () => {
+  test('a new slug of a grant applies to all its holders at once, and emits events for each once', async () => {
     const { instance, application, manage, id, last } = await setUpMany();
     const { events } = watch(instance, application);
     const renamed = await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
@@ -327,7 +327,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect([told.length, new Set(told).size]).toEqual(kind === 'memberships' ? [250, 250] : [500, 500]);
   });
 
-  test('one renamed twice before all are told is told to the rest as it is called now, and one removed as gone', async () => {
+  test('a grant renamed twice emits its final slug to the remaining holders, and a removed one its loss', async () => {
     const { instance, application, manage, id, last } = await setUpMany();
     await instance.services.tasks.stop();
     const { events } = watch(instance, application);
@@ -351,7 +351,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(instance.sqlite.query('SELECT * FROM long_works').all()).toEqual([]);
   });
 
-  test('the slug of one in use changes only with force, its other fields at any time', async () => {
+  test('the slug of a grant in use changes only with force, its other fields always', async () => {
     const { instance, application, manage, create, hold } = await setUp();
     const id = await create({ slug: 'editor' });
     const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
@@ -367,7 +367,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect((await instance.call('GET', `/api/me/${kind}`, { token })).json.data).toEqual({ [kind]: ['author'] });
   });
 
-  test('a default one is granted on joining, silently, and to nobody who was there before', async () => {
+  test('a default grant is given to new members without an event, and not to existing ones', async () => {
     const { instance, application, manage, create } = await setUp();
     const early = await instance.signIn(application.clientId, 'early@example.com');
     const id = await create({ slug: 'welcome', isDefault: true });
@@ -385,7 +385,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(await holds(late.token)).toContain('welcome');
   });
 
-  test('a change of what a person holds shows at the very next verification of their open session', async () => {
+  test('a change of a person’s grants shows in the next verification of their session', async () => {
     const { instance, application, manage, create, hold } = await setUp();
     const id = await create({ slug: 'editor' });
     const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');

@@ -5,11 +5,11 @@ import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { managing } from '../users/management.ts';
 
-/** More than the slice that is part of the switch. */
+/** More sessions than the first batch, which the state change itself writes. */
 const MANY = 250;
 const EMAIL = 'ada@example.com';
 
-/** Many open sessions of one person, and no runner that finishes the background task. */
+/** Opens many sessions of one person, and stops the background tasks. */
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
@@ -23,13 +23,13 @@ async function setUp() {
 const revoked = (instance: Instance): number =>
   (instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE revoked_at IS NOT NULL').get() as { n: number }).n;
 
-/** Few enough for the limit of failures by one address; the last is among them. */
+/** Picks few enough tokens to stay below the failure limit per address, including the last. */
 const sampleOf = (tokens: readonly string[]) => tokens.filter((_, index) => index % 25 === 24);
 
 const verify = (instance: Instance, token: string) => instance.call('POST', '/api/v1/session', { token });
 
 describe('archiving an application with many open sessions', () => {
-  test('ends all of them at once, whether their rows have been reached or not', async () => {
+  test('ends all of them at once, before the background task has reached their rows', async () => {
     const { instance, application, tokens } = await setUp();
     const answer = await given.lifecycle(instance, application.id, { kind: 'archive' });
     expect([answer.status, answer.json.data.pendingWork]).toEqual([
@@ -40,7 +40,7 @@ describe('archiving an application with many open sessions', () => {
     for (const token of sampleOf(tokens)) expect((await verify(instance, token)).json.error).toBe('revoked');
   });
 
-  test('revives none of them when it is undone before all were reached', async () => {
+  test('revives none of them when it is undone before the task has finished', async () => {
     const { instance, application, tokens, userId } = await setUp();
     await given.lifecycle(instance, application.id, { kind: 'archive' });
     await managing(instance, application)('POST', '/unarchive');
@@ -54,7 +54,7 @@ describe('archiving an application with many open sessions', () => {
     expect((await verify(restarted, back.token)).json.ok).toBe(true);
   });
 
-  test('is followed up after a crash: one event for each session, and then nothing is pending', async () => {
+  test('is completed after a crash: one event per session, and no pending work', async () => {
     const { instance, application, userId } = await setUp();
     const before = instance.events(application.id).length;
     await given.lifecycle(instance, application.id, { kind: 'archive' });

@@ -1,4 +1,4 @@
-/** The code behind a change of an application: to whom it goes, and what it is good for. */
+/** The code that confirms a lifecycle change: its recipients and its scope. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -6,8 +6,8 @@ import { START } from '../../support/instance.ts';
 import { lastAudit, managing, refusal, tables, watch } from '../users/management.ts';
 import { mails, OWNER, setUp, verify, wrong } from './scene.ts';
 
-describe('the code', () => {
-  test('goes to every owner for a key, the same to each, and to nobody else', async () => {
+describe('the lifecycle code', () => {
+  test('is mailed to every owner when a key requests it, the same code to each, and to no one else', async () => {
     const { instance, application, send } = await setUp();
     const owner = await instance.signIn('console', OWNER);
     const invite = (email: string, role: string) =>
@@ -27,7 +27,7 @@ describe('the code', () => {
     }
   });
 
-  test('goes to the acting member alone, owner or not', async () => {
+  test('is mailed only to the acting member, whatever their role', async () => {
     const { instance, send, confirm, times } = await setUp();
     const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
     const sent = mails(instance).length;
@@ -45,7 +45,7 @@ describe('the code', () => {
     expect((await times()).archivedAt).not.toBeNull();
   });
 
-  test('comes with what will happen: the application is hidden after 90 days, never removed', async () => {
+  test('is mailed with the effect: the application is hidden after 90 days and never removed', async () => {
     const { instance, send } = await setUp();
     await send({ kind: 'delete' });
     const { text } = mails(instance).at(-1)!;
@@ -53,7 +53,7 @@ describe('the code', () => {
     expect(text).toContain('It can be restored at any time.');
   });
 
-  test('is told in the mail and nowhere else', async () => {
+  test('appears in the mail only', async () => {
     const { instance, send } = await setUp();
     const sent = await send({ kind: 'delete' });
     expect([sent.status, sent.json.data]).toEqual([
@@ -66,13 +66,13 @@ describe('the code', () => {
       expect(text).not.toContain(code);
   });
 
-  test('may be typed with spaces and hyphens', async () => {
+  test('is accepted with spaces and hyphens', async () => {
     const { ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     expect((await confirm(challengeId, ` ${code.slice(0, 3)}-${code.slice(3)} `)).status).toBe(200);
   });
 
-  test('is dead after five wrong tries, even when it is right then', async () => {
+  test('is locked after five wrong attempts', async () => {
     const { ask, confirm, times } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     const was = await times();
@@ -87,14 +87,14 @@ describe('the code', () => {
     expect(await times()).toEqual(was);
   });
 
-  test('works after four wrong tries', async () => {
+  test('is accepted after four wrong attempts', async () => {
     const { ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     for (let attempt = 0; attempt < 4; attempt += 1) await confirm(challengeId, wrong(code));
     expect((await confirm(challengeId, code)).status).toBe(200);
   });
 
-  test('is good for ten minutes', async () => {
+  test('expires after ten minutes', async () => {
     for (const [age, status, error] of [
       [10 * MINUTE - 1, 200, undefined],
       [10 * MINUTE, 400, 'code_expired'],
@@ -107,7 +107,7 @@ describe('the code', () => {
     }
   });
 
-  test('works once: a retry changes nothing, even where the change could happen again', async () => {
+  test('works once, even when the change would be possible again', async () => {
     const { instance, ask, confirm, manage } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     await confirm(challengeId, code);
@@ -118,7 +118,7 @@ describe('the code', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('of one application does not serve for another, and is not used up there', async () => {
+  test('of one application is refused for another, and is not used up there', async () => {
     const { instance, ask, confirm } = await setUp();
     const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     const { challengeId, code } = await ask({ kind: 'delete' });
@@ -141,7 +141,7 @@ describe('the code', () => {
     expect((await confirm(archive.challengeId, archive.code)).status).toBe(200);
   });
 
-  test('of a sign-in does not confirm, and one that confirms does not sign in', async () => {
+  test('is not interchangeable with a sign-in code', async () => {
     const { instance, application, ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     const signIn = await instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
@@ -153,7 +153,7 @@ describe('the code', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
   });
 
-  test('confirmed a hundred times at once acts once', async () => {
+  test('takes effect once in a hundred concurrent confirmations', async () => {
     const { instance, application, ask, confirm } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const before = watch(instance, application);
@@ -167,7 +167,7 @@ describe('the code', () => {
     ]);
   });
 
-  test('is over once another has been used', async () => {
+  test('expires once another code has been used', async () => {
     const { ask, confirm } = await setUp();
     const first = await ask({ kind: 'archive' });
     const second = await ask({ kind: 'delete' });
@@ -176,7 +176,7 @@ describe('the code', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_expired']);
   });
 
-  test('does not carry out what the state no longer allows', async () => {
+  test('is refused when the current state does not allow the change any more', async () => {
     const { instance, application, ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     await given.application(instance, application.id, { archivedAt: instance.clock.now() });
@@ -196,7 +196,7 @@ describe('the code', () => {
     ['confirm', { challengeId: 'chl_x' }, 'code'],
     ['confirm', { challengeId: 'chl_x', code: '12345' }, 'code'],
     ['confirm', { challengeId: 'chl_x', code: '123456', kind: 'archive' }, 'kind'],
-  ])('a bad %s body %j is refused, naming the field', async (step, body, path) => {
+  ])('a bad %s body %j is refused with the field', async (step, body, path) => {
     const { instance, manage } = await setUp();
     const rows = await tables(instance);
     const answer = await manage('POST', `/lifecycle/${step}`, { body });
@@ -209,8 +209,8 @@ describe.each([
   [{ kind: 'archive' }, 'unarchive', 'application.archived'],
   [{ kind: 'delete' }, 'restore', 'application.deleted'],
   [{ kind: 'delete', skipGrace: true }, 'restore', 'application.hidden'],
-])('after %j', (body, back, reason) => {
-  test('every open session has ended with its event; other applications and the console go on', async () => {
+])('an application after %j', (body, back, reason) => {
+  test('has ended its open sessions with an event each, and no others', async () => {
     const { instance, application, change } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const ada = await instance.signIn(application.clientId, 'ada@example.com');
@@ -233,7 +233,7 @@ describe.each([
     for (const { token } of [elsewhere, owner]) expect((await verify(instance, token)).status).toBe(200);
   });
 
-  test('nobody signs in, not even with a code sent before, and that code stays dead when it is undone', async () => {
+  test('refuses sign-ins, and codes sent before stay invalid after a restore', async () => {
     const { instance, application, change, manage } = await setUp();
     const { clientId } = application;
     const email = 'ada@example.com';
@@ -254,7 +254,7 @@ describe.each([
     expect((await instance.signIn(clientId, email)).token).toMatch(/^est_/);
   });
 
-  test('no session comes back when it is undone', async () => {
+  test('revives no session when it is restored', async () => {
     const { instance, application, change, manage } = await setUp();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     await change(body);
@@ -262,7 +262,7 @@ describe.each([
     expect((await verify(instance, token)).json.error).toBe('revoked');
   });
 
-  test('what the application holds is all still there', async () => {
+  test('keeps its users, memberships, roles and keys', async () => {
     const { instance, application, change } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     await instance.createKey(application.id);

@@ -5,7 +5,7 @@ import { type Instance, START } from '../../support/instance.ts';
 import { lastAudit, tables, watch } from '../users/management.ts';
 import { OWNER, setUp, type SetUp, verify } from './scene.ts';
 
-/** How an application comes into each state. */
+/** Puts an application into each state. */
 const STATES: Record<string, (world: SetUp) => Promise<unknown>> = {
   active: async () => {},
   archived: ({ change }) => change({ kind: 'archive' }),
@@ -40,7 +40,7 @@ const KINDS = {
   'hide_now without grace': { kind: 'hide_now', skipGrace: true },
 } as const;
 
-/** What each request does in each state; null is a refusal. */
+/** The effect of each request in each state. Null means that it is refused. */
 const TABLE: Record<keyof typeof STATES, Record<keyof typeof KINDS, Outcome | null>> = {
   active: {
     archive: ARCHIVED,
@@ -101,14 +101,14 @@ describe.each(CASES)('an application that is $state', ({ state, name, body, outc
     const { clock } = world.instance;
     clock.advance(state === 'past its grace' ? 10 * DAY : 90 * DAY);
     await STATES[state]!(world);
-    // The mails on the way here are sent before the clock jumps beyond them.
+    // The mails must be sent before the clock jumps past them.
     await world.instance.services.mail.runOnce();
     clock.advance(NOW - clock.now());
     return world;
   }
 
   if (outcome === null)
-    test(`takes no ${name}: no code is sent and nothing changes`, async () => {
+    test(`refuses ${name}: no code is sent and nothing changes`, async () => {
       const { instance, send } = await inState();
       const rows = await tables(instance);
       const answer = await send(body);
@@ -116,7 +116,7 @@ describe.each(CASES)('an application that is $state', ({ state, name, body, outc
       expect(await tables(instance)).toEqual(rows);
     });
   else
-    test(`is changed by a confirmed ${name} and not by the asking`, async () => {
+    test(`changes with the confirmation of ${name}, not with the request`, async () => {
       const { instance, application, times, ask, confirm, manage } = await inState();
       const was = await times();
       const before = watch(instance, application);
@@ -136,7 +136,7 @@ describe.each(CASES)('an application that is $state', ({ state, name, body, outc
     });
 });
 
-describe('the way back', () => {
+describe('reverting a lifecycle change', () => {
   const WAYS: Record<string, Record<keyof typeof STATES, 'application.unarchived' | 'application.restored' | null>> = {
     unarchive: {
       active: null,
@@ -159,34 +159,37 @@ describe('the way back', () => {
     Object.entries(row).map(([state, audit]) => ({ action, state, audit })),
   );
 
-  test.each(cases)('$action of one that is $state', async ({ action, state, audit }) => {
-    const world = await setUp();
-    const { instance, application, manage } = world;
-    await STATES[state]!(world);
-    const rows = await tables(instance);
-    const before = watch(instance, application);
-    const answer = await manage('POST', `/${action}`);
-    if (audit === null) {
-      expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
-      expect(await tables(instance)).toEqual(rows);
-      return;
-    }
-    expect([answer.status, answer.json.data]).toEqual([
-      200,
-      expect.objectContaining({ archivedAt: null, deletedAt: null, purgeAfter: null }),
-    ]);
-    expect(before.kinds()).toEqual([audit]);
-    expect(before.events()).toEqual([]);
-    expect(lastAudit(instance, audit)).toMatchObject({
-      target_id: application.id,
-      actor_type: 'key',
-      request_id: answer.headers.get('x-request-id'),
-    });
-    const again = await manage('POST', `/${action}`);
-    expect([again.status, again.json.error]).toEqual([409, 'invalid_state']);
-  });
+  test.each(cases)(
+    '$action of an application that is $state has its defined outcome',
+    async ({ action, state, audit }) => {
+      const world = await setUp();
+      const { instance, application, manage } = world;
+      await STATES[state]!(world);
+      const rows = await tables(instance);
+      const before = watch(instance, application);
+      const answer = await manage('POST', `/${action}`);
+      if (audit === null) {
+        expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
+        expect(await tables(instance)).toEqual(rows);
+        return;
+      }
+      expect([answer.status, answer.json.data]).toEqual([
+        200,
+        expect.objectContaining({ archivedAt: null, deletedAt: null, purgeAfter: null }),
+      ]);
+      expect(before.kinds()).toEqual([audit]);
+      expect(before.events()).toEqual([]);
+      expect(lastAudit(instance, audit)).toMatchObject({
+        target_id: application.id,
+        actor_type: 'key',
+        request_id: answer.headers.get('x-request-id'),
+      });
+      const again = await manage('POST', `/${action}`);
+      expect([again.status, again.json.error]).toEqual([409, 'invalid_state']);
+    },
+  );
 
-  test('takes an optional body: none, an empty one and {}, but no unknown field', async () => {
+  test('accepts no body, an empty one and {}, but no unknown field', async () => {
     for (const body of [undefined, '', '{}']) {
       const { change, manage } = await setUp();
       await change({ kind: 'archive' });
@@ -197,7 +200,7 @@ describe('the way back', () => {
     expect((await manage('POST', '/restore', { body: { force: true } })).status).toBe(400);
   });
 
-  test('is open to the application’s own full key', async () => {
+  test('is allowed with the application’s own full key', async () => {
     const { instance, application, change, manage } = await setUp();
     const { token } = await instance.createKey(application.id);
     await change({ kind: 'delete' });
@@ -211,7 +214,7 @@ describe('the list of applications', () => {
       ({ id }: { id: string }) => id,
     );
 
-  test('keeps archived and deleted ones, and hides hidden ones unless asked for them', async () => {
+  test('contains archived and deleted applications, and hidden ones on request', async () => {
     const { instance, application, change, manage } = await setUp();
     await change({ kind: 'archive' });
     expect(await listed(instance)).toEqual([application.id]);
@@ -226,7 +229,7 @@ describe('the list of applications', () => {
     expect(await listed(instance)).toEqual([application.id]);
   });
 
-  test('hides a deleted one when its ninety days are over, and not before', async () => {
+  test('hides a deleted application after exactly ninety days', async () => {
     const { instance, application, change, manage, times } = await setUp();
     await change({ kind: 'delete' });
     expect(await times()).toMatchObject({ deletedAt: isoTime(START), purgeAfter: isoTime(START + 90 * DAY) });
@@ -239,7 +242,7 @@ describe('the list of applications', () => {
     expect((await manage('GET', '')).status).toBe(200);
   });
 
-  test('says by the server’s own clock whether an application is hidden', async () => {
+  test('computes isHidden from the clock of the server', async () => {
     const { instance, change, manage } = await setUp();
     const isHidden = async () => (await manage('GET', '')).json.data.isHidden;
     expect(await isHidden()).toBe(false);
@@ -253,15 +256,15 @@ describe('the list of applications', () => {
     expect((await manage('POST', '/restore')).json.data.isHidden).toBe(false);
   });
 
-  test('takes no other inclusion', async () => {
+  test('refuses any other value of include', async () => {
     const { instance } = await setUp();
     const answer = await instance.call('GET', '/api/applications?include=all', { token: instance.workspaceKey });
     expect([answer.status, answer.json.fields[0].path]).toEqual([400, 'include']);
   });
 });
 
-describe('the audit record of a change', () => {
-  test('tells who confirmed it in which request', async () => {
+describe('the audit record of a lifecycle change', () => {
+  test('names the person who confirmed it and the request', async () => {
     const { instance, application, ask, manage } = await setUp();
     const owner = await instance.signIn('console', OWNER);
     const { challengeId, code } = await ask({ kind: 'archive' });
@@ -282,7 +285,7 @@ describe('the audit record of a change', () => {
   });
 
   test.each(['audit_records', 'events'])(
-    'and the change are one: when the row in %s cannot be written, nothing happens and the code is not used up',
+    'is written with the change or not at all: when %s fails, nothing happens and the code stays valid',
     async (table) => {
       const { instance, application, ask, confirm, times } = await setUp();
       const { token } = await instance.signIn(application.clientId, 'ada@example.com');

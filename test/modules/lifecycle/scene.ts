@@ -12,7 +12,7 @@ export async function setUp() {
     manage('POST', '/lifecycle/send', { body, ...(token !== undefined && { token }) });
   const confirm = (challengeId: string, code: string) =>
     manage('POST', '/lifecycle/confirm', { body: { challengeId, code } });
-  /** Asks for a change and answers what confirms it. */
+  /** Requests a change, and returns its challenge and code. */
   const ask = async (body: unknown): Promise<{ challengeId: string; code: string }> => {
     const sent = await send(body);
     return { challengeId: sent.json.data.challengeId, code: instance.codeFor(OWNER) };
