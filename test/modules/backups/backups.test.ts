@@ -1,4 +1,4 @@
-/** The server's own backups: made when they are due, kept as long as they should be, and told of when they fail. */
+/** The scheduled backups of the server: when they run, how many are kept, and who is notified of failures. */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(() => bucket.stop());
 
-/** @param to where backups go; by default a folder of the test's own. */
+/** @param environment overrides the settings; backups go to a folder of the test by default. */
 async function open(environment: Record<string, string> = {}) {
   scratch = emptyFolder();
   const backups = join(scratch.path, 'backups');
@@ -33,12 +33,12 @@ async function open(environment: Record<string, string> = {}) {
   const owner = (await instance.signIn('console', 'owner@example.com')).token;
   const listed = async () => (await instance!.call('GET', PATH, { token: owner })).json.data;
   const statuses = async () => (await listed()).runs.map(({ status }: { status: string }) => status);
-  /** A look of the scheduler at what is due. */
-  const look = () => instance!.services.backups.runOnce();
-  return { instance, backups, owner, listed, statuses, look };
+  /** Runs the backups that are due. */
+  const runDue = () => instance!.services.backups.runOnce();
+  return { instance, backups, owner, listed, statuses, runDue };
 }
 
-/** Those about backups, oldest first. */
+/** Reads the mails about backups, oldest first. */
 const mails = ({ sqlite }: Instance) =>
   sqlite
     .query(
@@ -46,31 +46,31 @@ const mails = ({ sqlite }: Instance) =>
     )
     .all() as { recipient: string; subject: string; text: string }[];
 
-describe('the schedule', () => {
-  test('makes the first one at once, the next when it is due, and what was missed when the server is up again', async () => {
-    const { instance, backups, listed, statuses, look } = await open();
-    await look();
+describe('the backup schedule', () => {
+  test('makes the first backup at once, the next when it is due, and a missed one after downtime', async () => {
+    const { instance, backups, listed, statuses, runDue } = await open();
+    await runDue();
     expect(readdirSync(backups)).toHaveLength(1);
     expect((await listed()).nextAt).toBe('2026-03-03T03:00:00.000Z');
 
     instance.clock.advance(15 * HOUR - 1);
-    await look();
+    await runDue();
     expect(readdirSync(backups)).toHaveLength(1);
     instance.clock.advance(1);
-    await look();
-    await look();
+    await runDue();
+    await runDue();
     expect(readdirSync(backups)).toHaveLength(2);
 
     instance.clock.advance(5 * DAY);
-    await look();
-    await look();
+    await runDue();
+    await runDue();
     expect(await statuses()).toEqual(['succeeded', 'succeeded', 'succeeded']);
   });
 
-  test('makes one that is whole: the database as it is, with the instance key', async () => {
-    const { instance, backups, listed, look } = await open();
+  test('makes a complete backup of the database with the instance key', async () => {
+    const { instance, backups, listed, runDue } = await open();
     await instance.createApplication({ name: 'In the backup' });
-    await look();
+    await runDue();
     const [name = ''] = readdirSync(backups);
     expect(name).toMatch(/^gatehouse-[0-9a-f]{8}-20260302T120000Z\.db$/);
     const contents = inspectBackup(join(backups, name), name);
@@ -88,27 +88,27 @@ describe('the schedule', () => {
     expect(run.sha256).toBe(Bun.SHA256.hash(await Bun.file(join(backups, name)).bytes(), 'hex'));
   });
 
-  test('is not held up for years by a clock that was set back', async () => {
-    const { instance, backups, look } = await open();
+  test('still runs after the clock was set back', async () => {
+    const { instance, backups, runDue } = await open();
     instance.sqlite.run(
       `INSERT INTO backup_runs (id, cause, status, place, is_encrypted, started_at, ended_at)
        VALUES ('bkp_1', 'schedule', 'succeeded', '/x', 0, ?1, ?1)`,
       [instance.clock.now() + 700 * DAY],
     );
-    await look();
+    await runDue();
     expect(readdirSync(backups)).toHaveLength(1);
     for (let minutes = 0; minutes < 5; minutes += 1) {
       instance.clock.advance(MINUTE);
-      await look();
+      await runDue();
     }
     expect(readdirSync(backups)).toHaveLength(1);
     instance.clock.advance(DAY);
-    await look();
+    await runDue();
     expect(readdirSync(backups)).toHaveLength(2);
   });
 
-  test('takes up what a crash has interrupted, and not again and again', async () => {
-    const { instance, backups, statuses, look } = await open();
+  test('repeats a backup that a crash interrupted, after fifteen minutes', async () => {
+    const { instance, backups, statuses, runDue } = await open();
     instance.sqlite.run(
       `INSERT INTO backup_runs (id, cause, status, place, is_encrypted, started_at)
        VALUES ('bkp_1', 'schedule', 'running', '/x', 0, ?)`,
@@ -116,21 +116,21 @@ describe('the schedule', () => {
     );
     await instance.services.backups.start();
     expect(await statuses()).toEqual(['interrupted']);
-    await look();
+    await runDue();
     expect(readdirSync(backups)).toEqual([]);
     instance.clock.advance(15 * MINUTE);
-    await look();
+    await runDue();
     expect(readdirSync(backups)).toHaveLength(1);
   });
 });
 
-describe('retention', () => {
-  test('removes this instance’s oldest, and nothing else', async () => {
-    const { instance, backups, look } = await open({ GATEHOUSE_BACKUP_KEEP: '2' });
+describe('the backup retention', () => {
+  test('removes the oldest backups of this instance and no other file', async () => {
+    const { instance, backups, runDue } = await open({ GATEHOUSE_BACKUP_KEEP: '2' });
     const others = ['gatehouse-00000001-20200101T000000Z.db', 'notes.txt'];
     for (const name of others) writeFileSync(join(backups, name), 'x');
     for (let day = 0; day < 4; day += 1) {
-      await look();
+      await runDue();
       instance.clock.advance(DAY);
     }
     const own = readdirSync(backups).filter((name) => !others.includes(name));
@@ -141,16 +141,16 @@ describe('retention', () => {
     expect(readdirSync(backups)).toEqual(expect.arrayContaining(others));
   });
 
-  test('and the backups themselves work in a bucket, by a prefix', async () => {
-    const { instance, statuses, look } = await open({
+  test('works in a bucket with a prefix, as the backups do', async () => {
+    const { instance, statuses, runDue } = await open({
       ...bucket.env,
       GATEHOUSE_BACKUP_TO: `s3://${bucket.bucket}/auth`,
       GATEHOUSE_BACKUP_KEEP: '1',
     });
     await bucket.client.write('auth/notes.txt', 'mine');
-    await look();
+    await runDue();
     instance.clock.advance(DAY);
-    await look();
+    await runDue();
     expect(await statuses()).toEqual(['succeeded', 'succeeded']);
     const keys = await bucket.keys();
     expect(keys).toEqual([
@@ -160,32 +160,32 @@ describe('retention', () => {
     const copy = join(scratch!.path, 'fetched.db');
     await Bun.write(copy, await bucket.client.file(keys[0]!).bytes());
     expect(inspectBackup(copy, copy).rowCount).toBeGreaterThan(0);
-    // Nothing of it stays in the data folder.
+    // The data folder contains no remains of the upload.
     expect(readdirSync(join(scratch!.path, 'data')).filter((name) => name.includes('backup-'))).toEqual([]);
   });
 
-  test('a bucket that refuses the key is a failure that says which setting to mend', async () => {
-    const { listed, look } = await open({
+  test('a bucket that refuses the key fails the backup and names the setting', async () => {
+    const { listed, runDue } = await open({
       ...bucket.env,
       GATEHOUSE_BACKUP_TO: `s3://${bucket.bucket}/auth`,
       GATEHOUSE_S3_ACCESS_KEY_ID: 'WRONG',
     });
-    await look();
+    await runDue();
     const [run] = (await listed()).runs;
     expect(run.status).toBe('failed');
     expect(run.error).toContain('GATEHOUSE_S3_ACCESS_KEY_ID');
   });
 });
 
-describe('failures', () => {
-  test('are mailed once, in the owner’s language, tried again ever less often, and their end is mailed too', async () => {
-    const { instance, backups, listed, statuses, look } = await open();
-    await look();
+describe('backup failures', () => {
+  test('are mailed once in the owner’s language, retried with backoff, and their recovery is mailed', async () => {
+    const { instance, backups, listed, statuses, runDue } = await open();
+    await runDue();
     instance.sqlite.run("UPDATE users SET locale = 'de' WHERE email = 'owner@example.com'");
     rmSync(backups, { recursive: true });
     instance.clock.advance(DAY);
-    await look();
-    await look();
+    await runDue();
+    await runDue();
     expect(await statuses()).toEqual(['failed', 'succeeded']);
     const [run] = (await listed()).runs;
     expect(run.error).toBe(`There is no folder ${backups}; make it, or mount it.`);
@@ -197,88 +197,88 @@ describe('failures', () => {
     expect(mails(instance)[0]!.text).toContain(run.error);
     expect(mails(instance)[0]!.text).toContain('2. März 2026');
 
-    // 15, then 30 minutes.
+    // The retries wait 15 and then 30 minutes.
     instance.clock.advance(15 * MINUTE);
-    await look();
+    await runDue();
     instance.clock.advance(15 * MINUTE);
-    await look();
+    await runDue();
     expect(await statuses()).toEqual(['failed', 'failed', 'succeeded']);
     expect(mails(instance)).toHaveLength(1);
 
     mkdirSync(backups);
     instance.clock.advance(15 * MINUTE);
-    await look();
+    await runDue();
     expect(await statuses()).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
     instance.clock.advance(DAY);
-    await look();
+    await runDue();
     expect(mails(instance).map(({ subject }) => subject)).toEqual([
       'Die Sicherung von localhost:8080 ist fehlgeschlagen',
       'Sicherungen von localhost:8080 funktionieren wieder',
     ]);
   });
 
-  test('leave no file of any name behind', async () => {
-    const { instance, backups, statuses, look } = await open({ GATEHOUSE_BACKUP_PASSPHRASE_FILE: '/nowhere' });
-    await look();
+  test('leave no file behind', async () => {
+    const { instance, backups, statuses, runDue } = await open({ GATEHOUSE_BACKUP_PASSPHRASE_FILE: '/nowhere' });
+    await runDue();
     expect(await statuses()).toEqual(['failed']);
     expect(readdirSync(backups)).toEqual([]);
     expect(mails(instance)).toHaveLength(1);
   });
 
-  test('are among what the instance’s health warns of', async () => {
-    const { instance, backups, owner, look } = await open();
+  test('cause warnings in the instance health', async () => {
+    const { instance, backups, owner, runDue } = await open();
     const codes = async () =>
       (await instance.call('GET', '/api/workspace/health', { token: owner })).json.data.warnings.map(
         ({ code }: { code: string }) => code,
       );
-    await look();
+    await runDue();
     expect(await codes()).not.toContain('backup_failed');
     rmSync(backups, { recursive: true });
     instance.clock.advance(DAY);
-    await look();
+    await runDue();
     expect(await codes()).toContain('backup_failed');
     mkdirSync(backups);
     instance.clock.advance(HOUR);
-    await look();
+    await runDue();
     instance.clock.advance(2 * DAY);
     expect(await codes()).toContain('backup_late');
   });
 });
 
-describe('by hand', () => {
-  test('an owner starts one, and a second while it runs is refused', async () => {
-    const { instance, backups, owner, statuses, look } = await open();
+describe('a manual backup', () => {
+  test('is started by an owner, and refused while another one runs', async () => {
+    const { instance, backups, owner, statuses, runDue } = await open();
     const first = await instance.call('POST', PATH, { token: owner });
     expect([first.status, first.json.data.status, first.json.data.cause]).toEqual([200, 'running', 'manual']);
     const second = await instance.call('POST', PATH, { token: owner });
     expect([second.status, second.json.error]).toEqual([409, 'invalid_state']);
-    await look();
+    await runDue();
     while ((await statuses())[0] === 'running') await Bun.sleep(5);
     expect(await statuses()).toEqual(['succeeded']);
     expect(readdirSync(backups)).toHaveLength(1);
     expect(instance.auditKinds()).toContain('workspace.backup_started');
   });
 
-  test('is refused while the command makes one of the same folder', async () => {
-    const { instance, owner, statuses, look } = await open();
+  test('is refused while the backup command uses the same data folder', async () => {
+    const { instance, owner, statuses, runDue } = await open();
     const lock = lockBackups(join(scratch!.path, 'data'))!;
     expect((await instance.call('POST', PATH, { token: owner })).status).toBe(409);
-    await look();
+    await runDue();
     expect(await statuses()).toEqual([]);
     lock.release();
-    await look();
+    await runDue();
     expect(await statuses()).toEqual(['succeeded']);
   });
 
-  test('needs a place', async () => {
-    const { instance, owner, listed, look } = await open({ GATEHOUSE_BACKUP_TO: '' });
+  test('is refused without a destination', async () => {
+    const { instance, owner, listed, runDue } = await open({ GATEHOUSE_BACKUP_TO: '' });
     const answer = await instance.call('POST', PATH, { token: owner });
     expect([answer.status, answer.json.message]).toEqual([409, expect.stringContaining('GATEHOUSE_BACKUP_TO')]);
-    await look();
+    await runDue();
     expect(await listed()).toMatchObject({ place: null, nextAt: null, runs: [] });
   });
 
-  test('and the list are for those who run the instance alone', async () => {
+  test('and the list are limited to owners of the first workspace', async () => {
     const { instance } = await open();
     const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
     for (const method of ['GET', 'POST']) {
@@ -298,7 +298,7 @@ describe('by hand', () => {
     expect(existsSync(join(scratch!.path, 'backups'))).toBe(true);
   });
 
-  test('a stop of the server gives one up and leaves nothing of it', async () => {
+  test('is aborted when the server stops, and leaves no file', async () => {
     const { instance, backups, owner } = await open();
     await instance.call('POST', PATH, { token: owner });
     await instance.services.backups.stop();

@@ -5,27 +5,27 @@ import { createInstance } from '../../support/instance.ts';
 
 const READY = { status: 'ok' };
 
-describe('health', () => {
-  test.each(['/healthz', '/readyz'])('%s is open to all, flat, and not cached', async (path) => {
+describe('the health check', () => {
+  test.each(['/healthz', '/readyz'])('%s is public, has no envelope and is not cached', async (path) => {
     const { status, json, headers } = await (await createInstance()).call('GET', path);
     expect([status, json, headers.get('cache-control')]).toEqual([200, READY, 'no-store']);
   });
 
-  test('is not ready while the server stops, and still alive', async () => {
+  test('reports not ready while the server stops, and still alive', async () => {
     const { app } = await createInstance({ isStopping: () => true });
     const ready = await app.fetch(new Request('http://localhost/readyz'));
     expect([ready.status, ((await ready.json()) as { error: string }).error]).toEqual([503, 'unavailable']);
     expect((await app.fetch(new Request('http://localhost/healthz'))).status).toBe(200);
   });
 
-  test('is not ready on a schema of another binary', async () => {
+  test('reports not ready when the schema belongs to another version', async () => {
     const instance = await createInstance();
     instance.sqlite.run('PRAGMA user_version = 99');
     const { status, json } = await instance.call('GET', '/readyz');
     expect([status, json.error]).toEqual([503, 'unavailable']);
   });
 
-  test('is not ready when the database cannot be had, and says no more than that', async () => {
+  test('reports not ready when the database is unavailable, without details', async () => {
     const instance = await createInstance();
     await instance.db.close();
     const { status, json, text } = await instance.call('GET', '/readyz');
@@ -41,7 +41,7 @@ describe('health', () => {
     expect((await instance.call('GET', '/readyz')).status).toBe(200);
   });
 
-  test('is not ready, and acknowledges no write, once the database was deleted while it runs', async () => {
+  test('reports not ready, and refuses writes, once the database file is deleted at run time', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     rmSync(instance.sqlite.filename);
@@ -58,7 +58,7 @@ describe('health', () => {
     expect((await instance.call('GET', '/healthz')).status).toBe(200);
   });
 
-  test('is not ready while nothing can be committed, and ready again after', async () => {
+  test('reports not ready while commits fail, and ready again afterwards', async () => {
     const instance = await createInstance();
     const mend = given.brokenWrites(instance, 'INSERT ON rate_counters', "NEW.bucket = 'probe'");
     const { status, json, headers } = await instance.call('GET', '/readyz');
@@ -67,7 +67,7 @@ describe('health', () => {
     expect((await instance.call('GET', '/readyz')).json).toEqual(READY);
   });
 
-  test('knows that writes can be made by committing a row now and then', async () => {
+  test('tests commits by writing a probe row from time to time', async () => {
     const instance = await createInstance();
     const count = () => instance.sqlite.query("SELECT count(*) AS n FROM rate_counters WHERE bucket = 'probe'").get();
     await instance.call('GET', '/readyz');

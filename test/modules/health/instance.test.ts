@@ -1,4 +1,4 @@
-/** The view that those who run an instance have of it: theirs alone, whole, and without a secret. */
+/** The health of the instance as its operators see it: visible to them alone, complete, and without secrets. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
@@ -20,8 +20,8 @@ async function healthOf(instance: Instance, token: string, query = '') {
 
 const codesOf = (health: { warnings: { code: string }[] }) => health.warnings.map(({ code }) => code);
 
-describe('who may ask', () => {
-  test('owners signed in to the console; no admin, member or key', async () => {
+describe('access to the instance health', () => {
+  test('is limited to owners who are signed in to the console', async () => {
     const { instance, admin, member, owner } = await setUpPeople();
     for (const token of [admin.token, member.token, instance.workspaceKey])
       expect((await instance.call('GET', PATH, { token })).status).toBe(403);
@@ -29,7 +29,7 @@ describe('who may ask', () => {
     expect((await healthOf(instance, owner.token)).isOperator).toBe(true);
   });
 
-  test('an owner of another workspace sees nothing of settings, queues, database and warnings', async () => {
+  test('of an owner of another workspace excludes settings, queues, database and warnings', async () => {
     const { instance, admin } = await setUpPeople();
     const made = await instance.call('POST', '/api/workspaces', {
       token: await tokenOf(instance, 'owner@example.com'),
@@ -56,8 +56,8 @@ describe('who may ask', () => {
   });
 });
 
-describe('what is told', () => {
-  test('is what there is: version, file, what waits, mail, address and every setting', async () => {
+describe('the instance health', () => {
+  test('contains version, database, queues, mail, base URL and every setting', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_PORT: '9000' } });
     const { token } = await instance.signIn('console', 'owner@example.com');
     instance.clock.advance(90 * SECOND);
@@ -88,7 +88,7 @@ describe('what is told', () => {
     expect(setting('GATEHOUSE_SMTP_URL')).toMatchObject({ value: null, isDefault: true });
   });
 
-  test('never holds a secret that was set', async () => {
+  test('never contains the value of a secret', async () => {
     const url = 'smtp://canary-user:canary-password@127.0.0.1:2525';
     const mail = smtpTransport({ url, from: 'Acme <no-reply@acme.example>' });
     const instance = await createInstance({
@@ -118,7 +118,7 @@ describe('what is told', () => {
     instance.services.mail.close();
   });
 
-  test('counts what waits by indexes, and no more often than every five seconds', async () => {
+  test('counts the queues by index, at most every five seconds', async () => {
     const instance = await createInstance({
       mail: { slots: 1, send: () => new Promise(() => {}), close() {} },
     });
@@ -153,7 +153,7 @@ describe('what is told', () => {
     expect(plan.map(({ detail }) => detail).join()).toContain('USING COVERING INDEX mails_due');
   });
 
-  test('separates deliveries that are held from those to be sent', async () => {
+  test('separates held deliveries from queued ones', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const webhook = await instance.call('POST', `/api/applications/${id}/webhooks`, {
@@ -170,7 +170,7 @@ describe('what is told', () => {
     expect((await healthOf(instance, token)).queues).toMatchObject({ deliveriesQueued: 0, deliveriesHeld: 1 });
   });
 
-  test('warns of a proxy that is not trusted once it was seen', async () => {
+  test('warns of an untrusted proxy once a request came through one', async () => {
     const instance = await createInstance();
     const { token } = await instance.signIn('console', 'owner@example.com');
     expect(codesOf(await healthOf(instance, token))).toEqual(['mail_goes_nowhere', 'base_url_unset']);

@@ -1,4 +1,4 @@
-/** Every warning has its cause, and none comes without it. */
+/** Each warning appears for its cause, and only then. */
 import { expect, test } from 'bun:test';
 import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { type Observed, WARNING_CODES, warningsOf } from '@/modules/health/warnings.ts';
@@ -7,7 +7,7 @@ const NOW = 1_000_000_000_000;
 const NONE = { count: 0, dueAt: null };
 const since = (ms: number) => ({ count: 1, dueAt: NOW - ms });
 
-const WELL: Observed = {
+const HEALTHY: Observed = {
   now: NOW,
   baseUrl: 'https://auth.example.com',
   facts: {
@@ -34,10 +34,10 @@ const WELL: Observed = {
   backups: { lastGoodAt: NOW - DAY, isLate: false, error: null },
 };
 
-const { facts, database, queues } = WELL;
+const { facts, database, queues } = HEALTHY;
 const outbox = { transport: 'outbox', server: null, from: null } as const;
 
-const ILL: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
+const UNHEALTHY: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
   ['mail_goes_nowhere', { facts: { ...facts, mail: outbox } }],
   ['base_url_unset', { baseUrl: 'http://localhost:8080', facts: { ...facts, isBaseUrlSet: false } }],
   ['base_url_not_https', { baseUrl: 'http://auth.example.com' }],
@@ -57,28 +57,28 @@ const ILL: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
   ['long_work_waits', { queues: { ...queues, longWork: since(HOUR) } }],
 ];
 
-test('an instance that is well has none, and neither has one for development or tests that sends no mail', () => {
-  expect(warningsOf(WELL)).toEqual([]);
+test('there is no warning for a healthy instance, nor for a development or test instance without mail', () => {
+  expect(warningsOf(HEALTHY)).toEqual([]);
   for (const mode of ['dev', 'ephemeral'] as const)
     expect(
       warningsOf({
-        ...WELL,
+        ...HEALTHY,
         baseUrl: 'http://localhost:1',
         facts: { ...facts, mode, isBaseUrlSet: false, mail: outbox },
       }),
     ).toEqual([]);
   for (const baseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1', 'http://app.localhost'])
-    expect(warningsOf({ ...WELL, baseUrl })).toEqual([]);
-  expect(warningsOf({ ...WELL, database: { ...database, freeBytes: null } })).toEqual([]);
+    expect(warningsOf({ ...HEALTHY, baseUrl })).toEqual([]);
+  expect(warningsOf({ ...HEALTHY, database: { ...database, freeBytes: null } })).toEqual([]);
 });
 
-test.each(ILL)('%s', (code, observed) => {
-  const warnings = warningsOf({ ...WELL, ...observed });
+test.each(UNHEALTHY)('the warning %s appears alone for its cause, with a message and a remedy', (code, observed) => {
+  const warnings = warningsOf({ ...HEALTHY, ...observed });
   expect(warnings.map((warning) => warning.code)).toEqual([code]);
   for (const { message, remedy } of warnings)
     expect([message, remedy].map((text) => /[.]$/.test(text))).toEqual([true, true]);
 });
 
-test('each of them has a case here', () => {
-  expect([...new Set(ILL.map(([code]) => code))].sort()).toEqual([...WARNING_CODES].sort());
+test('every warning code has a case in this file', () => {
+  expect([...new Set(UNHEALTHY.map(([code]) => code))].sort()).toEqual([...WARNING_CODES].sort());
 });
