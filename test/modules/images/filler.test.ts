@@ -1,4 +1,4 @@
-/** Files that hold no more picture than others, but very many parts: they are there to keep the reader busy. */
+/** Files with a small picture and very many empty parts, made to keep the parser busy. */
 import { describe, expect, test } from 'bun:test';
 import type { AppError } from '@/core/error.ts';
 import { inspect } from '@/modules/images/inspect.ts';
@@ -15,16 +15,16 @@ function isRefused(format: Bun.Image.Format, file: Uint8Array): boolean {
   }
 }
 
-/** A part, repeated up to nine MiB, put into a file at a place. */
+/** Inserts nine MiB of copies of one part at an offset of a file. */
 function stuffed(file: Uint8Array, at: number, part: Uint8Array): Buffer {
   const filler = Buffer.concat(Array.from({ length: Math.floor((9 * MIB) / part.length) }, () => part));
   return Buffer.concat([file.subarray(0, at), filler, file.subarray(at)]);
 }
 
-describe('a picture stuffed with empty parts is refused', () => {
+describe('a picture stuffed with empty parts', () => {
   const picture = png(8, 8, () => RED);
 
-  test('WebP: chunks, at its top and in a frame', async () => {
+  test('is refused as WebP with chunks, at the top level and in a frame', async () => {
     const still = Buffer.from(await webp(picture));
     const empty = Buffer.from('JUNK\0\0\0\0', 'latin1');
     const file = stuffed(still, 12, empty);
@@ -38,11 +38,11 @@ describe('a picture stuffed with empty parts is refused', () => {
     expect(isRefused('webp', animated)).toBe(true);
   });
 
-  test('PNG: chunks', () => {
+  test('is refused as PNG with chunks', () => {
     expect(isRefused('png', stuffed(picture, 33, Buffer.from('\0\0\0\0tEXt\0\0\0\0', 'latin1')))).toBe(true);
   });
 
-  test('GIF: extensions, and blocks of one byte', () => {
+  test('is refused as GIF with extensions or blocks of one byte', () => {
     const screen = Buffer.from('GIF89a\x08\0\x08\0\0\0\0', 'latin1');
     const frame = Buffer.from(',\0\0\0\0\x08\0\x08\0\0\x02\x01\0\0;', 'latin1');
     expect(isRefused('gif', Buffer.concat([screen, frame]))).toBe(false);
@@ -54,7 +54,7 @@ describe('a picture stuffed with empty parts is refused', () => {
     expect(isRefused('gif', stuffed(comment, screen.length + 2, Buffer.from([1, 65])))).toBe(true);
   });
 
-  test('JPEG: segments, fill bytes and escapes', async () => {
+  test('is refused as JPEG with segments, fill bytes or escapes', async () => {
     const photo = await jpeg(picture);
     expect(isRefused('jpeg', stuffed(photo, 2, Buffer.from([0xff, 0xfe, 0, 2])))).toBe(true);
     expect(isRefused('jpeg', stuffed(photo, 2, Buffer.from([0xff])))).toBe(true);

@@ -1,4 +1,4 @@
-/** Pictures made pixel by pixel, files that only look like pictures, and a look at the pixels of any. */
+/** Builds pictures pixel by pixel and files that resemble pictures, and reads the pixels of any picture. */
 import { constants, crc32, deflateRawSync, deflateSync, inflateSync } from 'node:zlib';
 
 export type Colour = readonly [red: number, green: number, blue: number, alpha?: number];
@@ -18,7 +18,7 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
-/** @param compressed the filtered lines, of colour type 2 or 6. */
+/** @param compressed the filtered scan lines, of colour type 2 or 6 */
 function pngOf(width: number, height: number, colourType: 2 | 6, compressed: Uint8Array, extra: Buffer[] = []) {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width);
@@ -50,7 +50,7 @@ export function png(width: number, height: number, paint: Paint, { hasAlpha = fa
   return pngOf(width, height, hasAlpha ? 6 : 2, deflateSync(lines), extra);
 }
 
-/** As above, with lines of one colour each, which is much faster. */
+/** Builds a PNG whose lines have one colour each, which is much faster than pixel by pixel. */
 export function stripedPng(width: number, height: number, colourOf: (y: number) => Colour, { hasAlpha = false } = {}) {
   const channels = hasAlpha ? 4 : 3;
   const length = width * channels + 1;
@@ -62,16 +62,16 @@ export function stripedPng(width: number, height: number, colourOf: (y: number) 
   return pngOf(width, height, hasAlpha ? 6 : 2, deflateSync(lines));
 }
 
-/** A whole picture of one colour that is nearly nothing compressed. */
+/** Builds a picture of one colour, which compresses to almost nothing. */
 export function flatPng(width: number, height: number): Buffer {
   return pngOf(width, height, 2, deflateSync(Buffer.alloc((width * 3 + 1) * height), { level: 9 }));
 }
 
-/** 16,384 × 16,384 pixels that are all there: 800 MB of zeros in less than one. */
+/** Builds a picture of 16,384 × 16,384 real pixels: 800 MB of zeros in less than 1 MB. */
 export function hugePng(side = 16_384): Buffer {
   const MIB = 1024 * 1024;
   const length = (side * 3 + 1) * side;
-  // Blocks that need nothing of those before them can be written again and again.
+  // A full flush makes a block independent of earlier ones, so that it can be repeated.
   const block = deflateRawSync(Buffer.alloc(MIB), { level: 9, finishFlush: constants.Z_FULL_FLUSH });
   const rest = deflateRawSync(Buffer.alloc(length % MIB));
   const checksum = Buffer.alloc(4);
@@ -88,7 +88,7 @@ export const jpeg = (bytes: Uint8Array, options: { quality?: number; progressive
 export const webp = (bytes: Uint8Array, options: { quality?: number; lossless?: boolean } = { quality: 90 }) =>
   image(bytes).webp(options).buffer();
 
-/** An EXIF block: an orientation, and a place by GPS. */
+/** Builds an EXIF block with an orientation and a GPS position. */
 export function exif(orientation: number): Buffer {
   const block = Buffer.from(
     '4d4d002a00000008' + // big-endian TIFF, first directory at 8
@@ -105,7 +105,7 @@ export function exif(orientation: number): Buffer {
   return Buffer.concat([block, Buffer.from('GPS 48.8584N 2.2945E secret place')]);
 }
 
-/** Puts a segment behind the first marker. */
+/** Inserts a segment behind the first marker. */
 export function withSegment(file: Buffer, marker: number, data: Buffer): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);
@@ -115,7 +115,7 @@ export function withSegment(file: Buffer, marker: number, data: Buffer): Buffer 
 export const withExif = (file: Buffer, orientation: number) =>
   withSegment(file, 0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif(orientation)]));
 
-/** Two frames: the first red, the second blue. */
+/** Builds an animation of two frames: the first red, the second blue. */
 export function animatedGif(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.write('GIF89a');
@@ -131,7 +131,7 @@ export function animatedGif(width: number, height: number): Buffer {
   ]);
 }
 
-/** LZW that clears its table before it would grow: each code has three bits. */
+/** Encodes LZW that clears its table before it would grow: each code has three bits. */
 function gifFrame(width: number, height: number, colour: number): Buffer {
   const bits: number[] = [];
   const put = (code: number) => bits.push(code & 1, (code >> 1) & 1, code >> 2);
@@ -162,13 +162,13 @@ function riffChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([head, data, Buffer.alloc(data.length & 1)]);
 }
 
-/** An animation of stills of the same size; the canvas is theirs. */
+/** Builds an animation of stills of the same size, which is also the size of the canvas. */
 export function animatedWebp(width: number, height: number, ...stills: Buffer[]): Buffer {
   const size = Buffer.alloc(6);
   size.writeUIntLE(width - 1, 0, 3);
   size.writeUIntLE(height - 1, 3, 3);
   const frames = stills.map((still) => {
-    // Of a still with alpha, VP8X stands before what a frame takes.
+    // A still with alpha has a VP8X chunk before the parts that belong in a frame.
     const parts = still.toString('latin1', 12, 16) === 'VP8X' ? still.subarray(30) : still.subarray(12);
     return riffChunk('ANMF', Buffer.concat([Buffer.alloc(6), size, Buffer.from([100, 0, 0, 0]), parts]));
   });
@@ -179,7 +179,7 @@ export function animatedWebp(width: number, height: number, ...stills: Buffer[])
   ]);
 }
 
-/** A WebP with an EXIF chunk. */
+/** Builds a WebP with an EXIF chunk. */
 export function webpWithExif(still: Buffer, width: number, height: number, block: Buffer): Buffer {
   const size = Buffer.alloc(6);
   size.writeUIntLE(width - 1, 0, 3);
@@ -205,7 +205,7 @@ export interface Pixels {
   at(x: number, y: number): number[];
 }
 
-/** Decoded by Bun.Image, then read by hand. */
+/** Decodes a picture with Bun.Image and reads its pixels. */
 export async function pixelsOf(bytes: Uint8Array): Promise<Pixels> {
   const file = await image(bytes).png({ compressionLevel: 0 }).buffer();
   const [width, height] = [file.readUInt32BE(16), file.readUInt32BE(20)];
@@ -218,7 +218,7 @@ export async function pixelsOf(bytes: Uint8Array): Promise<Pixels> {
   return { width, height, at: (x, y) => [...lines.subarray(at(x, y), at(x, y) + 4)] };
 }
 
-/** Whether a pixel is that colour, as well as lossy compression keeps it. */
+/** Returns whether a pixel has a colour, within the error of lossy compression. */
 export function isNear(pixel: readonly number[], [red, green, blue, alpha = 255]: Colour, tolerance = 24): boolean {
   return [red, green, blue, alpha].every((value, index) => Math.abs(value - pixel[index]!) <= tolerance);
 }

@@ -1,4 +1,4 @@
-/** What becomes of a picture: its variants, pixel by pixel. */
+/** The variants of a picture, checked pixel by pixel. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { AppError } from '@/core/error.ts';
 import { render, type Variant } from '@/modules/images/render.ts';
@@ -29,10 +29,10 @@ import {
   withSegment,
 } from './pictures.ts';
 
-// Pictures of many megapixels are made and compressed here.
-setDefaultTimeout(120_000);
+// Pictures of many megapixels take long to make and compress.
+setDefaultTimeout(60_000);
 
-/** A copy goes in: what is rendered may be changed. */
+/** Renders a copy, since rendering may change its input. */
 const renderAs = (kind: ImageKind, file: Uint8Array) => render(new Uint8Array(file), SHAPES[kind]);
 
 async function sizesOf(variants: readonly Variant[]) {
@@ -44,7 +44,7 @@ async function sizesOf(variants: readonly Variant[]) {
   );
 }
 
-/** Checks colours at places that are given as shares of width and height. */
+/** Checks colours at positions given as fractions of width and height. */
 async function expectPixels({ bytes }: Variant, ...expected: (readonly [x: number, y: number, colour: Colour])[]) {
   const { width, height, at } = await pixelsOf(bytes);
   for (const [x, y, colour] of expected) {
@@ -53,7 +53,7 @@ async function expectPixels({ bytes }: Variant, ...expected: (readonly [x: numbe
   }
 }
 
-/** The refusal of a file, as its sender is told. */
+/** Returns the error message for a refused file. */
 async function refusalOf(file: Uint8Array, kind: ImageKind = 'avatar'): Promise<string> {
   const error = await renderAs(kind, file).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(AppError);
@@ -66,12 +66,12 @@ const thirds: Paint = (x) => (x < 40 ? RED : x < 80 ? GREEN : BLUE);
 const upright: Paint = (x, y) => (y < 20 ? (x < 30 ? RED : GREEN) : x < 30 ? BLUE : WHITE);
 const SMALL = png(60, 40, upright);
 
-describe('the variants', () => {
+describe('the variants of a picture', () => {
   test.each([
     ['a landscape', 4000, 3000],
     ['a portrait', 3000, 4000],
     ['a square', 3000, 3000],
-  ])('of %s of enough pixels have exactly their sizes', async (_, width, height) => {
+  ])('of %s with enough pixels have exactly their sizes', async (_, width, height) => {
     const file = await jpeg(flatPng(width, height));
     expect(await sizesOf(await renderAs('avatar', file))).toEqual([
       [128, 128, 128, 'webp'],
@@ -85,7 +85,7 @@ describe('the variants', () => {
     ]);
   });
 
-  test('are never enlarged: what is larger than the cut picture has its resolution', async () => {
+  test('are never enlarged beyond the resolution of the cropped picture', async () => {
     const file = png(300, 200, thirds);
     expect(await sizesOf(await renderAs('avatar', file))).toEqual([
       [128, 128, 128, 'webp'],
@@ -105,7 +105,7 @@ describe('the variants', () => {
     [5000, 1, 1, [3, 1]],
     [2, 3, 2, [2, 1]],
     [60_000, 1, 1, [3, 1]],
-  ] as const)('of %d × %d pixels exist as well', async (width, height, side, [wide, high]) => {
+  ] as const)('exist even for %d × %d pixels', async (width, height, side, [wide, high]) => {
     const files = [flatPng(width, height), await jpeg(flatPng(width, height))];
     for (const file of files) {
       expect((await sizesOf(await renderAs('avatar', file))).map((size) => size.slice(1, 3))).toEqual(
@@ -117,7 +117,7 @@ describe('the variants', () => {
     }
   });
 
-  test('are cut around the centre, of width and of height', async () => {
+  test('are cropped around the centre, in width and in height', async () => {
     const [wide, high] = [png(120, 40, thirds), png(40, 120, (x, y) => thirds(y, x))];
     const corners = [0.08, 0.92].flatMap((x) => [0.08, 0.92].map((y) => [x, y, GREEN] as const));
     for (const lossless of [wide, high])
@@ -129,7 +129,7 @@ describe('the variants', () => {
     await expectPixels(banner!, ...corners);
   });
 
-  test('of a large picture are cut to the same part, whichever way memory is saved', async () => {
+  test('of a large picture show the same crop for every format and memory-saving path', async () => {
     const [width, height] = [3000, 4000];
     const bands = (y: number) => (y < height / 3 ? RED : y < (2 * height) / 3 ? GREEN : BLUE);
     const opaque = stripedPng(width, height, bands);
@@ -159,7 +159,7 @@ describe('the variants', () => {
     }
   });
 
-  test('keep what can be seen through', async () => {
+  test('keep transparency', async () => {
     const half = png(64, 64, (x) => (x < 32 ? [255, 0, 0, 0] : [0, 0, 255, 128]), { hasAlpha: true });
     const lossless = await webp(half, { lossless: true });
     const files = [half, await webp(half), lossless, animatedWebp(64, 64, await webp(half), lossless)];
@@ -171,7 +171,7 @@ describe('the variants', () => {
     }
   });
 
-  test('of an animation are of its first frame', async () => {
+  test('of an animation show its first frame', async () => {
     const gif = animatedGif(20, 10);
     const [red, blue] = [await webp(png(20, 10, () => RED)), await webp(png(20, 10, () => BLUE))];
     for (const file of [gif, animatedWebp(20, 10, red, blue)]) {
@@ -182,8 +182,8 @@ describe('the variants', () => {
   });
 });
 
-describe('the orientation', () => {
-  /** How the pixels of an upright picture are stored under each orientation (EXIF 2.3 §4.6.4). */
+describe('the EXIF orientation', () => {
+  /** The stored pixels of an upright picture under each orientation (EXIF 2.3 §4.6.4). */
   const stored: Record<number, (width: number, height: number, paint: Paint) => [number, number, Paint]> = {
     1: (w, h, paint) => [w, h, paint],
     2: (w, h, paint) => [w, h, (x, y) => paint(w - 1 - x, y)],
@@ -203,7 +203,7 @@ describe('the orientation', () => {
       await expectPixels(variants[2]!, [0.2, 0.2, RED], [0.8, 0.2, GREEN], [0.2, 0.8, BLUE], [0.8, 0.8, WHITE]);
   };
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('%d of a JPEG, a PNG and a WebP is applied', async (orientation) => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('%d is applied for JPEG, PNG and WebP', async (orientation) => {
     const [width, height, paint] = stored[orientation]!(60, 40, upright);
     const file = png(width, height, paint);
     await expectUpright(withExif(await jpeg(file), orientation));
@@ -211,7 +211,7 @@ describe('the orientation', () => {
     await expectUpright(webpWithExif(await webp(file), width, height, exif(orientation)));
   });
 
-  test('that is nonsense, or in a broken block, is none', async () => {
+  test('is ignored when it is invalid or in a broken block', async () => {
     const file = await jpeg(SMALL);
     const block = Buffer.from('Exif\0\0', 'latin1');
     for (const broken of [withExif(file, 0), withExif(file, 9), withSegment(file, 0xe1, block)])
@@ -221,7 +221,7 @@ describe('the orientation', () => {
   });
 });
 
-test('nothing of a picture’s metadata is left: no place, no profile, no comment', async () => {
+test('the variants contain no metadata: no position, profile or comment', async () => {
   const SECRET = /GPS|secret|Exif|EXIF|ICCP|XMP|http/;
   const profile = Buffer.from('ICC_PROFILE\0\x01\x01secret profile', 'latin1');
   const xmp = Buffer.from('http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>secret</x:xmpmeta>', 'latin1');
@@ -242,7 +242,7 @@ test('nothing of a picture’s metadata is left: no place, no profile, no commen
   }
 });
 
-describe('refused is', () => {
+describe('rendering', () => {
   const whole = async () => ({
     jpeg: await jpeg(SMALL),
     progressive: await jpeg(SMALL, { quality: 90, progressive: true }),
@@ -252,9 +252,9 @@ describe('refused is', () => {
     gif: animatedGif(20, 10),
   });
 
-  test('a picture that is cut off, wherever', async () => {
+  test('refuses a truncated picture', async () => {
     for (const [format, file] of Object.entries(await whole())) {
-      // Of an animation the first frame is enough; half of that is not.
+      // The first frame of an animation suffices, but not half of it.
       const most = format === 'gif' ? 0.4 : 0.99;
       for (const share of [0.1, 0.3, 0.4, 0.7, 0.9, 0.99].filter((part) => part <= most)) {
         const message = await refusalOf(file.subarray(0, Math.floor(file.length * share)));
@@ -281,16 +281,16 @@ describe('refused is', () => {
     ['the beginning of a JPEG', '\xff\xd8\xff\xe0'],
     ['a JPEG without a picture', '\xff\xd8\xff\xd9'],
     ['a WebP without a picture', 'RIFF\x04\0\0\0WEBP'],
-  ])('what is no picture: %s', async (_, text) => {
+  ])('refuses a file that is not a picture: %s', async (_, text) => {
     expect(await refusalOf(Buffer.from(text, 'latin1'))).toMatch(/send|save/);
   });
 
-  test('noise behind the first bytes of any format', async () => {
+  test('refuses noise after the header of any format', async () => {
     const noise = Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 251));
     for (const file of Object.values(await whole())) await refusalOf(Buffer.concat([file.subarray(0, 24), noise]));
   });
 
-  test('a picture of 16,384 × 16,384 pixels, at once, whether it is there or only claimed', async () => {
+  test('refuses 16,384 × 16,384 pixels at once, whether real or only declared', async () => {
     const claimed = flatPng(1, 1);
     claimed.writeUInt32BE(16_384, 16);
     claimed.writeUInt32BE(16_384, 20);
@@ -305,18 +305,18 @@ describe('refused is', () => {
     }
   });
 
-  test('a picture whose header claims less than it holds', async () => {
+  test('refuses a picture with more content than its header declares', async () => {
     const file = await jpeg(flatPng(1000, 1000));
     const [first] = await renderAs('avatar', file);
     expect(first!.size).toBe(128);
-    // A second header behind the first: decoders differ in which they believe.
+    // Decoders differ in which of two headers they believe.
     const frame = file.indexOf(Buffer.from([0xff, 0xc0]));
     const second = Buffer.from(file.subarray(frame, frame + 2 + file.readUInt16BE(frame + 2)));
     second.writeUInt16BE(16_000, 5);
     await refusalOf(Buffer.concat([file.subarray(0, frame), second, file.subarray(frame)]));
   });
 
-  test('a JPEG of more scans than anybody needs', async () => {
+  test('refuses a JPEG with very many scans', async () => {
     const file = await jpeg(SMALL, { quality: 90, progressive: true });
     const scan = file.lastIndexOf(Buffer.from([0xff, 0xda]));
     const last = file.subarray(scan, file.length - 2);

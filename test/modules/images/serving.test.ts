@@ -1,4 +1,4 @@
-/** Pictures as everybody sees them: caching, what a browser is told, and who belongs to which application. */
+/** Serving pictures in public: caching, security headers, and membership of the application. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { MembershipStatus } from '@/store/members.ts';
 import * as given from '../../support/given.ts';
@@ -31,13 +31,13 @@ const cacheOf = (response: Response) => response.headers.get('cache-control');
 const CURRENT = 'public, max-age=31536000, immutable';
 const OUTDATED = 'public, max-age=60';
 
-const became =
+const changedTo =
   (status: MembershipStatus) =>
   ({ instance, application, userId }: World) =>
     given.member(instance, application.id, userId, { status });
 
-describe('a variant', () => {
-  test('is served as what it is and nothing else', async () => {
+describe('an image variant', () => {
+  test('is served with its type, caching and security headers', async () => {
     const response = await world.get(url);
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -51,7 +51,7 @@ describe('a variant', () => {
     expect(await response.bytes()).toEqual(new Uint8Array(world.stored('avatar')[1]!.bytes));
   });
 
-  test('of every size and kind is at the address that was answered', async () => {
+  test('of every size and kind is available at its URL', async () => {
     for (const kind of ['avatar', 'banner'] as const) {
       const stored = world.stored(kind);
       for (const { size, bytes } of stored) {
@@ -62,7 +62,7 @@ describe('a variant', () => {
     }
   });
 
-  test('is not sent to who has it', async () => {
+  test('is answered with a 304 when the client has it', async () => {
     const etag = `"avatar-256-${version}"`;
     for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const response = await world.get(url, { headers: { 'if-none-match': header } });
@@ -73,14 +73,14 @@ describe('a variant', () => {
     expect(response.status).toBe(200);
   });
 
-  test('is kept forever only under its present version', async () => {
+  test('is cached forever only under its current version', async () => {
     for (const query of ['', '?v=', `?v=${version - 1}`, `?v=${version + 1}`, `?v=0${version}`, '?w=1']) {
       const response = await world.get(path('shop', `avatar-256.webp${query}`));
       expect([query, response.status, cacheOf(response)]).toEqual([query, 200, OUTDATED]);
     }
   });
 
-  test('answers HEAD with the same headers and no body', async () => {
+  test('is available to HEAD with the same headers and no body', async () => {
     const response = await world.get(url, { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
     expect([response.headers.get('content-type'), cacheOf(response)]).toEqual(['image/webp', CURRENT]);
@@ -88,7 +88,7 @@ describe('a variant', () => {
   });
 });
 
-describe('there is none', () => {
+describe('a picture', () => {
   test.each([
     'avatar-512.webp',
     'avatar-0256.webp',
@@ -98,11 +98,11 @@ describe('there is none', () => {
     'constructor',
     '..%2f..%2fgatehouse.db',
     'avatar-256.webp%00',
-  ])('by another name: %s', async (file) => {
+  ])('is a 404 under the unknown name %s', async (file) => {
     expect((await world.get(path('shop', file))).status).toBe(404);
   });
 
-  test('in an application that is not, or that the person is no member of', async () => {
+  test('is the same 404 in an unknown application and in one without the person', async () => {
     const tenant = await given.tenant(world.instance);
     const foreigner = await world.instance.signIn(tenant.application.clientId, 'eve@example.com');
     const { status } = await world.put(
@@ -127,16 +127,16 @@ describe('there is none', () => {
   });
 
   test.each([
-    ['of who has left', became('left'), 404],
-    ['of who was deleted there', became('deleted'), 404],
-    ['of a deleted account', ({ instance, userId }: World) => given.person(instance, userId, { deletedAt: 1 }), 404],
+    ['a person who left', changedTo('left'), 404],
+    ['a person who was deleted there', changedTo('deleted'), 404],
+    ['a deleted account', ({ instance, userId }: World) => given.person(instance, userId, { deletedAt: 1 }), 404],
     [
-      'in a deleted application',
+      'a person of a deleted application',
       ({ instance, application }: World) => given.application(instance, application.id, { deletedAt: 1 }),
       404,
     ],
-    ['more than before of who is banned', became('banned'), 200],
-  ])('%s', async (_, change, status) => {
+    ['a banned person', changedTo('banned'), 200],
+  ])('is shown or hidden for %s', async (_, change, status) => {
     const own = await createWorld();
     const { data } = (
       await own.put(
@@ -148,7 +148,7 @@ describe('there is none', () => {
     expect((await own.get(data.url)).status).toBe(status);
   });
 
-  test('once it was removed', async () => {
+  test('is a 404 once it was removed', async () => {
     const own = await createWorld();
     const { data } = (
       await own.put(
@@ -161,7 +161,7 @@ describe('there is none', () => {
   });
 });
 
-test('addresses start with the configured image host', async () => {
+test('image URLs start with the configured image host', async () => {
   const own = await createWorld({ GATEHOUSE_CDN_URL: 'https://cdn.example.com/i' });
   const { data } = (
     await own.put(

@@ -1,4 +1,4 @@
-/** Uploading and removing: what is taken and refused on its way in, what is stored, and who is told. */
+/** Uploading and removing pictures: refusals, storage, events and concurrency. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR } from '@/core/clock.ts';
@@ -17,7 +17,7 @@ const blue = png(300, 200, () => BLUE);
 
 const codeOf = ({ status, json }: Answered) => [status, json.error];
 
-/** Expects a refusal of the field `file` that leaves everything as it was. */
+/** Expects an error of the field `file`, and an unchanged database. */
 async function expectRefused(world: World, send: () => Promise<Answered>, remedy: RegExp): Promise<void> {
   const before = dumpTables(world.instance);
   const answer = await send();
@@ -50,7 +50,7 @@ function chunked(bytes: number): { stream: ReadableStream<Uint8Array>; sent(): n
   return { stream, sent: () => sent };
 }
 
-/** A body whose end is up to the test. */
+/** Returns a body that ends only when the test releases it. */
 function heldBack(bytes: Uint8Array, first = 10) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stream = new ReadableStream<Uint8Array>({
@@ -66,9 +66,9 @@ function heldBack(bytes: Uint8Array, first = 10) {
 
 const started = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a picture', () => {
+describe('an uploaded picture', () => {
   test.each(['avatar', 'banner'] as const)(
-    'that is uploaded as %s is stored in three sizes, and told of',
+    'is stored as %s in three sizes, with an event for each application',
     async (kind) => {
       const world = await createWorld();
       const { instance, application, other, userId } = world;
@@ -106,7 +106,7 @@ describe('a picture', () => {
     },
   );
 
-  test('may come raw in each of the four types, in a form, or in chunks; its bytes say what it is', async () => {
+  test('is accepted raw in four types, in a form or in chunks, whatever its declared type', async () => {
     const world = await createWorld();
     const bodies: [Body, string][] = [
       [red, 'image/png'],
@@ -124,7 +124,7 @@ describe('a picture', () => {
     expect((await world.put('avatar', held.stream)).status).toBe(200);
   });
 
-  test('of another time has another version, even within one millisecond and after a removal', async () => {
+  test('gets a new version each time, even within one millisecond and after a removal', async () => {
     const world = await createWorld();
     const versions: number[] = [];
     for (let round = 0; round < 3; round += 1) {
@@ -136,7 +136,7 @@ describe('a picture', () => {
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
   });
 
-  test('replaces the one before as a whole, whichever of two at once comes last', async () => {
+  test('replaces the previous one completely, even with concurrent uploads', async () => {
     const world = await createWorld();
     const sent = (file: Buffer) => ({ headers: { 'content-length': String(file.length) } });
     const answers = await Promise.all([red, blue, red, blue].map((file) => world.put('avatar', file, sent(file))));
@@ -151,7 +151,7 @@ describe('a picture', () => {
     expect((await world.verify())['avatarUpdatedAt']).toBe(new Date(last).toISOString());
   });
 
-  test('is stored with its audit record and its events, or not at all', async () => {
+  test('is stored with its audit record and events, or not at all', async () => {
     const world = await createWorld();
     const before = dumpTables(world.instance);
     for (const table of ['events', 'audit_records', 'user_images']) {
@@ -163,8 +163,8 @@ describe('a picture', () => {
   });
 });
 
-describe('a removal', () => {
-  test('falls back to the provider’s avatar, is told once, and may be repeated', async () => {
+describe('removing a picture', () => {
+  test('falls back to the provider’s avatar, emits one event, and changes nothing when repeated', async () => {
     const world = await createWorld();
     const { instance, application, other, userId } = world;
     await given.person(instance, userId, { providerAvatarUrl: 'https://provider.example/ada.png' });
@@ -186,7 +186,7 @@ describe('a removal', () => {
     expect(instance.auditKinds().filter((kind) => kind === 'account.avatar_changed')).toHaveLength(2);
   });
 
-  test('of what is not there says and changes nothing', async () => {
+  test('changes nothing when there is none', async () => {
     const world = await createWorld();
     const before = dumpTables(world.instance);
     expect((await world.remove('banner')).status).toBe(200);
@@ -194,7 +194,7 @@ describe('a removal', () => {
   });
 });
 
-describe('refused is', () => {
+describe('an upload', () => {
   test.each([
     ['image/svg+xml'],
     ['text/html'],
@@ -205,7 +205,7 @@ describe('refused is', () => {
     ['image/*'],
     [''],
     [null],
-  ])('another media type, with the four named: %j', async (type) => {
+  ])('of another media type is refused with the four accepted ones named: %j', async (type) => {
     const world = await createWorld();
     const before = dumpTables(world.instance);
     const answer = await world.put('avatar', new Uint8Array(red), { type });
@@ -221,14 +221,14 @@ describe('refused is', () => {
     ['HTML', '<!doctype html><script>alert(1)</script>', /no JPEG, PNG, WebP or GIF/],
     ['half a picture', red.subarray(0, red.length / 2), /cut off or damaged/],
     ['nothing', '', /empty/],
-  ])('%s that calls itself image/png, raw or in a form', async (_, content, remedy) => {
+  ])('of %s declared as image/png is refused, raw and in a form', async (_, content, remedy) => {
     const world = await createWorld();
     const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
     await expectRefused(world, () => world.put('avatar', bytes), remedy);
     await expectRefused(world, () => world.put('banner', form(['file', bytes])), remedy);
   });
 
-  test('no body at all', async () => {
+  test('without a body is refused', async () => {
     const world = await createWorld();
     await expectRefused(world, () => world.put('avatar', null), /empty/);
   });
@@ -238,7 +238,7 @@ describe('refused is', () => {
     ['another field', form(['photo', red])],
     ['two files', form(['file', red], ['file', red])],
     ['a field beside the file', form(['file', red], ['note', 'hello'])],
-  ])('a form with %s', async (what, body) => {
+  ])('of a form with %s is refused', async (what, body) => {
     const world = await createWorld();
     const remedy = what === 'no field' ? /one file in the field "file"|broken/ : /one file in the field "file"/;
     await expectRefused(world, () => world.put('avatar', body), remedy);
@@ -256,13 +256,13 @@ describe('refused is', () => {
     ['of headers without end', '; boundary=x', `--x\r\nX-Long: ${'y'.repeat(9000)}\r\n${head}${picture}\r\n--x--`],
     ['that is only its boundary', '; boundary=x', '--x'],
     ['that is no form', '; boundary=x', 'hello'],
-  ])('a form %s', async (_, parameters, text) => {
+  ])('of a form %s is refused as broken', async (_, parameters, text) => {
     const world = await createWorld();
     const type = `multipart/form-data${parameters}`;
     await expectRefused(world, () => world.put('avatar', Buffer.from(text, 'latin1'), { type }), /broken/);
   });
 
-  test('no form for a preamble, an epilogue, a quoted boundary or a line break in the picture', async () => {
+  test('accepts a form with a preamble, an epilogue, a quoted boundary and a line break in the picture', async () => {
     const world = await createWorld();
     const gif = `${animatedGif(20, 10).toString('latin1')}\r\n--xy\r\n`;
     const text = `a preamble\r\n--x y\r\n${head}${gif}\r\n--x y--\r\nan epilogue`;
@@ -271,7 +271,7 @@ describe('refused is', () => {
     expect(status).toBe(200);
   });
 
-  test('more than 10 MiB: at once where it is declared, and while it comes where it is not', async () => {
+  test('over 10 MiB is refused: at once when declared, else while it is received', async () => {
     const world = await createWorld();
     const before = dumpTables(world.instance);
     const declared = chunked(11 * MIB);
@@ -286,12 +286,12 @@ describe('refused is', () => {
     const counted = chunked(64 * MIB);
     expect(codeOf(await world.put('banner', counted.stream))).toEqual([413, 'payload_too_large']);
     expect(counted.sent()).toBeLessThan(12 * MIB);
-    // One byte less is judged by what it is.
+    // A file of exactly 10 MiB is judged by its content.
     expect(codeOf(await world.put('avatar', chunked(10 * MIB).stream))).toEqual([400, 'invalid_request']);
     expect(dumpTables(world.instance)).toEqual(before);
   });
 
-  test('every key; pictures are a person’s own affair', async () => {
+  test('is refused to every API key', async () => {
     const world = await createWorld();
     const { token } = await world.instance.createKey(world.application.id);
     for (const kind of ['avatar', 'banner'] as Kind[])
@@ -300,7 +300,7 @@ describe('refused is', () => {
     expect(world.stored('avatar')).toEqual([]);
   });
 
-  test('the thirty-first change of an hour, removals included; the next hour is another', async () => {
+  test('is limited to thirty changes an hour, including removals', async () => {
     const world = await createWorld();
     for (let count = 0; count < 29; count += 1) await world.remove('avatar');
     expect((await world.put('banner', red)).status).toBe(200);
@@ -311,7 +311,7 @@ describe('refused is', () => {
     expect((await world.put('avatar', red)).status).toBe(200);
   });
 
-  test('who was signed out, banned or deleted while the body was on its way', async () => {
+  test('is refused when the person is signed out, banned or deleted while the body arrives', async () => {
     for (const end of [
       signOut,
       ({ instance, application, userId }: World) =>
@@ -329,7 +329,7 @@ describe('refused is', () => {
     }
   });
 
-  test('who was signed out while the picture was worked on', async () => {
+  test('is refused when the person is signed out while the picture is rendered', async () => {
     const world = await createWorld();
     const waiting = [world.put('avatar', red), world.put('avatar', blue)];
     await waiting[0];
@@ -339,7 +339,7 @@ describe('refused is', () => {
   });
 });
 
-test('a body that trickles is given up', async () => {
+test('times out when its body trickles', async () => {
   const { stream } = chunked(MIB);
   const request = new Request('http://localhost/', {
     method: 'PUT',
@@ -351,8 +351,8 @@ test('a body that trickles is given up', async () => {
   expect((error as AppError).code).toBe('request_timeout');
 });
 
-describe('uploads at once', () => {
-  test('are bounded for one person: who sends more is sent away unread, and comes in later', async () => {
+describe('concurrent uploads', () => {
+  test('are limited per person: excess ones are refused unread and may be retried later', async () => {
     const world = await createWorld();
     const held = Array.from({ length: MAX_HELD_PER_CALLER }, () => heldBack(red));
     const headers = { 'content-length': String(red.length) };
@@ -367,7 +367,7 @@ describe('uploads at once', () => {
     expect((await world.put('banner', red)).status).toBe(200);
   });
 
-  test('are bounded by their bytes for all; a refused or broken one gives its room back', async () => {
+  test('are limited by their total bytes, which refused and finished ones release', async () => {
     const world = await createWorld();
     const people: string[] = [];
     for (let index = 0; index < 3; index += 1)
@@ -391,7 +391,7 @@ describe('uploads at once', () => {
     await waiting[1];
   });
 
-  test('that trickle keep nobody out: then only what has arrived counts', async () => {
+  test('that trickle do not block others, since only received bytes count', async () => {
     const uploads = uploadIntake({ graceMs: -1000 });
     const rule = { maxBytes: 10 * MIB, mediaTypes: ['image/png'] };
     const headers = { 'content-type': 'image/png', 'content-length': String(10 * MIB) };

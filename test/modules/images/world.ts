@@ -1,4 +1,4 @@
-/** Two applications, a person who is a member of both, and uploads in all the ways there are. */
+/** Two applications, a person who is a member of both, and calls to upload pictures. */
 import { MINUTE } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -8,7 +8,7 @@ export type Kind = 'avatar' | 'banner';
 // biome-ignore lint: answers are checked by the test that asked for them.
 export type Answered = { status: number; headers: Headers; json: any };
 
-/** Bytes are copied on their way. */
+/** The body of an upload. Bytes are copied before they are sent. */
 export type Body = Uint8Array | FormData | ReadableStream<Uint8Array> | null;
 
 export interface Sent {
@@ -26,7 +26,7 @@ export interface World {
   put(kind: Kind, body: Body, sent?: Sent): Promise<Answered>;
   remove(kind: Kind): Promise<Answered>;
   get(path: string, init?: RequestInit): Promise<Response>;
-  /** The stored variants, smallest first. */
+  /** Reads the stored variants, smallest first. */
   stored(kind: Kind): { size: number; bytes: Buffer; updatedAt: number }[];
   verify(): Promise<Record<string, unknown>>;
 }
@@ -53,7 +53,7 @@ export async function createWorld(environment: Record<string, string> = {}): Pro
     token,
     userId,
     put(kind, body, { type = 'image/png', token: other = token, headers = {} } = {}) {
-      // Of a form, fetch itself writes the type with its boundary.
+      // For a form, fetch writes the type with its boundary.
       const isForm = body instanceof FormData;
       const init: RequestInit & { duplex: 'half' } = {
         method: 'PUT',
