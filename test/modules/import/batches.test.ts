@@ -1,11 +1,11 @@
-/** Batches of an import: rows among each other, a list that is cut off, and what is refused as a whole. */
+/** Batches of an import: rows that affect one another, interrupted lists, and refusals of a whole batch. */
 import { describe, expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { lastAudit, tables, watch } from '../users/management.ts';
 import { PROFILE, setUp } from './importing.ts';
 
-describe('within one batch', () => {
-  test('an address that comes twice is one user; the later row fills what the first left blank', async () => {
+describe('rows of one batch', () => {
+  test('with the same address create one user, and later rows fill empty fields', async () => {
     const { load, profileOf, count } = await setUp();
     const { summary, results } = await load(
       { email: 'ada@example.com', profile: { givenName: 'Ada' } },
@@ -17,7 +17,7 @@ describe('within one batch', () => {
     expect(count("SELECT count(*) FROM users WHERE email = 'ada@example.com'")).toBe(1);
   });
 
-  test('a username goes to the first who names it', async () => {
+  test('with the same username give it to the first row', async () => {
     const { load } = await setUp();
     const { results } = await load(
       { email: 'ada@example.com', profile: { username: 'ada' } },
@@ -32,14 +32,14 @@ describe('within one batch', () => {
     expect(results[1].error).toBe('username_taken:ada');
   });
 
-  test('results stand in the order of their rows', async () => {
+  test('have their results in the order of the rows', async () => {
     const { load } = await setUp();
     const emails = ['c@example.com', 'broken', 'a@example.com', 'b@example.com'];
     const { results } = await load(...emails.map((email) => ({ email })));
     expect(results.map(({ email }: { email: string }) => email)).toEqual(emails);
   });
 
-  test('slugs that do not exist are reported once each, by kind, and the rest of their rows is done', async () => {
+  test('report unknown slugs once each, by kind, and are otherwise imported', async () => {
     const { manage, elsewhere, load } = await setUp();
     await elsewhere('POST', '/roles', { body: { slug: 'foreign' } });
     await manage('POST', '/scopes', { body: { slug: 'read' } });
@@ -58,7 +58,7 @@ describe('within one batch', () => {
     expect((await manage('GET', '/roles')).json.data.items).toHaveLength(2);
   });
 
-  test('five hundred rows are done, and are one record', async () => {
+  test('may number five hundred, and write one audit record', async () => {
     const { instance, application, post, count } = await setUp();
     const before = watch(instance, application);
     const users = Array.from({ length: 500 }, (_, index) => ({
@@ -73,7 +73,7 @@ describe('within one batch', () => {
     expect(JSON.parse(lastAudit(instance, 'user.imported')['detail'] as string)).toEqual(answer.json.data.summary);
   });
 
-  test('rows far apart see one another as neighbours do', async () => {
+  test('affect one another even when they are far apart', async () => {
     const { manage, load } = await setUp();
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     const between = Array.from({ length: 60 }, (_, index) => ({ email: `person${index}@example.com` }));
@@ -93,7 +93,7 @@ describe('within one batch', () => {
     expect(detail).toMatchObject({ scopes: ['read'], profile: { givenName: 'Three' } });
   });
 
-  test('somebody who joins in it and comes again is given what the later rows name', async () => {
+  test('for one new member add the grants of later rows', async () => {
     const { instance, application, manage, load } = await setUp();
     for (const slug of ['a', 'b', 'c']) await manage('POST', '/scopes', { body: { slug, isDefault: slug === 'a' } });
     const before = watch(instance, application);
@@ -111,7 +111,7 @@ describe('within one batch', () => {
   });
 });
 
-test('a long list cut off half-way leaves what is done, on record; sent again, the rest is done', async () => {
+test('an import that fails midway keeps and records its rows, and a repetition imports the rest', async () => {
   const { instance, application, post, count } = await setUp();
   const mend = given.brokenWrites(instance, 'INSERT ON users', "NEW.email = 'p70@example.com'");
   const before = watch(instance, application);
@@ -140,13 +140,13 @@ test('a long list cut off half-way leaves what is done, on record; sent again, t
   expect(before.kinds()).toEqual(['user.imported', 'user.imported']);
 });
 
-describe('a batch that is refused as a whole writes nothing', () => {
+describe('a batch that is refused as a whole', () => {
   const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ email: `p${index}@example.com` }));
   test.each([
     ['501 rows', rows(501), 'users'],
     ['no list', 'ada@example.com', 'users'],
     ['nothing', undefined, 'users'],
-  ])('%s', async (_what, users, path) => {
+  ])('writes nothing for %s', async (_what, users, path) => {
     const { instance, post } = await setUp();
     const before = await tables(instance);
     const answer = await post(users);
@@ -154,7 +154,7 @@ describe('a batch that is refused as a whole writes nothing', () => {
     expect(await tables(instance)).toEqual(before);
   });
 
-  test('what fails half-way', async () => {
+  test('writes nothing when a short list fails midway', async () => {
     const { instance, post } = await setUp();
     given.brokenWrites(instance, 'INSERT ON users', "NEW.email = 'p3@example.com'");
     const before = await tables(instance);

@@ -1,4 +1,4 @@
-/** Rows of an import: who comes of them, what they change of somebody known, and how one fails alone. */
+/** Rows of an import: new people, changes to known people, and rows that fail alone. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -6,8 +6,8 @@ import { START } from '../../support/instance.ts';
 import { lastAudit, people, watch } from '../users/management.ts';
 import { PROFILE, setUp, SHOWN, withoutAudit } from './importing.ts';
 
-describe('importing somebody new', () => {
-  test('makes a user and a member with the whole profile, defaults and the named grants', async () => {
+describe('importing a new person', () => {
+  test('creates a user and a member with the profile, the defaults and the given grants', async () => {
     const { manage, post } = await setUp();
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     await manage('POST', '/scopes', { body: { slug: 'welcome', isDefault: true } });
@@ -43,7 +43,7 @@ describe('importing somebody new', () => {
     });
   });
 
-  test('takes roles, scopes and memberships as it takes roleSlugs and the like', async () => {
+  test('accepts roles, scopes and memberships as aliases of roleSlugs, scopeSlugs and membershipSlugs', async () => {
     const { manage, load } = await setUp();
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     await manage('POST', '/memberships', { body: { slug: 'gold' } });
@@ -61,7 +61,7 @@ describe('importing somebody new', () => {
     expect(unknownSlugs).toEqual({ roles: ['nosuch'], scopes: [], memberships: [] });
   });
 
-  test('sends no mail, emits no event and is one audit record with the summary', async () => {
+  test('sends no mail, emits no event and writes one audit record with the summary', async () => {
     const { instance, application, post, count } = await setUp();
     const before = watch(instance, application);
     const answer = await post([{ email: 'ada@example.com', profile: PROFILE }, { email: 'bob@example.com' }]);
@@ -76,7 +76,7 @@ describe('importing somebody new', () => {
     });
   });
 
-  test('marks no address as verified, not even one that is imported again; signing in does', async () => {
+  test('verifies no address, not even when imported twice, but signing in does', async () => {
     const { instance, application, manage, load } = await setUp();
     await load({ email: 'ada@example.com' });
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
@@ -86,7 +86,7 @@ describe('importing somebody new', () => {
     expect((await manage('GET', `/users/${userId}`)).json.data.emailVerifiedAt).toBe(isoTime(START));
   });
 
-  test('writes profile values in their canonical form and takes null and blank ones as absent', async () => {
+  test('stores profile values in canonical form, and ignores null and blank ones', async () => {
     const { load, profileOf } = await setUp();
     const { results } = await load(
       {
@@ -115,8 +115,8 @@ describe('importing somebody new', () => {
   });
 });
 
-describe('importing somebody known', () => {
-  test('from another application links them, and leaves what they are there alone', async () => {
+describe('importing a known person', () => {
+  test('links a person from another application, and does not change their membership there', async () => {
     const { instance, other, manage, elsewhere, load } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'editor' } });
     const [userId] = await people(elsewhere, 'ada@example.com');
@@ -137,7 +137,7 @@ describe('importing somebody known', () => {
     expect([...before.events(), ...before.kinds()]).toEqual([]);
   });
 
-  test('a second time changes nothing at all', async () => {
+  test('changes nothing when repeated', async () => {
     const { instance, manage, load } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'editor' } });
     const rows = [
@@ -154,7 +154,7 @@ describe('importing somebody known', () => {
   });
 
   test.each(['givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const)(
-    'fills a blank %s and never overwrites one',
+    'fills an empty %s and never overwrites one',
     async (field) => {
       const { load, profileOf } = await setUp();
       const others = { givenName: 'X', familyName: 'Y', fullName: 'Z', locale: 'fr', timezone: 'UTC' };
@@ -167,7 +167,7 @@ describe('importing somebody known', () => {
     },
   );
 
-  test('gives languages only to who has none', async () => {
+  test('adds languages only to a person who has none', async () => {
     const { load, profileOf } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     await load({ email: 'ada@example.com', profile: { languages: [{ code: 'de', level: 'BASIC' }] } });
@@ -175,7 +175,7 @@ describe('importing somebody known', () => {
     expect((await profileOf(userId)).languages).toEqual([{ code: 'de', level: 'BASIC' }]);
   });
 
-  test('a username is kept by who has one and given, with its event, to a member who has none', async () => {
+  test('keeps an existing username, and sets a missing one with its event', async () => {
     const { instance, application, manage, load } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     const before = watch(instance, application);
@@ -188,7 +188,7 @@ describe('importing somebody known', () => {
     expect(before.events()).toEqual(told);
   });
 
-  test('who has a username is not refused for naming one that somebody else holds', async () => {
+  test('ignores a taken username in a row for a person who already has one', async () => {
     const { load } = await setUp();
     await load(
       { email: 'ada@example.com', profile: { username: 'ada' } },
@@ -198,7 +198,7 @@ describe('importing somebody known', () => {
     expect(results[0].outcome).toBe('already_member');
   });
 
-  test('grants are added and never removed, with events that tell only what was added', async () => {
+  test('adds grants and never removes any, with events for the added ones only', async () => {
     const { instance, application, manage, load } = await setUp();
     for (const kind of ['roles', 'scopes', 'memberships'])
       for (const slug of ['a', 'b', 'c']) await manage('POST', `/${kind}`, { body: { slug } });
@@ -226,7 +226,7 @@ describe('importing somebody known', () => {
     });
   });
 
-  test('a default taken from a member is not given back', async () => {
+  test('does not restore a default grant that was taken from a member', async () => {
     const { manage, load } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     await manage('PUT', `/users/${userId}/roles`, { body: { slugs: [] } });
@@ -258,7 +258,7 @@ describe('a row that fails', () => {
     ['ada@example.com', 'timezone_invalid', { timezone: 'Mars/Olympus' }],
     ['ada@example.com', 'timezone_invalid', { timezone: '+01:00' }],
     ['ada@example.com', 'language_invalid', { languages: [{ code: 'not a tag', level: 'BASIC' }] }],
-  ])('%j is skipped as %s, writes nothing and lets the others through', async (email, error, profile) => {
+  ])('%j is skipped as %s, writes nothing and does not affect other rows', async (email, error, profile) => {
     const { load, count } = await setUp();
     const people = count("SELECT count(*) FROM users WHERE kind = 'person'")!;
     const { summary, results } = await load(
@@ -310,7 +310,7 @@ describe('a row that fails', () => {
     ['a list of slugs under both its names', { ...OK, roles: ['a'], roleSlugs: [] }, 'field_repeated:roles'],
     ['the same of scopes', { ...OK, scopes: [], scopeSlugs: ['a'] }, 'field_repeated:scopes'],
     ['the same of groups', { ...OK, memberships: [], membershipSlugs: [] }, 'field_repeated:memberships'],
-  ])('for %s is skipped alone, and its error names the field', async (_, row, error) => {
+  ])('because of %s is skipped alone, and its error names the field', async (_, row, error) => {
     const { load, count } = await setUp();
     const people = count("SELECT count(*) FROM users WHERE kind = 'person'")!;
     const { summary, results, unknownSlugs } = await load({ email: 'first@example.com' }, row, {
@@ -322,7 +322,7 @@ describe('a row that fails', () => {
     expect(count("SELECT count(*) FROM users WHERE kind = 'person'")).toBe(people + 2);
   });
 
-  test('for a username that somebody else holds says which, in its normal form, and changes nothing of the person', async () => {
+  test('because of a taken username names it in canonical form, and changes nothing', async () => {
     const { instance, manage, load } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'editor' } });
     const [, bob] = (
@@ -342,7 +342,7 @@ describe('a row that fails', () => {
     expect(await withoutAudit(instance)).toEqual(before);
   });
 
-  test('does not fail for a username that is held in another application', async () => {
+  test('is not caused by a username of another application', async () => {
     const { elsewhere, load } = await setUp();
     await elsewhere('POST', '/users/bulk', {
       body: { users: [{ email: 'ada@example.com', profile: { username: 'ada' } }] },
@@ -351,7 +351,7 @@ describe('a row that fails', () => {
     expect(results[0].outcome).toBe('created');
   });
 
-  test('names a deleted user, and brings nobody back', async () => {
+  test('names a deleted user and does not restore them', async () => {
     const { instance, application, other, manage, load } = await setUp();
     const { userId: ada } = await instance.signIn(application.clientId, 'ada@example.com');
     await manage('POST', `/users/${ada}/delete`);
@@ -381,7 +381,7 @@ describe('a row that fails', () => {
     expect(await withoutAudit(instance)).toEqual(before);
   });
 
-  test('is one whose address stands for a key, of whatever application', async () => {
+  test('names the address of an API key as invalid, in any application', async () => {
     const { instance, application, other, load } = await setUp();
     const own = await instance.createKey(application.id);
     const foreign = await instance.createKey(other.id);

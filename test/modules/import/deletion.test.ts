@@ -1,4 +1,4 @@
-/** Deleting and forgetting people who were imported and never came. */
+/** Deleting and forgetting imported people who have never signed in. */
 import { describe, expect, test } from 'bun:test';
 import { changeEmail, later, problemOf } from '../account/account.ts';
 import { register, signInWith } from '../passkeys/passkeys.ts';
@@ -26,8 +26,8 @@ async function setUp() {
   return { ...scene, userId, act, forget, shown, signIn };
 }
 
-describe('somebody imported who never came and is deleted', () => {
-  test('stays listed, readable and shown as imported, with the reason', async () => {
+describe('a deleted reservation', () => {
+  test('stays listed and readable as imported, with the reason', async () => {
     const { manage, act, shown, userId } = await setUp();
     const before = await shown();
     const { json } = await act('delete', 'fired');
@@ -37,7 +37,7 @@ describe('somebody imported who never came and is deleted', () => {
     expect(items.map((user: { userId: string }) => user.userId)).toEqual([userId]);
   });
 
-  test('is refused user_deleted by code, and by import with no change', async () => {
+  test('refuses a sign-in by code with user_deleted, and skips an import without a change', async () => {
     const { act, load, shown, signIn, userId } = await setUp();
     await act('delete');
     expect(await signIn()).toEqual([403, 'user_deleted']);
@@ -47,7 +47,7 @@ describe('somebody imported who never came and is deleted', () => {
     expect(await shown()).toEqual(deleted);
   });
 
-  test('is refused user_deleted by the identity provider', async () => {
+  test('refuses a sign-in by identity provider with user_deleted', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const userId = await given.reservation(instance, application, ADA);
@@ -56,7 +56,7 @@ describe('somebody imported who never came and is deleted', () => {
     expect(fragmentOf(landed)).toEqual({ error: 'user_deleted' });
   });
 
-  test('is refused user_deleted by a passkey of the console', async () => {
+  test('refuses a sign-in by console passkey with user_deleted', async () => {
     const { instance, application, act } = await setUp();
     await instance.call('POST', '/api/workspace/members', {
       token: instance.workspaceKey,
@@ -68,7 +68,7 @@ describe('somebody imported who never came and is deleted', () => {
     expect(problemOf(await signInWith(instance, application.clientId, passkey))).toEqual([403, 'user_deleted']);
   });
 
-  test('stays deleted after signing in to a sibling application, and is restored from there', async () => {
+  test('stays deleted after a sign-in to a sibling application, and is restored by an admin', async () => {
     const { other, act, shown, signIn } = await setUp();
     await act('delete', 'fired');
     expect(await signIn(other.clientId)).toEqual([200, 'ok']);
@@ -78,7 +78,7 @@ describe('somebody imported who never came and is deleted', () => {
     expect(await signIn()).toEqual([200, 'ok']);
   });
 
-  test('is linked to a sibling application by an import there, and stays deleted here', async () => {
+  test('stays deleted when a sibling application imports the same address', async () => {
     const { elsewhere, act, shown, userId } = await setUp();
     await act('delete');
     const { json } = await elsewhere('POST', '/users/bulk', { body: { users: [{ email: ADA }] } });
@@ -86,14 +86,14 @@ describe('somebody imported who never came and is deleted', () => {
     expect((await shown()).status).toBe('deleted');
   });
 
-  test('keeps the username, as other deleted people do', async () => {
+  test('keeps its username, as other deleted users do', async () => {
     const { manage, act } = await setUp();
     await act('delete');
     const check = await manage('POST', '/usernames/check', { body: { usernames: [PROFILE.username] } });
     expect(check.json.data.summary).toMatchObject({ available: 0, taken: 1 });
   });
 
-  test('comes back as imported by a restore, with one event and one record each way', async () => {
+  test('is restored as imported, with one event and one audit record for each change', async () => {
     const { instance, application, act, shown, signIn, userId } = await setUp();
     const before = await shown();
     const told = watch(instance, application);
@@ -112,7 +112,7 @@ describe('somebody imported who never came and is deleted', () => {
   test.each([
     ['ban', 'banned'],
     ['pause', 'paused'],
-  ])('after a %s is that again by a restore', async (action, status) => {
+  ])('after a %s returns to that status when restored', async (action, status) => {
     const { act, shown, signIn } = await setUp();
     await act(action, 'spam');
     await act('delete');
@@ -122,7 +122,7 @@ describe('somebody imported who never came and is deleted', () => {
     expect(await signIn()).toEqual([403, 'membership_blocked']);
   });
 
-  test('keeps the address out although its holder is expected under an earlier one, also once they came to a sibling', async () => {
+  test('refuses its address even for a person who is reserved under an earlier one and joined a sibling', async () => {
     const { instance, application, other, manage, load, signIn } = await setUp();
     const home = await given.tenant(instance, 'Home');
     const bob = await instance.signIn(home.application.clientId, 'bob@example.com');
@@ -141,8 +141,8 @@ describe('somebody imported who never came and is deleted', () => {
   });
 });
 
-describe('forgetting somebody imported', () => {
-  test('takes the reservation away: the row is gone, the name is free and they may come as anybody', async () => {
+describe('forgetting an imported person', () => {
+  test('removes the reservation and frees the username, and the person may sign in like anyone', async () => {
     const { instance, application, manage, forget, shown, signIn, userId } = await setUp();
     const told = watch(instance, application);
     const answer = await forget();
@@ -168,7 +168,7 @@ describe('forgetting somebody imported', () => {
     expect(await shown()).toMatchObject({ username: null, roles: ['user'], profile: { fullName: null } });
   });
 
-  test('and importing the address again gives the same id', async () => {
+  test('keeps the user id for a later import of the same address', async () => {
     const { load, forget, userId } = await setUp();
     await forget();
     expect((await load(ROW)).results).toEqual([{ email: ADA, outcome: 'created', userId }]);
@@ -177,7 +177,7 @@ describe('forgetting somebody imported', () => {
   test.each([
     ['ban', 'banned'],
     ['delete', 'deleted'],
-  ])('after a %s lifts it, and the record says so', async (action, status) => {
+  ])('lifts a %s, and the audit record names the status', async (action, status) => {
     const { instance, act, forget, signIn } = await setUp();
     await act(action);
     expect((await forget()).status).toBe(200);
@@ -185,7 +185,7 @@ describe('forgetting somebody imported', () => {
     expect(await signIn()).toEqual([200, 'ok']);
   });
 
-  test('is refused in words for whoever has come to the workspace, here or to a sibling', async () => {
+  test('is refused once the person has signed in to the workspace, even to a sibling application', async () => {
     const { instance, other, manage, load, signIn, forget, shown, userId } = await setUp();
     await signIn(other.clientId);
     const told = watch(instance, other);
@@ -204,7 +204,7 @@ describe('forgetting somebody imported', () => {
     expect(problemOf(await manage('DELETE', `/users/${bob.userId}`))).toEqual([409, 'invalid_state']);
   });
 
-  test('is refused for somebody whom the workspace’s own identity provider brought, proved or not', async () => {
+  test('is refused for a person with a profile from the workspace’s identity provider', async () => {
     const { instance, application, forget, userId } = await setUp();
     const profile = await instance.signIn('console', 'owner@example.com');
     await given.member(instance, application.id, userId, { profileUserId: profile.userId });
@@ -217,7 +217,7 @@ describe('forgetting somebody imported', () => {
     expect(problemOf(await manage('DELETE', `/users/${key.userId}`))).toEqual([409, 'invalid_state']);
   });
 
-  test('needs a full key of the application, and knows nobody of another', async () => {
+  test('needs a full key of the application, and finds no user of another one', async () => {
     const { instance, application, other, manage, elsewhere, shown, userId } = await setUp();
     const read = await instance.createKey(application.id, { access: 'read' });
     const foreign = await given.tenant(instance);
@@ -241,7 +241,7 @@ describe('forgetting somebody imported', () => {
     expect((await shown()).status).toBe('active');
   });
 
-  test('fifty times at once happens once', async () => {
+  test('takes effect once in fifty concurrent calls', async () => {
     const { instance, application, forget } = await setUp();
     const told = watch(instance, application);
     const answers = await Promise.all(Array.from({ length: 50 }, forget));

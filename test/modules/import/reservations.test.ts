@@ -1,4 +1,4 @@
-/** People that an import names and the workspace has never seen: kept for them, managed, and theirs when they come. */
+/** Reservations: imported people the workspace has never seen, and what they get when they sign in. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import { as, changeEmail, deleteAccount, later, problemOf, prove } from '../account/account.ts';
@@ -21,7 +21,7 @@ const ROW = {
   },
 };
 
-/** An application of a workspace that has never seen Ada, and one of another where she is at home. */
+/** Creates an application in a workspace that has never seen Ada, and one in another workspace that has. */
 async function setUp() {
   const instance = await createInstance();
   const home = await given.tenant(instance, 'Home');
@@ -36,15 +36,15 @@ async function setUp() {
   return { instance, home, ada, application, manage, load, shown };
 }
 
-/** Signed in to the console, as a member of the workspace where she is at home. */
-async function enterConsole(instance: Instance, home: given.Tenant): Promise<{ token: string }> {
+/** Signs Ada in to the console, as a member of her home workspace. */
+async function signInToConsole(instance: Instance, home: given.Tenant): Promise<{ token: string }> {
   const body = { email: ADA, role: 'member' };
   await instance.call('POST', '/api/workspace/members', { token: home.workspaceKey, body });
   return instance.signIn('console', ADA);
 }
 
-/** A sign-in at home, and mailed proofs in it, for what the tests do with it. */
-async function proved(instance: Instance, home: given.Tenant) {
+/** Signs Ada in at home, with proofs to export and to delete the account. */
+async function signInProved(instance: Instance, home: given.Tenant) {
   const fresh = await instance.signIn(home.application.clientId, ADA);
   for (const purpose of ['account_export', 'account_deletion']) await prove(instance, fresh, { purpose });
   return fresh;
@@ -85,7 +85,7 @@ const REDEEMED = {
 };
 
 describe('the first sign-in to the workspace', () => {
-  test('by code redeems all that waited: it fills blanks, and whoever sees another profile than before is told', async () => {
+  test('by code redeems all reservations, fills empty fields and notifies applications with a changed profile', async () => {
     const { instance, home, ada, application, load, shown } = await setUp();
     expect(await load()).toEqual({ email: ADA, outcome: 'created', userId: ada.userId });
     expect(await shown()).toMatchObject(RESERVED);
@@ -116,10 +116,10 @@ describe('the first sign-in to the workspace', () => {
     ]);
   });
 
-  test('by passkey redeems it', async () => {
+  test('by passkey redeems the reservation', async () => {
     const { instance, home, ada, application, load, shown } = await setUp();
-    // Only a passkey of the console is good in every workspace.
-    const { token } = await enterConsole(instance, home);
+    // Only a passkey of the console works in every workspace.
+    const { token } = await signInToConsole(instance, home);
     const { passkey, json: added } = await register(instance, token);
     expect(added.success).toBe(true);
     await load();
@@ -129,23 +129,26 @@ describe('the first sign-in to the workspace', () => {
     expect(await shown()).toMatchObject(REDEEMED);
   });
 
-  test.each(['nobody', 'another tenant'])('by a provider redeems it, where %s knew the person', async (who) => {
-    const scene = await createScene();
-    const { instance, application } = scene;
-    if (who !== 'nobody') {
-      const home = await given.tenant(instance);
-      await instance.signIn(home.application.clientId, ADA);
-    }
-    const reservedId = await given.reservation(instance, application, ADA, ROW);
-    const landed = await scene.signIn({ sub: 'ada', email: ADA });
-    const { userId } = await personOf(scene, landed);
-    expect(userId).toBe(reservedId);
-    const user = (await managing(instance, application)('GET', `/users/${userId}`)).json.data;
-    expect(user).toMatchObject({ username: 'countess', roles: ['developer', 'user'], lastSeenAt: isoTime(START) });
-    expect(user.profile).toMatchObject({ givenName: 'Imported', familyName: 'Lovelace' });
-  });
+  test.each(['nobody', 'another tenant'])(
+    'by a provider redeems the reservation of a person known to %s before',
+    async (who) => {
+      const scene = await createScene();
+      const { instance, application } = scene;
+      if (who !== 'nobody') {
+        const home = await given.tenant(instance);
+        await instance.signIn(home.application.clientId, ADA);
+      }
+      const reservedId = await given.reservation(instance, application, ADA, ROW);
+      const landed = await scene.signIn({ sub: 'ada', email: ADA });
+      const { userId } = await personOf(scene, landed);
+      expect(userId).toBe(reservedId);
+      const user = (await managing(instance, application)('GET', `/users/${userId}`)).json.data;
+      expect(user).toMatchObject({ username: 'countess', roles: ['developer', 'user'], lastSeenAt: isoTime(START) });
+      expect(user.profile).toMatchObject({ givenName: 'Imported', familyName: 'Lovelace' });
+    },
+  );
 
-  test('to another of its applications redeems it too; who has not been here stays last, and shows as who they are', async () => {
+  test('to another of its applications redeems the reservation too, but does not count as seen in this one', async () => {
     const { instance, application, manage, load, shown } = await setUp();
     await load();
     const other = await instance.createApplication({ name: 'Other' });
@@ -160,7 +163,7 @@ describe('the first sign-in to the workspace', () => {
     expect((await shown()).lastSeenAt).toBe(isoTime(instance.clock.now()));
   });
 
-  test('of somebody new shows what was shown before, and tells nobody that anything changed', async () => {
+  test('of a new person keeps the reserved profile, and emits no change of it', async () => {
     const { instance, application, manage } = await setUp();
     const userId = await given.reservation(instance, application, 'new@example.com', ROW);
     const before = (await manage('GET', `/users/${userId}`)).json.data;
@@ -175,7 +178,7 @@ describe('the first sign-in to the workspace', () => {
     expect(here.events().map(({ type }) => type)).toEqual(['user.signed_in']);
   });
 
-  test('that is refused redeems nothing', async () => {
+  test('redeems nothing when it is refused', async () => {
     const { instance, application, manage, load, ada } = await setUp();
     await load();
     await manage('POST', `/users/${ada.userId}/ban`);
@@ -185,7 +188,7 @@ describe('the first sign-in to the workspace', () => {
     expect((await manage('GET', `/users/${ada.userId}`)).json.data.profile.givenName).toBe('Imported');
   });
 
-  test('is let in by a closed gate, as any member', async () => {
+  test('passes a closed gate, as any member does', async () => {
     const { instance, application, manage, load } = await setUp();
     await manage('POST', '/signin-gate', { body: { gate: 'closed' } });
     expect(problemOf(await instance.trySignIn(application.clientId, ADA))).toEqual([403, 'gate_closed']);
@@ -194,7 +197,7 @@ describe('the first sign-in to the workspace', () => {
     expect((await instance.trySignIn(application.clientId, ADA)).status).toBe(200);
   });
 
-  test('under a new address finds what was reserved for the old one', async () => {
+  test('under a new address redeems the reservation of the old one', async () => {
     const { instance, home, ada, application, load, shown } = await setUp();
     await load();
     const fresh = await instance.signIn(home.application.clientId, ADA);
@@ -205,7 +208,7 @@ describe('the first sign-in to the workspace', () => {
     expect(await shown()).toMatchObject({ ...REDEEMED, email: 'ada@new.example', emailVerifiedAt: expect.any(String) });
   });
 
-  test('under an address that stood for nobody takes over what was kept for it', async () => {
+  test('under a new address also takes over a reservation for that address', async () => {
     const { instance, home, ada, application, manage } = await setUp();
     const reserve = (email: string, role: string) =>
       given.reservation(instance, application, email, { roleSlugs: [role] });
@@ -224,7 +227,7 @@ describe('the first sign-in to the workspace', () => {
 });
 
 describe('a reservation', () => {
-  test('sent again is filled, and the application alone is told', async () => {
+  test('is filled by a repeated import, and only its own application is notified', async () => {
     const { instance, home, ada, application, load, shown } = await setUp();
     await load({ profile: { givenName: 'First' } });
     const here = watch(instance, application);
@@ -240,7 +243,7 @@ describe('a reservation', () => {
     expect(there.events()).toEqual([]);
   });
 
-  test('holds its username against members and other reservations', async () => {
+  test('keeps its username from members and other reservations', async () => {
     const { application, instance, load, manage } = await setUp();
     await load();
     const rows = [{ email: 'eve@example.com', profile: { username: 'countess' } }];
@@ -258,12 +261,12 @@ describe('a reservation', () => {
     ]);
   });
 
-  test('is no membership to the person, who cannot act on it before they come, and loses no way in by it', async () => {
+  test('is no membership to its person before their sign-in, and blocks no removal of a passkey', async () => {
     const { instance, application, home, load } = await setUp();
     await given.application(instance, application.id, { signinMethods: ['passkey'] });
     await load();
-    // The console's session reaches furthest.
-    const { token } = await enterConsole(instance, home);
+    // A session of the console has the widest access.
+    const { token } = await signInToConsole(instance, home);
     const account = as(instance, { token });
     const { memberships } = (await account('GET', '')).json.data;
     expect(memberships.map(({ applicationId }: { applicationId: string }) => applicationId)).not.toContain(
@@ -280,10 +283,10 @@ describe('a reservation', () => {
     expect(problemOf(await account('DELETE', `/passkeys/${added.data.id}`))).toEqual([200, 'ok']);
   });
 
-  test('goes with the account, silently; and was in its export', async () => {
+  test('is part of the account export, and is deleted with the account without an event', async () => {
     const { instance, ada, application, home, manage, load } = await setUp();
     await load();
-    const fresh = await proved(instance, home);
+    const fresh = await signInProved(instance, home);
     const { tables: exported } = (await as(instance, fresh)('GET', '/export')).json.data;
     const rows = exported.applicationUsers as { applicationId: string; reservedProfile: object }[];
     expect(rows.find(({ applicationId }) => applicationId === application.id)).toMatchObject({
@@ -302,7 +305,7 @@ describe('a reservation', () => {
     expect(stored.get()).toEqual({ n: 0 });
   });
 
-  test('of a seat shows the address it was meant for until its person comes to the console', async () => {
+  test('of a workspace membership shows the invited address until its person signs in to the console', async () => {
     const { instance, home, ada } = await setUp();
     const members = async () =>
       (await instance.call('GET', '/api/workspace/members', { token: instance.workspaceKey })).json.data.items;
@@ -320,7 +323,7 @@ describe('a reservation', () => {
   });
 });
 
-test('an invitation as the only owner keeps nobody from deleting their account', async () => {
+test('an invitation as the only owner does not prevent the deletion of the account', async () => {
   const { instance, home, ada } = await setUp();
   const owner = await instance.signIn('console', 'owner@example.com');
   const made = await instance.call('POST', '/api/workspace/members', {
@@ -329,6 +332,6 @@ test('an invitation as the only owner keeps nobody from deleting their account',
   });
   expect(made.status).toBe(200);
   instance.sqlite.run("DELETE FROM workspace_members WHERE user_id <> ? AND role = 'owner'", [ada.userId]);
-  const fresh = await proved(instance, home);
+  const fresh = await signInProved(instance, home);
   expect(problemOf(await as(instance, fresh)('POST', '/deletion'))).toEqual([200, 'ok']);
 });

@@ -13,7 +13,7 @@ async function setUp() {
 }
 
 describe('the username check', () => {
-  test('tells available, taken and impossible names apart, in their normal form, and counts them', async () => {
+  test('separates available, taken and invalid names in canonical form, and counts them', async () => {
     const { check, claim } = await setUp();
     await claim('ada@example.com', 'ada');
     const answer = await check([' Grace ', 'ＡDA', 'admin', 'x', 'grace']);
@@ -35,14 +35,14 @@ describe('the username check', () => {
     ]);
   });
 
-  test('writes nothing, not even a record of itself', async () => {
+  test('writes nothing, not even an audit record', async () => {
     const { instance, check } = await setUp();
     const before = await tables(instance);
     await check(['ada', 'admin', '']);
     expect(await tables(instance)).toEqual(before);
   });
 
-  test('looks at its own application only', async () => {
+  test('covers its own application only', async () => {
     const { instance, check, claim } = await setUp();
     await claim('ada@example.com', 'ada');
     const other = managing(instance, await instance.createApplication({ name: 'Other' }));
@@ -51,7 +51,7 @@ describe('the username check', () => {
     expect((await check(['ada'])).json.data.results[0].status).toBe('taken');
   });
 
-  test('counts the name of a deleted or banned member as taken', async () => {
+  test('counts the username of a deleted or banned member as taken', async () => {
     const { instance, application, manage, check, claim } = await setUp();
     const ada = await claim('ada@example.com', 'ada');
     await instance.signIn(application.clientId, 'ada@example.com');
@@ -61,7 +61,7 @@ describe('the username check', () => {
     expect((await check(['ada', 'bob'])).json.data.summary).toMatchObject({ taken: 2 });
   });
 
-  test('takes five hundred names, and none at all', async () => {
+  test('accepts an empty list and up to five hundred names', async () => {
     const { check } = await setUp();
     const many = await check(Array.from({ length: 500 }, (_, index) => `person${index}`));
     expect([many.status, many.json.data.summary.available]).toEqual([200, 500]);
@@ -77,7 +77,7 @@ describe('the username check', () => {
     [undefined, 'usernames'],
     [['ada', 5], 'usernames.1'],
     [['ada', null], 'usernames.1'],
-  ])('refuses a bad list, naming the place', async (usernames, path) => {
+  ])('refuses an invalid list and names the position', async (usernames, path) => {
     const { instance, check } = await setUp();
     const before = await tables(instance);
     const answer = await check(usernames);
@@ -85,7 +85,7 @@ describe('the username check', () => {
     expect(await tables(instance)).toEqual(before);
   });
 
-  test('is for full access', async () => {
+  test('needs full access', async () => {
     const { instance, application, manage } = await setUp();
     const { token } = await instance.createKey(application.id, { access: 'read' });
     const answer = await manage('POST', '/usernames/check', { token, body: { usernames: ['ada'] } });
@@ -113,7 +113,7 @@ const NAMES = [
   `ada${' '.repeat(197)}`,
 ];
 
-test.each(NAMES)('check and import judge %j alike', async (name) => {
+test.each(NAMES)('the check and the import give the same verdict on %j', async (name) => {
   const { manage, check, claim } = await setUp();
   const [{ status, username }] = (await check([name])).json.data.results;
   const { outcome, error, userId } = await claim('ada@example.com', name);
@@ -133,7 +133,7 @@ test.each(NAMES)('check and import judge %j alike', async (name) => {
   });
 });
 
-test('a name with something behind it is not taken for its beginning', async () => {
+test('a long name is judged as a whole, not by its beginning', async () => {
   const { check } = await setUp();
   const [result] = (await check([`ada${' '.repeat(300)}lovelace`])).json.data.results;
   expect(result.status).toBe('format_invalid');
