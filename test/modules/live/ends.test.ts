@@ -1,4 +1,4 @@
-/** How the event stream of a session ends, and when there is none. */
+/** How the event stream of a session ends, and when it is refused. */
 import { describe, expect, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -53,12 +53,12 @@ const ENDINGS: [what: string, reason: string, cause: Cause, refusal: [number, st
   ],
 ];
 
-describe('a stream ends with `revoked`', () => {
+describe('a session stream ends with `revoked`', () => {
   test.each(ENDINGS)('when %s', async (_, reason, cause, refusal) => {
     const world = await createWorld();
     const { instance, ada, application } = world;
     const sessionId = (instance.events(application.id)[0]!.data as { sessionId: string }).sessionId;
-    // Two tabs of one session: both are told.
+    // Two tabs of one session are both notified.
     const streams = [await listening(instance, ada), await listening(instance, ada)];
     await cause(world, sessionId);
     for (const stream of streams) {
@@ -67,15 +67,15 @@ describe('a stream ends with `revoked`', () => {
       expect(stream.isClosed()).toBe(true);
     }
     expect(instance.services.live.count()).toBe(0);
-    // Who comes back is refused before any stream.
+    // A reconnection is refused before a stream begins.
     const { status, json } = await instance.call('GET', PATH, { token: ada.token });
     expect([status, json.ok, json.error]).toEqual([refusal[0], false, refusal[1]]);
   });
 
-  test('at once when the application is archived, however many sessions come before its own', async () => {
+  test('at once when the application is archived, whatever the number of other sessions', async () => {
     const world = await createWorld();
     const { instance, application, ada } = world;
-    // Earlier than what the switch itself writes down of the trail; nobody goes on with that.
+    // These sessions come first in the background task, which is stopped here.
     await instance.services.tasks.stop();
     await given.sessions(instance, application, ada.userId, 150);
     instance.clock.advance(1000);
@@ -93,7 +93,7 @@ describe('a stream ends with `revoked`', () => {
       ]);
   });
 
-  test('when a member is taken out of the workspace, in the console', async () => {
+  test('when a member is removed from the workspace, in the console', async () => {
     const { instance } = await createWorld();
     const byOwner = (await instance.signIn('console', 'owner@example.com')).token;
     const mia = await given.consoleMember(instance, 'mia@example.com', 'member');
@@ -103,7 +103,7 @@ describe('a stream ends with `revoked`', () => {
     expect(stream.isClosed()).toBe(true);
   });
 
-  test('its own alone: other sessions of the same person go on', async () => {
+  test('for its own session only, not for others of the person', async () => {
     const { instance, application, ada } = await createWorld();
     instance.clock.advance(60_000);
     const elsewhere = await instance.signIn(application.clientId, 'ada@example.com');
@@ -114,7 +114,7 @@ describe('a stream ends with `revoked`', () => {
     expect([here.isClosed(), there.isClosed(), instance.services.live.count()]).toEqual([true, false, 1]);
   });
 
-  test('for each of a person’s sessions when the person is banned', async () => {
+  test('for all sessions of a banned person', async () => {
     const { instance, application, ada, manage } = await createWorld();
     instance.clock.advance(60_000);
     const elsewhere = await instance.signIn(application.clientId, 'ada@example.com');
@@ -127,7 +127,7 @@ describe('a stream ends with `revoked`', () => {
       ]);
   });
 
-  test('not when the service loses sight of it: a change rolled back is told to nobody', async () => {
+  test('only after the commit: a change that was rolled back ends no stream', async () => {
     const { instance, ada } = await createWorld();
     const stream = await listening(instance, ada);
     given.brokenWrites(instance, 'INSERT ON audit_records');
@@ -137,8 +137,8 @@ describe('a stream ends with `revoked`', () => {
   });
 });
 
-describe('a stream is refused, before it begins and in the session endpoint’s words,', () => {
-  test('to whoever may not have it', async () => {
+describe('a session stream is refused, as the session endpoint would,', () => {
+  test('to callers without a valid session', async () => {
     const { instance, application, ada, manage } = await createWorld();
     const bea = await instance.signIn(application.clientId, 'bea@example.com');
     const cleo = await instance.signIn(application.clientId, 'cleo@example.com');
@@ -158,7 +158,7 @@ describe('a stream is refused, before it begins and in the session endpoint’s 
       expect([answer.status, answer.json.ok, answer.json.error]).toEqual([status, false, error]);
       expect(answer.headers.get('content-type')).toStartWith('application/json');
     }
-    // Nothing but a bearer: neither a query nor the cookie of our own pages.
+    // Only a bearer token is accepted, not a query parameter or a session cookie.
     for (const headers of [{ cookie: `gatehouse=${ada.token}` }, { authorization: `Basic ${ada.token}` }] as Record<
       string,
       string
@@ -170,14 +170,14 @@ describe('a stream is refused, before it begins and in the session endpoint’s 
     expect(instance.services.live.count()).toBe(0);
   });
 
-  test('beyond twenty of one session, until one of them is left', async () => {
+  test('beyond twenty per session, until one of them is closed', async () => {
     const { instance, application, ada } = await createWorld();
     const streams = [];
     for (let open = 0; open < 20; open += 1) streams.push(await listening(instance, ada));
     const refused = await instance.call('GET', PATH, { token: ada.token });
     expect([refused.status, refused.json.ok, refused.json.error]).toEqual([429, false, 'rate_limited']);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    // The limit is the session's, not the person's.
+    // The limit applies to the session, not to the person.
     instance.clock.advance(60_000);
     const elsewhere = await instance.signIn(application.clientId, 'ada@example.com');
     await listening(instance, elsewhere);
@@ -187,7 +187,7 @@ describe('a stream is refused, before it begins and in the session endpoint’s 
     expect((await instance.call('GET', PATH, { token: ada.token })).status).toBe(429);
   });
 
-  test('with another method', async () => {
+  test('for other methods', async () => {
     const { instance, ada } = await createWorld();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const { status, headers } = await instance.call(method, PATH, { token: ada.token });

@@ -1,4 +1,4 @@
-/** The stream of an API key: its principal lives like a user's. */
+/** The event stream of an API key, whose principal changes like a user. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -21,8 +21,8 @@ const refusalOf = async ({ instance }: Pick<World, 'instance'>, token: string) =
   return [answer.status, ((await answer.json()) as { ok: boolean; error: string }).error];
 };
 
-describe('the stream of a key', () => {
-  test('begins with the envelope that a verification shows, and tells what changes about its principal', async () => {
+describe('the stream of an API key', () => {
+  test('begins with the envelope of a verification, and sends the changes of its principal', async () => {
     const { instance, application, key, manage } = await withKey();
     const stream = await listen(instance, key.token);
     const verified = await instance.call('POST', '/api/v1/verify', {
@@ -53,7 +53,7 @@ describe('the stream of a key', () => {
     expect(instance.services.live.count()).toBe(0);
   });
 
-  test('ends at once when the key is given another token, and not when it is renamed', async () => {
+  test('ends at once when the key is rotated, and not when it is renamed', async () => {
     const { instance, key, manage } = await withKey();
     const stream = await listening(instance, key);
     await manage('PATCH', `/api-keys/${key.id}`, { name: 'renamed' });
@@ -63,7 +63,7 @@ describe('the stream of a key', () => {
     await listening(instance, { ...key, token });
   });
 
-  test('ends when the principal is banned, and with a heartbeat when its time is over', async () => {
+  test('ends when the principal is banned, and at a heartbeat after the key expired', async () => {
     const { instance, key, manage } = await withKey();
     const banned = await listening(instance, key);
     await manage('POST', `/users/${key.userId}/ban`);
@@ -83,7 +83,7 @@ describe('the stream of a key', () => {
       expect(await stream.told()).toEqual([{ event: 'revoked', data: { reason: 'key_ended' } }]);
   });
 
-  test('of a personal key is its person’s, and ends when the device is disconnected', async () => {
+  test('of a device sends its person’s changes, and ends when the device is disconnected', async () => {
     const { instance, application, ada, manage } = await withKey();
     const device = await sceneOf(instance, application).connect(ada);
     const stream = await listening(instance, { token: device.token, userId: ada.userId });
@@ -99,7 +99,7 @@ describe('the stream of a key', () => {
     expect((await stream.told()).map(({ event }) => event)).toEqual(['revoked']);
   });
 
-  test('of a key made with a device ends with that', async () => {
+  test('of a key created by a device ends with the device', async () => {
     const { instance } = await withKey();
     const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const admin = await addPerson(instance, 'admin@example.com', 'admin');
@@ -112,13 +112,13 @@ describe('the stream of a key', () => {
     expect((await stream.told()).map(({ event }) => event)).toEqual(['revoked']);
   });
 
-  test('of a workspace’s key is that of a member of the console', async () => {
+  test('of a workspace key has the envelope of a member of the console', async () => {
     const { instance } = await withKey();
     const stream = await listen(instance, (await given.workspaceKey(instance)).token);
     expect((await stream.told())[0]!.data.applicationId).toBe(instance.services.workspaces.consoleId());
   });
 
-  test('is refused as a verification would judge the key, and counts as a call of it', async () => {
+  test('is refused with the verdict of a verification, and counts as a call of the key', async () => {
     const world = await withKey();
     const { instance, manage } = world;
     const make = async (input: object): Promise<Made> =>
@@ -140,7 +140,7 @@ describe('the stream of a key', () => {
     expect(await refusalOf(world, scarce.token)).toEqual([429, 'rate_limited']);
   });
 
-  test('is one of at most twenty of its key', async () => {
+  test('is limited to twenty per key', async () => {
     const world = await withKey();
     const { instance, manage } = world;
     const rateLimits = { perMinute: 100, perDay: 1000 };

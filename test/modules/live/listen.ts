@@ -1,4 +1,4 @@
-/** A listener of `/api/v1/session/events` inside the test process, which reads whatever comes at once. */
+/** A reader of an event stream inside the test process, which reads everything at once. */
 import type { Instance } from '../../support/instance.ts';
 import { turns } from '../../support/turns.ts';
 
@@ -11,12 +11,12 @@ export interface Message {
 export interface Listening {
   readonly status: number;
   readonly headers: Headers;
-  /** Messages that have come since the last look, in order. */
+  /** Returns the messages since the last call, in order. */
   told(): Promise<Message[]>;
-  /** Everything that has come, as it came. */
+  /** Returns everything received, unparsed. */
   text(): string;
   isClosed(): boolean;
-  /** Goes away, as a closed tab does. */
+  /** Disconnects, as a closed tab does. */
   leave(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function follow(response: Response): Listening {
   };
 }
 
-/** What an `EventSource` would make of it (WHATWG HTML §9.2.6); comments are no messages. */
+/** Parses messages as an `EventSource` does (WHATWG HTML §9.2.6). Comments are no messages. */
 export function messagesIn(text: string): Message[] {
   return text
     .split('\n\n')

@@ -1,4 +1,4 @@
-/** The event stream of a session, over the API: what is told, and to whom. */
+/** The event stream of a session over the API: its messages and their recipients. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { GrantKind } from '@/store/grants.ts';
@@ -8,8 +8,8 @@ import { turns } from '../../support/turns.ts';
 import { follow, listen, PATH, streamRequest } from './listen.ts';
 import { createWorld, envelopeOf, listening } from './world.ts';
 
-describe('an event stream', () => {
-  test('begins with a snapshot: the very envelope that verification gives', async () => {
+describe('a session event stream', () => {
+  test('begins with a snapshot that equals the envelope of a verification', async () => {
     const world = await createWorld();
     const stream = await listen(world.instance, world.ada.token);
     expect(stream.status).toBe(200);
@@ -39,7 +39,7 @@ describe('an event stream', () => {
     ).toHaveLength(2);
   });
 
-  test('opened again gives a fresh snapshot, so that what happened in between is not missed', async () => {
+  test('sends a fresh snapshot after a reconnection, which includes changes made in between', async () => {
     const world = await createWorld();
     const first = await listening(world.instance, world.ada);
     await given.grant(world.instance, 'scopes', world.application.id, 'export');
@@ -51,20 +51,20 @@ describe('an event stream', () => {
     expect(world.instance.services.live.count()).toBe(1);
   });
 
-  test('is kept alive by comments, which are no messages', async () => {
+  test('sends comments as heartbeats, which are not messages', async () => {
     const { instance, ada } = await createWorld();
     const stream = await listening(instance, ada);
     const before = stream.text().length;
     await instance.services.live.heartbeat();
     expect(await stream.told()).toEqual([]);
     expect(stream.text().slice(before)).toBe(': heartbeat\n\n');
-    // It is a job's doing, every fifteen seconds.
+    // A job sends a heartbeat every fifteen seconds.
     await instance.services.scheduler.runAll();
     await stream.told();
     expect(stream.text().slice(before)).toBe(': heartbeat\n\n: heartbeat\n\n');
   });
 
-  test('whose reader goes away is forgotten', async () => {
+  test('is removed when its reader disconnects', async () => {
     const { instance, ada } = await createWorld();
     const streams = await Promise.all(Array.from({ length: 5 }, () => listening(instance, ada)));
     expect(instance.services.live.count()).toBe(5);
@@ -72,7 +72,7 @@ describe('an event stream', () => {
     expect(instance.services.live.count()).toBe(0);
   });
 
-  test('is described as one in the API description', async () => {
+  test('is described as an event stream in the API description', async () => {
     const { instance } = await createWorld();
     const document = Bun.YAML.parse((await instance.call('GET', '/openapi.yaml')).text) as {
       paths: Record<string, { get: { operationId: string; responses: Record<string, { $ref: string }> } }>;
@@ -85,14 +85,14 @@ describe('an event stream', () => {
   });
 });
 
-/** Another way through the person’s data for each kind of message. */
+/** The kinds of grants, each with the slugs a person holds at first. */
 const KINDS: [kind: GrantKind, before: string[]][] = [
   ['roles', ['user']],
   ['scopes', []],
   ['memberships', []],
 ];
 
-describe.each(KINDS)('an open stream is told of %s', (kind, initial) => {
+describe.each(KINDS)('an open stream receives %s', (kind, initial) => {
   async function withGrants(...slugs: string[]) {
     const world = await createWorld();
     const ids: Record<string, string> = {};
@@ -100,7 +100,7 @@ describe.each(KINDS)('an open stream is told of %s', (kind, initial) => {
     return { ...world, ids };
   }
 
-  test('that are set: the full set, after additions as after removals', async () => {
+  test('as a complete set after additions and removals', async () => {
     const { instance, ada, manage } = await withGrants('one', 'two', 'three');
     const stream = await listening(instance, ada);
     const set = (slugs: string[]) => manage('PUT', `/users/${ada.userId}/${kind}`, { slugs });
@@ -129,7 +129,7 @@ describe.each(KINDS)('an open stream is told of %s', (kind, initial) => {
     expect(await stream.told()).toEqual([]);
   });
 
-  test('that are deleted with force, for everyone who holds them and nobody else', async () => {
+  test('that are deleted with force, for all holders and nobody else', async () => {
     const { instance, application, ada, ids, manage } = await withGrants('one', 'two');
     const bea = await instance.signIn(application.clientId, 'bea@example.com');
     const cleo = await instance.signIn(application.clientId, 'cleo@example.com');
@@ -147,7 +147,7 @@ describe.each(KINDS)('an open stream is told of %s', (kind, initial) => {
     expect(await ofCleo.told()).toEqual([]);
   });
 
-  test('that go by another slug, which takes force', async () => {
+  test('under a new slug, which needs force', async () => {
     const { instance, ada, ids, manage } = await withGrants('one', 'two');
     await manage('PUT', `/users/${ada.userId}/${kind}`, { slugs: ['one', 'two'] });
     const stream = await listening(instance, ada);
@@ -168,8 +168,8 @@ describe.each(KINDS)('an open stream is told of %s', (kind, initial) => {
   });
 });
 
-describe('an open stream is told of the profile', () => {
-  test('when an import gives a username: the whole envelope as it is now', async () => {
+describe('an open stream receives the profile', () => {
+  test('as a whole envelope when an import sets a username', async () => {
     const world = await createWorld();
     const stream = await listening(world.instance, world.ada);
     await world.manage('POST', '/users/bulk', { users: [{ email: 'ada@example.com', profile: { username: 'ada' } }] });
@@ -178,7 +178,7 @@ describe('an open stream is told of the profile', () => {
     expect(messages[0]!.data.username).toBe('ada');
   });
 
-  test('when an import fills blanks, in every application the person is in', async () => {
+  test('when an import fills empty fields, in every application of the person', async () => {
     const world = await createWorld();
     const { instance } = world;
     const other = await instance.createApplication({ name: 'Other' });
@@ -196,8 +196,8 @@ describe('an open stream is told of the profile', () => {
   });
 });
 
-describe('a stream does not tell', () => {
-  test('of other people', async () => {
+describe('an open stream receives nothing', () => {
+  test('about other people', async () => {
     const { instance, application, ada, manage } = await createWorld();
     const bea = await instance.signIn(application.clientId, 'bea@example.com');
     await given.grant(instance, 'scopes', application.id, 'export');
@@ -210,7 +210,7 @@ describe('a stream does not tell', () => {
     expect([await stream.told(), stream.isClosed()]).toEqual([[], false]);
   });
 
-  test('of the same person in other applications', async () => {
+  test('about the same person in other applications', async () => {
     const { instance, ada } = await createWorld();
     const other = await instance.createApplication({ name: 'Other' });
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
@@ -226,7 +226,7 @@ describe('a stream does not tell', () => {
     expect([await stream.told(), stream.isClosed()]).toEqual([[], false]);
   });
 
-  test('of the person’s further sign-ins', async () => {
+  test('about further sign-ins of the person', async () => {
     const { instance, application, ada } = await createWorld();
     const stream = await listening(instance, ada);
     instance.clock.advance(60_000);
@@ -236,7 +236,7 @@ describe('a stream does not tell', () => {
 });
 
 describe('between its authentication and its snapshot', () => {
-  // Another request may be handled while this one is on its way through the pipeline.
+  // Another request may run while this one is in the pipeline.
   const STEPS = Array.from({ length: 24 }, (_, step) => step);
 
   test.each(STEPS)('a stream misses no change (step %d)', async (step) => {
@@ -258,27 +258,27 @@ describe('between its authentication and its snapshot', () => {
     for (let turn = 0; turn < step; turn += 1) await Promise.resolve();
     const change = instance.services.users.act(SYSTEM_ACTOR, application, ada.userId, 'ban');
     await Promise.all([opening, change]);
-    // The streams that a change ends are looked through behind it.
+    // The streams of a changed session are checked after the commit.
     await turns();
     expect(instance.services.live.count()).toBe(0);
   });
 });
 
-describe('HEAD', () => {
+describe('a HEAD request for a session stream', () => {
   const head = async ({ app }: Instance, token: string) => {
     const response = await app.fetch(streamRequest(token, 'HEAD'));
     expect(await response.text()).toBe('');
     return response;
   };
 
-  test('answers as GET would, without a body', async () => {
+  test('is answered as GET would be, without a body', async () => {
     const { instance, ada } = await createWorld();
     const { status, headers } = await head(instance, ada.token);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     expect((await head(instance, 'nonsense')).status).toBe(401);
   });
 
-  test('leaves no listener behind, however often it is asked', async () => {
+  test('opens no stream, even when repeated', async () => {
     const { instance, ada } = await createWorld();
     for (let ask = 0; ask < 21; ask += 1) expect((await head(instance, ada.token)).status).toBe(200);
     expect(instance.services.live.count()).toBe(0);

@@ -1,4 +1,4 @@
-/** Somebody signed in to an application, with a stream of their session. */
+/** A person signed in to an application, with a stream of their session. */
 import { expect } from 'bun:test';
 import type { Application } from '@/store/applications.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -13,7 +13,7 @@ export interface World {
   readonly instance: Instance;
   readonly application: Application;
   readonly ada: Person;
-  /** A management call below the application. */
+  /** Makes a management call below the application. */
   manage(method: string, path: string, body?: unknown): ReturnType<Instance['call']>;
 }
 
@@ -36,7 +36,7 @@ export async function createWorld(): Promise<World> {
   };
 }
 
-/** An open stream whose snapshot has been read. */
+/** Opens a stream and reads its snapshot. */
 export async function listening(instance: Instance, { token }: Person): Promise<Listening> {
   const stream = await listen(instance, token);
   const [snapshot] = await stream.told();
