@@ -61,7 +61,7 @@ describe('accessTo', () => {
     ['owner', 'full'],
     ['admin', 'full'],
     ['member', 'read'],
-  ] as const)('gives a workspace %s %s access to its applications alone', (role, access) => {
+  ] as const)('gives a workspace %s %s access to the workspace’s applications only', (role, access) => {
     const principal = session(['wsp_1', role]);
     expect([accessTo(principal, OURS), accessTo(principal, SIBLING), accessTo(principal, FOREIGN)]).toEqual([
       access,
@@ -70,16 +70,16 @@ describe('accessTo', () => {
     ]);
   });
 
-  test('judges a member of two workspaces by the role in each', () => {
+  test('uses the role in each workspace for a member of two', () => {
     const principal = session(['wsp_1', 'member'], ['wsp_2', 'owner']);
     expect([accessTo(principal, OURS), accessTo(principal, FOREIGN)]).toEqual(['read', 'full']);
   });
 
-  test('gives a person who is no workspace member nothing', () => {
+  test('gives a person without a workspace no access', () => {
     expect(accessTo(session(), OURS)).toBeNull();
   });
 
-  test('gives nobody the console', () => {
+  test('gives no principal access to the console', () => {
     for (const principal of [key('full', {}), key('full', { applicationId: 'app_0' }), session(['wsp_1', 'owner'])])
       expect(accessTo(principal, CONSOLE)).toBeNull();
   });
@@ -96,7 +96,7 @@ describe('workspaceAccess', () => {
     ['a member', session(['wsp_1', 'member']), 'read'],
     ['a member of another workspace', session(['wsp_2', 'owner']), null],
     ['a stranger', session(), null],
-  ])('gives %s what is theirs', (_, principal, expected) => {
+  ])('gives %s the access of its key or role', (_, principal, expected) => {
     expect(workspaceAccess(principal, 'wsp_1')).toBe(expected as Access | null);
   });
 });

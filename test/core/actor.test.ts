@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type Actor, inNameOf } from '@/core/actor.ts';
 
-test('what is done in the name of a person is theirs, by the call that it came with', () => {
+test('an actor in the name of a person keeps the request id and address of the call', () => {
   let asked = 0;
   class Call implements Actor {
     readonly type = 'anonymous';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { BigMap, partNumberOf } from '@/core/big-map.ts';
 import { addressPrefix } from '@/core/ip-address.ts';
 
-test('is a map: what is set is there until it is taken away, once each', () => {
+test('BigMap behaves like a Map for random changes', () => {
   const [big, plain] = [new BigMap<number>(), new Map<string, number>()];
   let seed = 1;
   const next = (below: number) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below;
@@ -16,7 +16,7 @@ test('is a map: what is set is there until it is taken away, once each', () => {
   expect([...big.values()].sort()).toEqual([...plain.values()].sort());
 });
 
-test('no part has much more than its share, of whatever kind the keys are', () => {
+test('BigMap distributes keys of any kind evenly among its parts', () => {
   const kinds: Record<string, (index: number) => string> = {
     hashes: (index) => (Bun.SHA256.hash(String(index)) as Uint8Array).toHex(),
     ids: () => `ses_${Bun.randomUUIDv7()}`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { countryCode } from '../../src/core/country.ts';
 
-describe('a country', () => {
+describe('countryCode', () => {
   test.each([
     ['DE', 'DE'],
     ['gb', 'GB'],
@@ -11,12 +11,12 @@ describe('a country', () => {
     ['PS', 'PS'],
     ['TW', 'TW'],
     ['AQ', 'AQ'],
-    // Of ISO's, though nobody lives there.
+    // Uninhabited territories are in ISO 3166-1.
     ['BV', 'BV'],
     ['HM', 'HM'],
-    // Of everyone's but ISO.
+    // Kosovo is not in ISO 3166-1, but widely used.
     ['XK', 'XK'],
-  ])('%j is %j', (text, code) => {
+  ])('reads %j as %j', (text, code) => {
     expect(countryCode(text)).toBe(code);
   });
 
@@ -45,11 +45,11 @@ describe('a country', () => {
     ['a full-width letter', '\uff24\uff25'],
     ['a half of a pair', '\ud800\ud800'],
     ['far too much', 'DE'.repeat(30_000)],
-  ])('%s, %p, is none', (_, text) => {
+  ])('refuses %s, %p', (_, text) => {
     expect(countryCode(text)).toBeNull();
   });
 
-  test('there are the 249 of ISO 3166-1, and Kosovo', () => {
+  test('knows the 249 codes of ISO 3166-1, and Kosovo', () => {
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
     const codes = letters.flatMap((first) => letters.map((second) => first + second));
     expect(codes.filter((code) => countryCode(code) !== null)).toHaveLength(250);

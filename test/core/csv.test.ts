@@ -1,4 +1,4 @@
-/** CSV that no spreadsheet executes, and that is read as it was written. */
+/** CSV that no spreadsheet executes, and that is read back unchanged. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import Papa from 'papaparse';
@@ -7,7 +7,7 @@ import { BrokenCsv, BYTE_ORDER_MARK, csvOf, rowsOfCsv } from '@/core/csv.ts';
 /** Returns the cells that a spreadsheet sees if it splits at this separator. */
 const seenBy = (text: string, separator: string) => text.split(/\r\n|\r|\n/).flatMap((line) => line.split(separator));
 
-/** Two quotes are an empty text to such a spreadsheet, and what follows is taken as it stands. */
+/** Matches a formula at the start of a cell. Such a spreadsheet reads two quotes as an empty text and goes on. */
 const FORMULA_ELSEWHERE = /^"{0,2}[=+\-@＝＋－＠]/;
 
 describe('a table as CSV', () => {
@@ -26,34 +26,34 @@ describe('a table as CSV', () => {
     '＠x',
     "'=1",
     "''@x",
-  ])('carries out nothing and is read as it was: %p', async (cell) => {
+  ])('is not executed by a spreadsheet and is read back unchanged: %p', async (cell) => {
     const text = csvOf([[cell, 'x']]);
     const [[read = ''] = []] = Papa.parse<string[]>(text.replace(/\r\n$/, ''), { delimiter: ',' }).data;
     expect(read).toBe(`'${cell.replace(/^([\t\r\n])=/, "$1'=")}`);
     expect(await rowsOfCsv(text)).toEqual([[cell, 'x']]);
   });
 
-  test.each(['a;b', 'c\td', 'e|f'])('does not split where another spreadsheet would: %p', (cell) => {
+  test.each(['a;b', 'c\td', 'e|f'])('quotes cells with separators of other spreadsheets: %p', (cell) => {
     expect(csvOf([[cell]])).toBe(`"${cell}"\r\n`);
   });
 
   test.each(['a;=1+1;b', 'a\t@SUM(A1)', 'a\n=1+1\nb', 'a\r\n-2', ';;+1', 'roles;-x', 'a|＝1', 'a;＋1', 'a;"=1+1;b'])(
-    'carries out nothing where it is opened by another separator: %p',
+    'is not executed by a spreadsheet with another separator: %p',
     async (cell) => {
       const text = csvOf([['ada@example.com', cell, 'Ada']]);
-      // Countries with decimal commas split at semicolons: a quote within a cell is an ordinary character.
+      // Countries with decimal commas split at semicolons, where a quote within a cell is an ordinary character.
       for (const separator of [';', '\t', '|'])
         for (const seen of seenBy(text, separator)) expect(seen).not.toMatch(FORMULA_ELSEWHERE);
       expect(await rowsOfCsv(text)).toEqual([['ada@example.com', cell, 'Ada']]);
     },
   );
 
-  test('leaves numbers as they are, and what is missing empty', () => {
+  test('writes numbers without a guard, and null or undefined as an empty cell', () => {
     expect(csvOf([[-2.5, true, null, undefined, '']])).toBe('-2.5,true,,,\r\n');
   });
 });
 
-/** Cells of what is awkward in them: formulas, guards, separators, quotes and ends of lines. */
+/** Cells with formulas, guards, separators, quotes and line ends. */
 const cell = fc.oneof(
   fc.string({ unit: fc.constantFrom(...`=+-@＝＋－＠'";,|\t\r\n a1`), maxLength: 8 }),
   fc.string({ unit: 'grapheme', maxLength: 8 }),
@@ -62,8 +62,8 @@ const table = fc
   .integer({ min: 2, max: 4 })
   .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 6 }));
 
-describe('whatever the cells', () => {
-  test('they survive any number of round trips', async () => {
+describe('CSV with random cells', () => {
+  test('survives any number of round trips', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.boolean(), async (rows, isMarked) => {
         const once = (isMarked ? BYTE_ORDER_MARK : '') + csvOf([['head', 'of it'], ...rows]);
@@ -75,7 +75,7 @@ describe('whatever the cells', () => {
     );
   });
 
-  test('no spreadsheet sees a formula in them, by whatever separator', async () => {
+  test('contains no formula for any separator', async () => {
     await fc.assert(
       fc.property(table, (rows) => {
         const text = csvOf(rows);
@@ -89,7 +89,7 @@ describe('whatever the cells', () => {
   });
 });
 
-describe('a file of another program', () => {
+describe('a CSV file of another program', () => {
   test.each([
     ['commas', 'a,b\n1,2\n'],
     ['semicolons', 'a;b\n1;2\n'],
@@ -105,7 +105,7 @@ describe('a file of another program', () => {
     ]);
   });
 
-  test('keeps its empty lines, so that rows can be counted, and stops where it is told to', async () => {
+  test('keeps its empty lines, so that rows can be counted, and is read up to a maximum', async () => {
     expect(await rowsOfCsv('a,b\n\n1,2\n')).toEqual([['a', 'b'], [''], ['1', '2']]);
     expect(await rowsOfCsv('a,b\n1,2\n3,4\n', 2)).toHaveLength(2);
     expect(await rowsOfCsv('')).toEqual([]);
@@ -114,7 +114,7 @@ describe('a file of another program', () => {
   test.each([
     ['email\n"ada@example.com\n', 2],
     ['"a" b,c\n', 1],
-  ])('is refused where its quotes do not match: %p', async (text, row) => {
+  ])('is refused when its quotes do not match: %p', async (text, row) => {
     await expect(rowsOfCsv(text)).rejects.toEqual(new BrokenCsv(row));
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { currencyCode } from '../../src/core/currency.ts';
 
-describe('a currency', () => {
+describe('currencyCode', () => {
   test.each([
     ['EUR', 'EUR'],
     ['usd', 'USD'],
     [' Chf ', 'CHF'],
     ['JPY', 'JPY'],
     ['XAF', 'XAF'],
-  ])('%j is %j', (text, code) => {
+  ])('reads %j as %j', (text, code) => {
     expect(currencyCode(text)).toBe(code);
   });
 
@@ -24,7 +24,7 @@ describe('a currency', () => {
     'E\u0131R',
     '\uff25\uff35\uff32',
     'EUR'.repeat(30_000),
-  ])('%p is none', (text) => {
+  ])('refuses %p', (text) => {
     expect(currencyCode(text)).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { deviceNameOf } from '@/core/device-name.ts';
 
-describe('a device that did not say its name is called', () => {
+describe('the name of a device from its user agent', () => {
   const MAC = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko)';
   test.each([
     ['acme-cli/2.1.0 (linux; x64)', 'acme-cli'],
@@ -20,7 +20,7 @@ describe('a device that did not say its name is called', () => {
     ['x'.repeat(300), null],
     ['', null],
     [null, null],
-  ])('%j → %s', (userAgent, name) => {
+  ])('%j becomes %s', (userAgent, name) => {
     expect(deviceNameOf(userAgent)).toBe(name);
   });
 });

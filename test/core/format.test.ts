@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test';
 import { format } from '@/core/format.ts';
 
 describe('format', () => {
-  test('every placeholder that has a value is filled, however often it stands there', () => {
+  test('fills every occurrence of a placeholder that has a value', () => {
     expect(format('{code} is your {app} code: {code}', { code: '012345', app: 'Acme' })).toBe(
       '012345 is your Acme code: 012345',
     );
     expect(format('{minutes} min', { minutes: 0 })).toBe('0 min');
   });
 
-  test('a placeholder without a value stays, inherited properties included', () => {
+  test('keeps placeholders without a value, including names of inherited properties', () => {
     expect(format('{name} {constructor} {toString}', {})).toBe('{name} {constructor} {toString}');
   });
 
-  test('a value is never expanded in turn', () => {
+  test('never expands a value again', () => {
     expect(format('{a} {b}', { a: '{b}', b: '$&$1' })).toBe('{b} $&$1');
   });
 });

@@ -6,32 +6,32 @@ const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
 
 describe('newId', () => {
-  test.each(KINDS)('names the kind %s in a TypeID', (kind) => {
+  test.each(KINDS)('uses the prefix of %s in a TypeID', (kind) => {
     const id = newId(kind, NOW);
     expect(id).toMatch(new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
     expect(TypeID.fromString(id).getType()).toBe(ID_PREFIXES[kind]);
   });
 
-  test('holds a UUIDv7 of the time it is given, not of the machine’s', () => {
+  test('contains a UUIDv7 of the given time, not of the system’s', () => {
     const uuid = TypeID.fromString(newId('application', NOW)).toUUID();
     expect(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toBe(NOW);
     expect(uuid[14]).toBe('7');
     expect('89ab').toContain(uuid[19]!);
   });
 
-  test('of a person tells nothing of when it was made', () => {
+  test('hides the creation time of a user', () => {
     const uuids = Array.from({ length: 100 }, () => TypeID.fromString(newId('user', NOW)).toUUID());
     expect(new Set(uuids.map((uuid) => uuid.slice(0, 8))).size).toBeGreaterThan(90);
     for (const uuid of uuids) expect([uuid[14], '89ab'.includes(uuid[19]!)]).toEqual(['4', true]);
   });
 
-  test('sorts by creation, within one millisecond too', () => {
+  test('sorts by creation, even within one millisecond', () => {
     const ids = Array.from({ length: 3000 }, (_, index) => newId('event', NOW + Math.floor(index / 1000)));
     expect(ids.toSorted()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('uses the prefixes that the wire knows, each for one kind only', () => {
+  test('uses the documented prefixes, each for one kind', () => {
     expect(ID_PREFIXES).toMatchObject({
       application: 'app',
       user: 'usr',
@@ -51,7 +51,7 @@ describe('newId', () => {
 });
 
 describe('idSeries', () => {
-  test('gives TypeIDs of the time it is given, none of them twice, however many a millisecond has', () => {
+  test('returns unique TypeIDs of the given time, any number per millisecond', () => {
     const next = idSeries('request');
     const ids = Array.from({ length: 6000 }, (_, index) => next(NOW + Math.floor(index / 3000)));
     expect(new Set(ids).size).toBe(6000);
@@ -62,7 +62,7 @@ describe('idSeries', () => {
     }
   });
 
-  test('two of them have nothing in common', () => {
+  test('starts two series at different values', () => {
     const [one, other] = [idSeries('request'), idSeries('request')];
     expect(one(NOW).slice(0, -2)).not.toBe(other(NOW).slice(0, -2));
   });

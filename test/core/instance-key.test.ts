@@ -5,7 +5,7 @@ import { equalDigests, INSTANCE_KEY_BYTES, instanceKey } from '@/core/instance-k
 const secret = new Uint8Array(INSTANCE_KEY_BYTES).fill(7);
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-test('a code’s digest depends on the instance key, the challenge and the code', () => {
+test('the digest of a code depends on the instance key, the challenge and the code', () => {
   const digest = hex(instanceKey(secret).codeDigest('chl_1', '123456'));
   expect(digest).toHaveLength(64);
   expect(hex(instanceKey(secret).codeDigest('chl_1', '123456'))).toBe(digest);
@@ -14,23 +14,23 @@ test('a code’s digest depends on the instance key, the challenge and the code'
   expect(hex(instanceKey(new Uint8Array(32).fill(8)).codeDigest('chl_1', '123456'))).not.toBe(digest);
 });
 
-test('the instance key is never used itself: neither a bare hash nor an HMAC with it gives the digest', () => {
+test('the instance key is not used directly: the digest differs from a plain hash and a plain HMAC', () => {
   const digest = hex(instanceKey(secret).codeDigest('chl_1', '123456'));
   expect(digest).not.toBe(createHash('sha256').update('chl_1.123456').digest('hex'));
   expect(digest).not.toBe(createHmac('sha256', secret).update('chl_1.123456').digest('hex'));
 });
 
-test('a digest stays the same from release to release, so that codes outlive an upgrade', () => {
+test('the digest of a code is the same in every release, so that codes survive an upgrade', () => {
   expect(hex(instanceKey(secret).codeDigest('chl_1', '123456'))).toBe(
     'b13212394eaebabd6168ac7643b5d2ded7a73fa877e745f4749e5499759b3910',
   );
 });
 
-test('a key of another length is refused', () => {
+test('an instance key of another length is refused', () => {
   for (const length of [0, 16, 31, 33]) expect(() => instanceKey(new Uint8Array(length))).toThrow(RangeError);
 });
 
-test('equalDigests compares content, and lengths without throwing', () => {
+test('equalDigests compares contents, and different lengths without an error', () => {
   const bytes = (...values: number[]) => new Uint8Array(values);
   expect(equalDigests(bytes(1, 2), bytes(1, 2))).toBe(true);
   expect(equalDigests(bytes(1, 2), bytes(1, 3))).toBe(false);

@@ -1,9 +1,9 @@
-/** Which hosts are this very machine: what is said of encryption, of mail in plain text and of keys over http rests on it. */
+/** Loopback hosts: warnings about encryption, plain-text mail and keys over http depend on them. */
 import { expect, test } from 'bun:test';
 import { isLoopback, isLoopbackAddress, isLoopbackName } from '@/core/ip-address.ts';
 
 test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.8.9.10', '::1', '[::1]', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1'])(
-  '%s is',
+  '%s is loopback',
   (host) => {
     expect(isLoopback(host)).toBe(true);
     expect(isLoopbackName(host)).toBe(true);
@@ -19,12 +19,12 @@ test.each([
   '::',
   '0.0.0.0',
   '',
-])('%s is not', (host) => {
+])('%s is not loopback', (host) => {
   expect(isLoopback(host)).toBe(false);
   expect(isLoopbackName(host)).toBe(false);
   expect(isLoopbackAddress(host)).toBe(false);
 });
 
-test('names below localhost are for browsers alone, not where a resolver could lead elsewhere', () => {
+test('names below localhost are loopback for browsers only, since a resolver could lead elsewhere', () => {
   expect([isLoopbackName('shop.localhost'), isLoopback('shop.localhost')]).toEqual([true, false]);
 });

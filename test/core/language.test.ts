@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { canonicalLocale, canonicalTimeZone } from '../../src/core/language.ts';
 
-describe('a locale', () => {
+describe('canonicalLocale', () => {
   test.each([
     ['de', 'de'],
     ['DE-at', 'de-AT'],
@@ -9,7 +9,7 @@ describe('a locale', () => {
     ['sr-latn-RS', 'sr-Latn-RS'],
     ['en-US-u-ca-gregory', 'en-US-u-ca-gregory'],
     ['de-DE-1996', 'de-DE-1996'],
-  ])('%j is %j in canonical form', (text, canonical) => {
+  ])('reads %j as %j', (text, canonical) => {
     expect(canonicalLocale(text)).toBe(canonical);
     expect(canonicalLocale(canonical)).toBe(canonical);
   });
@@ -27,14 +27,14 @@ describe('a locale', () => {
     'é',
     'en\0',
     `en-${'a'.repeat(40)}`,
-  ])('%j is none', (text) => {
+  ])('refuses the locale %j', (text) => {
     expect(canonicalLocale(text)).toBeNull();
   });
 });
 
-describe('a time zone', () => {
+describe('canonicalTimeZone', () => {
   test.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Asia/Kolkata', 'Etc/GMT+5'])(
-    '%j is one',
+    'accepts %j',
     (text) => {
       expect(canonicalTimeZone(text)).not.toBeNull();
     },
@@ -53,7 +53,7 @@ describe('a time zone', () => {
     'Z',
     'local',
     'x'.repeat(65),
-  ])('%j is none', (text) => {
+  ])('refuses the time zone %j', (text) => {
     expect(canonicalTimeZone(text)).toBeNull();
   });
 });

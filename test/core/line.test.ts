@@ -18,7 +18,7 @@ describe('a plain line', () => {
     ['Nguyễn Thị Minh Khai'],
     ['𝒜𝒹𝒶'],
     ['__proto__'],
-  ])('%j may be written', (text) => {
+  ])('may be %j', (text) => {
     expect(plainLine(text, 100)).toBe(text.normalize('NFC'));
   });
 
@@ -53,7 +53,7 @@ describe('a plain line', () => {
     ['half of a surrogate pair', 'a\ud800b'],
     ['the other half', '\udc00'],
     ['private use', 'a\ue000b'],
-  ])('%s is refused', (_, text) => {
+  ])('with %s is refused', (_, text) => {
     expect(plainLine(text, 100)).toBeNull();
   });
 
@@ -66,12 +66,12 @@ describe('a plain line', () => {
     expect(plainLine('😀'.repeat(101), 100)).toBeNull();
     expect(plainLine('e\u0301'.repeat(100), 100)).toBe('\u00e9'.repeat(100));
     expect(plainLine('각'.normalize('NFD').repeat(100), 100)).toBe('각'.repeat(100));
-    // These grow.
+    // These characters grow when they are composed.
     expect(plainLine('\u0958'.repeat(51), 100)).toBeNull();
     expect(plainLine(`${' '.repeat(5000)}a`, 100)).toBe('a');
   });
 
-  test('of any length is judged at once', () => {
+  test('of any length is checked quickly', () => {
     const started = performance.now();
     for (const text of ['a', 'e\u0301', '\u200d', '👩‍👧', '\u0958'])
       expect(plainLine(text.repeat(200_000), 100)).toBeNull();

@@ -1,4 +1,4 @@
-/** Guessing what a misspelt word was meant to be. */
+/** Suggestions for misspelt words. */
 import { expect, test } from 'bun:test';
 import { nearestWord } from '@/core/nearest-word.ts';
 
@@ -15,4 +15,4 @@ test.each([
   ['xyz', null],
   ['', null],
   ['x'.repeat(100_000), null],
-])('%p is taken for %p', (word, meant) => expect(nearestWord(word, WORDS)).toBe(meant));
+])('%p is corrected to %p', (word, meant) => expect(nearestWord(word, WORDS)).toBe(meant));

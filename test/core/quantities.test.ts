@@ -1,8 +1,8 @@
-/** Quantities as people read them. */
+/** Quantities as text for people. */
 import { expect, test } from 'bun:test';
 import { bytesText, counted, lasting, secondsText } from '@/core/quantities.ts';
 
-test('bytes have the unit that keeps them short', () => {
+test('bytes are shown in the unit that keeps the number short', () => {
   expect([0, 1023, 1536, 12 * 2 ** 20, 1.4 * 2 ** 30].map(bytesText)).toEqual([
     '0 B',
     '1023 B',
@@ -12,7 +12,7 @@ test('bytes have the unit that keeps them short', () => {
   ]);
 });
 
-test('one and several are told apart, also where the plural is irregular', () => {
+test('a count has its singular or plural, including irregular ones', () => {
   expect([counted(1, 'mail'), counted(1200, 'mail'), counted(2, 'delivery', 'deliveries')]).toEqual([
     '1 mail',
     '1,200 mails',
@@ -20,7 +20,7 @@ test('one and several are told apart, also where the plural is irregular', () =>
   ]);
 });
 
-test('times are in the unit that is told at a glance', () => {
+test('durations are shown in a unit that is easy to read', () => {
   expect([1000, 119_000, 3 * 60_000, 3 * 3_600_000, 3 * 86_400_000].map(lasting)).toEqual([
     '1 second',
     '119 seconds',

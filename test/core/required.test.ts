@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test';
 import { only, required } from '@/core/required.ts';
 
-test('what is missing is named', () => {
+test('required() names the missing value in its error', () => {
   expect(required(0, 'number')).toBe(0);
   expect(() => required(undefined, 'user usr_1')).toThrow('missing: user usr_1');
   expect(() => required(null, 'session ses_1')).toThrow('missing: session ses_1');
 });
 
-test('one is neither none nor two', () => {
+test('only() refuses an empty list and more than one element', () => {
   expect(only(['a'])).toBe('a');
   expect(() => only([])).toThrow('0 instead of one');
   expect(() => only(['a', 'b'])).toThrow('2 instead of one');

@@ -12,7 +12,7 @@ describe('parseReturnUrl', () => {
     ['HTTPS://SHOP.example.com/cb'],
     ['https://shop.example.com:8443/cb'],
     ['https://127.0.0.1/cb'],
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(parseReturnUrl(text, false)?.protocol).toBe('https:');
   });
 
@@ -48,18 +48,18 @@ describe('parseReturnUrl', () => {
     ['https://shop.example.com:99999/'],
     ['https://'],
     [`https://shop.example.com/${'a'.repeat(2000)}`],
-  ])('refuses %j', (text) => {
+  ])('refuses %j as a return URL', (text) => {
     expect(parseReturnUrl(text, false)).toBeNull();
     expect(parseReturnUrl(text, true)?.hostname).toBeUndefined();
   });
 
-  test('refuses a fragment: the token’s own goes there', () => {
+  test('refuses a fragment, which is reserved for the token', () => {
     expect(parseReturnUrl('https://shop.example.com/cb#token=forged', false)).toBeNull();
     expect(parseReturnUrl('https://shop.example.com/cb#', false)).toBeNull();
   });
 
   test.each([['http://localhost:3000/cb'], ['http://127.0.0.1/cb'], ['http://[::1]:3000/cb']])(
-    'takes %s only where loopback is allowed',
+    'accepts %s only where loopback is allowed',
     (text) => {
       expect(parseReturnUrl(text, true)).not.toBeNull();
       expect(parseReturnUrl(text, false)).toBeNull();
@@ -90,7 +90,7 @@ describe('isReturnUrlRegistered', () => {
     ['https://SHOP.example.com/cb'],
     ['https://shop.example.com:443/cb'],
     ['https://shop.example.com/a/../cb'],
-  ])('takes %s: same origin, at or below the path', (returnTo) => {
+  ])('accepts %s: same origin, at or below the path', (returnTo) => {
     expect(isReturnUrlRegistered(returnTo, registered, STRICT)).toBe(true);
   });
 
@@ -131,27 +131,27 @@ describe('isReturnUrlRegistered', () => {
     ['https://shop.example.com\t/cb'],
     ['https://shop.example.com/cb\n'],
     ['https://ѕhop.example.com/cb'],
-  ])('refuses %j', (returnTo) => {
+  ])('refuses %j for another registered URL', (returnTo) => {
     for (const rules of [STRICT, DEV, EPHEMERAL])
       expect(isReturnUrlRegistered(returnTo, registered, rules)).toBe(false);
   });
 
-  test('an address with a path of "/" opens the whole origin and nothing else', () => {
+  test('accepts the whole origin for a registered path of "/", and nothing else', () => {
     expect(isReturnUrlRegistered('https://a.example/x/y', ['https://a.example'], STRICT)).toBe(true);
     expect(isReturnUrlRegistered('https://b.example/x/y', ['https://a.example'], STRICT)).toBe(false);
   });
 
-  test('a path that ends in a slash takes only what is below it', () => {
+  test('accepts only paths below a registered path that ends in a slash', () => {
     expect(isReturnUrlRegistered('https://a.example/cb/x', ['https://a.example/cb/'], STRICT)).toBe(true);
     expect(isReturnUrlRegistered('https://a.example/cb', ['https://a.example/cb/'], STRICT)).toBe(false);
   });
 
-  test('nothing is registered unless something is, and a broken entry opens nothing', () => {
+  test('accepts nothing without a registration or for an invalid one', () => {
     expect(isReturnUrlRegistered('https://a.example/', [], STRICT)).toBe(false);
     expect(isReturnUrlRegistered('https://a.example/', ['', 'https://', '*', 'https://*'], STRICT)).toBe(false);
   });
 
-  test('loopback: by registration in dev, any in an ephemeral instance, never on http in normal mode', () => {
+  test('accepts loopback by registration in dev, always in an ephemeral instance, never on http otherwise', () => {
     const here = 'http://localhost:3000/cb';
     expect(isReturnUrlRegistered(here, [here], STRICT)).toBe(false);
     expect(isReturnUrlRegistered(here, [here], DEV)).toBe(true);

@@ -19,27 +19,27 @@ describe('mintSecret', () => {
     expect(isSecret(kind, secret)).toBe(true);
   });
 
-  test('keeps all 256 bits, the smallest and the largest number included', () => {
+  test('encodes all 256 bits, including the smallest and the largest number', () => {
     expect(decode(mintSecret('apiKey', fixed(0)).slice(4, 47))).toBe(0n);
     expect(decode(mintSecret('apiKey', fixed(0xff)).slice(4, 47))).toBe(2n ** 256n - 1n);
     for (const byte of [0, 1, 0x80, 0xff]) expect(isSecret('session', mintSecret('session', fixed(byte)))).toBe(true);
   });
 
-  test('asks for 32 bytes and never gives the same secret twice', () => {
+  test('uses 32 random bytes and never returns the same secret twice', () => {
     const asked: number[] = [];
     mintSecret('apiKey', { ...systemRandom, bytes: (length) => (asked.push(length), systemRandom.bytes(length)) });
     expect(asked).toEqual([32]);
     expect(new Set(Array.from({ length: 1000 }, () => mintSecret('apiKey', systemRandom))).size).toBe(1000);
   });
 
-  test('carries the prefixes that secret scanners are told of', () => {
+  test('uses the prefixes that secret scanners know', () => {
     expect(SECRET_PREFIXES).toMatchObject({ apiKey: 'eak', session: 'est', clientSecret: 'ecs' });
     expect(new Set(Object.values(SECRET_PREFIXES)).size).toBe(KINDS.length);
   });
 });
 
 describe('isSecret', () => {
-  test('refuses a secret with any one character changed to any other', () => {
+  test('refuses a secret with any single character changed', () => {
     const secret = mintSecret('session', systemRandom);
     const accepted: string[] = [];
     for (let at = 0; at < secret.length; at += 1)
@@ -50,7 +50,7 @@ describe('isSecret', () => {
     expect(accepted).toEqual([]);
   });
 
-  test('refuses a secret with two neighbours swapped, one left out or one doubled', () => {
+  test('refuses a secret with two neighbours swapped, one missing or one doubled', () => {
     const secret = mintSecret('apiKey', systemRandom);
     for (let at = 0; at < secret.length - 1; at += 1) {
       const swapped = secret.slice(0, at) + secret[at + 1] + secret[at] + secret.slice(at + 2);
@@ -60,7 +60,7 @@ describe('isSecret', () => {
     }
   });
 
-  test('takes a secret for no other kind, even with the prefix exchanged', () => {
+  test('refuses a secret as any other kind, even with the prefix exchanged', () => {
     for (const kind of KINDS)
       for (const other of KINDS.filter((candidate) => candidate !== kind)) {
         const secret = mintSecret(kind, systemRandom);
@@ -69,7 +69,7 @@ describe('isSecret', () => {
       }
   });
 
-  test('refuses what is no secret at all', () => {
+  test('refuses text that is not a secret', () => {
     const secret = mintSecret('apiKey', systemRandom);
     const others = ['', 'eak_', 'eak', ` ${secret}`, `${secret}\n`, `${secret} `, secret.toUpperCase(), 'x'.repeat(53)];
     for (const text of [...others, `eak_${'é'.repeat(49)}`, 'eak_'.padEnd(1_000_000, '0')])
@@ -83,7 +83,7 @@ test('hashSecret is the SHA-256 of the whole text, 32 bytes', () => {
   expect(hashSecret(secret)).toHaveLength(32);
 });
 
-test('secretPrefix shows the kind and eight characters, never more', () => {
+test('secretPrefix contains the kind and eight characters', () => {
   const secret = mintSecret('apiKey', systemRandom);
   expect(secretPrefix(secret)).toBe(secret.slice(0, 12));
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { newId } from '@/core/id.ts';
 import { TimesById } from '@/core/times-by-id.ts';
 
-test('keeps the last time of each of many ids, and gives every id back', () => {
+test('TimesById keeps the last time of each of many ids, and returns every id', () => {
   const times = new TimesById();
   const expected = new Map<string, number>();
   for (let at = 0; at < 20_000; at += 1) {
@@ -20,7 +20,7 @@ test('keeps the last time of each of many ids, and gives every id back', () => {
   expect([...times.ids()].sort()).toEqual([...expected.keys()].sort());
 });
 
-test('knows an id of any length up to its most, and none that it has not been given', () => {
+test('TimesById accepts ids up to its maximum length, and does not know other ids', () => {
   const times = new TimesById();
   const ids = ['a', 'ab', 'b', 'x'.repeat(31), 'x'.repeat(32), ''];
   for (const [at, id] of ids.entries()) times.set(id, at);
@@ -30,7 +30,7 @@ test('knows an id of any length up to its most, and none that it has not been gi
   expect(() => times.set('x'.repeat(33), 1)).toThrow('an id of more than 32 letters');
 });
 
-test('is as new where nothing has been set', () => {
+test('TimesById is empty at first', () => {
   const times = new TimesById();
   expect([times.size, times.get(newId('session', 1)), [...times.ids()]]).toEqual([0, undefined, []]);
 });

@@ -1,24 +1,24 @@
 import { expect, test } from 'bun:test';
 import { LONG_TURN_MS, nextTurn, yieldIfLong } from '@/core/turn.ts';
 
-/** Holds the loop, as a part of long work does. */
-function work(ms: number): void {
+/** Blocks the event loop, as a part of a background task does. */
+function blockLoop(ms: number): void {
   const since = performance.now();
   while (performance.now() - since < ms);
 }
 
-test('work goes on at once in a turn that has just begun', async () => {
+test('work continues at once in a fresh turn of the event loop', async () => {
   await nextTurn();
   expect(yieldIfLong()).toBeUndefined();
 });
 
-test('of many works that waited for the same turn, only some go on in it, and somebody else comes in between', async () => {
+test('tasks that wait for the same turn continue a few at a time, and other work runs in between', async () => {
   await nextTurn();
   const order: string[] = [];
   const works = Array.from({ length: 10 }, async (_, index) => {
-    work(LONG_TURN_MS);
+    blockLoop(LONG_TURN_MS);
     await yieldIfLong();
-    work(LONG_TURN_MS);
+    blockLoop(LONG_TURN_MS);
     order.push(`work ${index}`);
   });
   let isOver = false;

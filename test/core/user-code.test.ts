@@ -3,7 +3,7 @@ import { systemRandom } from '@/core/random.ts';
 import { formatUserCode, mintUserCode, normalizeUserCode } from '@/core/user-code.ts';
 
 describe('a user code', () => {
-  test('is eight letters without vowels, and comes back from the way it is shown', () => {
+  test('has eight letters without vowels, and its displayed form is read back', () => {
     for (let draw = 0; draw < 100; draw += 1) {
       const code = mintUserCode(systemRandom);
       expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{8}$/);
@@ -24,18 +24,18 @@ describe('a user code', () => {
     '--WDJBMJHT--',
     'WDJB_MJHT',
     'ＷＤＪＢＭＪＨＴ',
-  ])('is understood as %j', (typed) => {
+  ])('is read from %j', (typed) => {
     expect(normalizeUserCode(typed)).toBe('WDJBMJHT');
   });
 
   test.each(['', 'WDJB-MJH', 'WDJB-MJHTT', 'WDJA-MJHT', '0DJB-MJHT', "' OR 1=1", 'WDJBMJHT'.padEnd(101)])(
-    'is nothing like %j',
+    'is not read from %j',
     (typed) => {
       expect(normalizeUserCode(typed)).toBeNull();
     },
   );
 
-  test('that is being typed gets its hyphen, and what is wrong in it stays to be seen', () => {
+  test('gets its hyphen while it is typed, and keeps wrong characters visible', () => {
     expect(['b', 'bcdf', 'bcdfg', 'bcdfghjkl', 'acdf1'].map(formatUserCode)).toEqual([
       'B',
       'BCDF',

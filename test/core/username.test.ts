@@ -1,24 +1,24 @@
 import { describe, expect, test } from 'bun:test';
 import { isClaimableUsername, normalizeUsername } from '../../src/core/username.ts';
 
-describe('the normal form of a username', () => {
+describe('normalizeUsername', () => {
   test.each([
     ['ada', 'ada'],
     ['  Ada \n', 'ada'],
     ['ADA.LOVELACE', 'ada.lovelace'],
-    // NFKC: full-width, ligature, superscript, ideographic space.
+    // NFKC maps full-width letters, ligatures, superscripts and ideographic spaces.
     ['ａｄａ', 'ada'],
     ['ﬁnn', 'finn'],
     ['ada²', 'ada2'],
     ['\u3000ada\u3000', 'ada'],
     ['Ⓐⓓⓐ', 'ada'],
-    // Composed and decomposed are one name.
+    // Composed and decomposed letters are one name.
     ['ame\u0301lie', 'am\u00e9lie'],
-  ])('of %j is %j', (text, normal) => {
+  ])('reads %j as %j', (text, normal) => {
     expect(normalizeUsername(text)).toBe(normal);
   });
 
-  test('is its own normal form', () => {
+  test('is idempotent', () => {
     for (const text of ['Ａda', 'ﬃn', 'İda', 'ǅa', 'ß', 'Σας'])
       expect(normalizeUsername(normalizeUsername(text))).toBe(normalizeUsername(text));
   });
@@ -36,7 +36,7 @@ describe('a username', () => {
     'adminton',
     'roots',
     'the-admin',
-  ])('%j can be claimed', (name) => {
+  ])('may be %j', (name) => {
     expect(isClaimableUsername(name)).toBe(true);
   });
 
@@ -68,15 +68,15 @@ describe('a username', () => {
     ['a reserved word', 'gatehouse'],
     ['a reserved word', 'null'],
     ['a property of every object', 'constructor_'],
-  ])('with %s, %j, cannot', (_why, name) => {
+  ])('with %s, %j, is refused', (_why, name) => {
     expect(isClaimableUsername(name)).toBe(false);
   });
 
-  test.each(['ADMIN', ' Root ', 'ｓｕｐｐｏｒｔ', 'Ⓡⓞⓞⓣ'])('reserved however it is written: %j', (text) => {
+  test.each(['ADMIN', ' Root ', 'ｓｕｐｐｏｒｔ', 'Ⓡⓞⓞⓣ'])('is reserved in any spelling: %j', (text) => {
     expect(isClaimableUsername(normalizeUsername(text))).toBe(false);
   });
 
-  test('far too long cannot be claimed by what stands at its beginning', () => {
+  test('that is far too long is refused as a whole, not read by its beginning', () => {
     expect(isClaimableUsername(normalizeUsername(`ada${' '.repeat(500)}lovelace`))).toBe(false);
     expect(isClaimableUsername(normalizeUsername('a'.repeat(100_000)))).toBe(false);
   });
