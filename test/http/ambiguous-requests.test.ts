@@ -1,9 +1,9 @@
-/** What two readers could read differently is refused: two names of one server, a byte-order mark before JSON. */
+/** Requests that two parsers could read differently are refused: two Host headers, a byte order mark before JSON. */
 import { expect, test } from 'bun:test';
 import { createInstance } from '../support/instance.ts';
 import { rawCall } from './app-over.ts';
 
-test('two Host headers, which arrive as one list, are 400', async () => {
+test('two Host headers, which arrive as one list, get a 400', async () => {
   const instance = await createInstance({ environment: { GATEHOUSE_HOST: '0.0.0.0' } });
   const { status, json } = await instance.call('GET', '/healthz', { headers: { host: 'localhost, evil.example' } });
   expect([status, json.error, json.message]).toEqual([
@@ -13,7 +13,7 @@ test('two Host headers, which arrive as one list, are 400', async () => {
   ]);
 });
 
-test('a byte-order mark before JSON is 400, with a declared length and without', async () => {
+test('a byte order mark before JSON gets a 400, with and without a declared length', async () => {
   const instance = await createInstance();
   const { clientId } = await instance.createApplication();
   const bytes = Buffer.from(`\ufeff${JSON.stringify({ email: 'ada@example.com', clientId })}`);
@@ -29,7 +29,7 @@ test('a byte-order mark before JSON is 400, with a declared length and without',
   }
 });
 
-test('HEAD says how long the body of GET is, on every kind of answer', async () => {
+test('HEAD declares the length of the GET body for every kind of response', async () => {
   const instance = await createInstance();
   for (const path of ['/healthz', '/sign-in', '/openapi.yaml', '/nothing-here', '/api/applications']) {
     const get = await rawCall(instance, 'GET', path);

@@ -1,4 +1,4 @@
-/** What every answer has in common: its request id, its headers, HEAD, and the limits it announces. */
+/** Common properties of all responses: request id, headers, HEAD, and announced rate limits. */
 import { describe, expect, test } from 'bun:test';
 import { SECOND } from '@/core/clock.ts';
 import { assetUrl } from '@/pages/assets.ts';
@@ -12,8 +12,8 @@ async function assetPath(instance: Instance): Promise<string> {
   return /"(\/assets\/[^"]+)"/.exec(page.text)![1]!;
 }
 
-describe('every answer', () => {
-  test('carries a request id of ours, whichever way it ends', async () => {
+describe('every response', () => {
+  test('carries a request id of the server, whatever its status', async () => {
     const instance = await createInstance();
     const seen = new Set<string>();
     const calls: [string, string, number][] = [
@@ -42,13 +42,13 @@ describe('every answer', () => {
     expect(seen.size).toBe(calls.length);
   });
 
-  test('carries a request id even when it is an asset of the pages', async () => {
+  test('carries a request id even for an asset of the pages', async () => {
     const instance = await createInstance();
     const { status, headers } = await instance.call('GET', await assetPath(instance));
     expect([status, headers.get('x-request-id')]).toEqual([200, expect.stringMatching(REQUEST_ID)]);
   });
 
-  test('has in its body the id of its header, and in the log', async () => {
+  test('has the same request id in its body, its header and the log', async () => {
     const instance = await createInstance();
     const { app, log } = appOver(instance);
     const response = await app.fetch(new Request('http://localhost/api/applications'));
@@ -57,7 +57,7 @@ describe('every answer', () => {
     expect(log.map((line) => line['requestId'])).toEqual([requestId]);
   });
 
-  test('is one line of the log, with the route instead of the path and no credential', async () => {
+  test('writes one log line, with the route instead of the path and without credentials', async () => {
     const instance = await createInstance();
     const { app, log } = appOver(instance);
     const { id } = await instance.createApplication();
@@ -81,7 +81,7 @@ describe('every answer', () => {
       expect(JSON.stringify(log)).not.toContain(secret);
   });
 
-  test('of the API is never stored by a cache nor sniffed', async () => {
+  test('of the API must not be cached or sniffed', async () => {
     const instance = await createInstance();
     for (const [method, path] of [
       ['GET', '/api/applications'],
@@ -94,7 +94,7 @@ describe('every answer', () => {
   });
 });
 
-describe('HEAD', () => {
+describe('a HEAD request', () => {
   test.each([
     ['/healthz', 200],
     ['/sign-in', 200],
@@ -103,7 +103,7 @@ describe('HEAD', () => {
     ['/nothing', 404],
     ['/api/applications', 401],
     ['/api/v1/session', 405],
-  ])('of %s answers as GET would, without a body', async (path, status) => {
+  ])('for %s is answered as GET would be, without a body', async (path, status) => {
     const instance = await createInstance();
     const head = await rawCall(instance, 'HEAD', path);
     const get = await rawCall(instance, 'GET', path);
@@ -114,7 +114,7 @@ describe('HEAD', () => {
     expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
   });
 
-  test('is authenticated and limited like GET', async () => {
+  test('is authenticated and rate limited like GET', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 1, perDay: 10 } });
@@ -123,7 +123,7 @@ describe('HEAD', () => {
     expect([(await head()).status, (await head()).status]).toEqual([200, 429]);
   });
 
-  test('of an event stream opens none, and takes no place of one', async () => {
+  test('for an event stream opens no stream and uses no slot of one', async () => {
     const instance = await createInstance();
     const { id, clientId } = await instance.createApplication();
     const { token } = await instance.signIn(clientId, 'ada@example.com');
@@ -144,10 +144,10 @@ describe('HEAD', () => {
     expect([services.live.count(), services.activity.count(), services.eventStreams.count()]).toEqual([0, 0, 0]);
   });
 
-  test('comes from its own peer, as any request does', async () => {
+  test('has the peer address of its own connection', async () => {
     const peers = new WeakMap<Request, string>();
     const instance = await createInstance();
-    // As in a server: the peer is known of the very request that came in, and of no copy of it.
+    // A server knows the peer of the original request only, not of a copy of it.
     const { app, log } = appOver(instance, { peerAddress: (request) => peers.get(request) ?? null });
     for (const method of ['GET', 'HEAD']) {
       const request = new Request('http://localhost/healthz', { method });
@@ -160,7 +160,7 @@ describe('HEAD', () => {
 
 describe('a path', () => {
   test.each([['localhost'], ['auth.example.com:8443'], ['id'], ['sso'], ['x'], ['[::1]:8080'], ['10.0.0.1']])(
-    'is found whatever name the server is reached by: %s',
+    'is found under any host name: %s',
     async (host) => {
       const { app } = await createInstance();
       for (const path of ['/healthz', '/healthz?x=/y', '/openapi.roles.json'])
@@ -170,11 +170,11 @@ describe('a path', () => {
   );
 });
 
-describe('a limit', () => {
+describe('a rate limit', () => {
   const limits = (headers: Headers) =>
     ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`)).concat(headers.get('retry-after'));
 
-  test('of a key is announced with every answer, and Retry-After comes with the refusal', async () => {
+  test('of a key is announced in every response, with Retry-After in the refusal', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 2, perDay: 100 } });
@@ -192,7 +192,7 @@ describe('a limit', () => {
     expect(answers[2]!.json).not.toHaveProperty('data');
   });
 
-  test('is announced with refusals of other kinds too', async () => {
+  test('is announced in other refusals too', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { access: 'read', rateLimits: { perMinute: 5, perDay: 100 } });
@@ -212,7 +212,7 @@ describe('a limit', () => {
     expect([refused.status, ...limits(refused.headers)]).toEqual([429, '1', '0', '43200', '43200']);
   });
 
-  test('is not claimed where there is none', async () => {
+  test('is not announced when there is none', async () => {
     const { headers } = await (await createInstance()).call('GET', '/healthz');
     expect(limits(headers)).toEqual([null, null, null, null]);
   });

@@ -1,4 +1,4 @@
-/** A second app over an instance's services, with the product's own log and whatever a test wants to differ. */
+/** A second app over the services of an instance, with the real log and options that a test overrides. */
 import { type App, createApp } from '@/app.ts';
 import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
@@ -9,7 +9,7 @@ import type { Instance } from '../support/instance.ts';
 
 export interface AppOver {
   readonly app: App;
-  /** What the product's own log wrote, parsed. */
+  /** The parsed lines of the real log. */
   readonly log: Record<string, unknown>[];
 }
 
@@ -46,7 +46,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** A call whose answer is not parsed: HEAD says JSON and has no body. */
+/** Makes a call without parsing the body: a HEAD response declares JSON and has none. */
 export async function rawCall({ app }: Instance, method: string, path: string, headers: Record<string, string> = {}) {
   const response = await app.fetch(new Request(`http://localhost${path}`, { method, headers }));
   return { status: response.status, headers: response.headers, text: await response.text() } satisfies RawAnswer;

@@ -5,7 +5,7 @@ const { note, answered, leave } = arrivals();
 const listener = Bun.serve({ port: 0, fetch: () => (note(), answered(new Response('here'))) });
 afterAll(() => listener.stop(true));
 
-test('once it is leaving, clients are told to open another connection, and those who never pause do not hold it', async () => {
+test('a listener that is closing asks clients to reconnect, and is not held open by busy ones', async () => {
   const connectionOf = async () => (await fetch(listener.url)).headers.get('connection');
   expect(await connectionOf()).not.toBe('close');
   let isGone = false;

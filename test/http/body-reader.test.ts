@@ -1,4 +1,4 @@
-/** Bodies that are being read hold no more memory than is set: `anonymousBodiesMib`, and `authenticatedBodiesMib`. */
+/** Bodies in progress use no more memory than `anonymousBodiesMib` and `authenticatedBodiesMib`. */
 import { expect, test } from 'bun:test';
 import * as given from '../support/given.ts';
 import { bodyReader } from '@/http/body-reader.ts';
@@ -8,16 +8,16 @@ import { createInstance, type Instance } from '../support/instance.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const SETTINGS = { GATEHOUSE_LIMIT_ANONYMOUS_BODIES_MIB: '1', GATEHOUSE_LIMIT_AUTHENTICATED_BODIES_MIB: '4' };
-/** The largest that is taken without a credential: sixteen are a MiB. */
+/** The largest body that is accepted without a credential. Sixteen of them are 1 MiB. */
 const ANONYMOUS = 64 * KIB;
 
 interface Sending {
   readonly answer: Promise<{ status: number; retryAfter: string | null; error: string | undefined }>;
-  /** Sends the rest, which was held back. */
+  /** Sends the part that was held back. */
   finish(): void;
 }
 
-/** Sends a request whose body does not end before it is told to; a chunked one has sent `bytes` so far. */
+/** Sends a request whose body ends on `finish`. A chunked body has sent `bytes` before. */
 function send(
   instance: Instance,
   path: string,
@@ -63,7 +63,7 @@ test.each([
   ['with a declared length', false],
   ['in chunks', true],
 ])(
-  'anonymous bodies %s: exactly as much as is set, small ones beyond, and as much again afterwards',
+  'anonymous bodies %s are limited to the setting, except small ones, and release their memory',
   async (_, isChunked) => {
     const instance = await createInstance({ environment: SETTINGS });
     const verify = (bytes = ANONYMOUS) =>
@@ -79,7 +79,7 @@ test.each([
   },
 );
 
-test('authenticated bodies have a pool of their own; a workspace has a quarter of it, for all of its keys', async () => {
+test('authenticated bodies have their own pool, a quarter of it per workspace for all its keys', async () => {
   const instance = await createInstance({ environment: SETTINGS });
   const create = (token: string, bytes = 512 * KIB) =>
     send(instance, '/api/applications', { name: 'Shop' }, { token, bytes });
@@ -96,7 +96,7 @@ test('authenticated bodies have a pool of their own; a workspace has a quarter o
   expect(await statuses(anonymous)).not.toContain(503);
 });
 
-test('a body that its operation does not read counts as well, until the answer', async () => {
+test('a body that its operation does not read counts until the response', async () => {
   const instance = await createInstance({ environment: SETTINGS });
   const { id } = await instance.createApplication();
   const remove = (bytes: number) =>
@@ -110,7 +110,7 @@ test('a body that its operation does not read counts as well, until the answer',
   expect((await remove(KIB)).status).toBe(404);
 });
 
-test('a chunked body that goes on arriving after its request is over holds nothing', async () => {
+test('a chunked body that keeps arriving after its request holds no memory', async () => {
   const bodies = bodyReader({
     bodySeconds: 20,
     slowBodiesPerAddress: 1,

@@ -47,7 +47,7 @@ describe('a JSON body', () => {
     ['undefined'],
     ['{"name":"Shop"} x'],
     ['\u0000'],
-  ])('that is malformed is refused, without echo: %j', async (body) => {
+  ])('is refused when malformed, without repeating it: %j', async (body) => {
     const { instance, count } = await setUp();
     const before = count();
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
@@ -57,13 +57,16 @@ describe('a JSON body', () => {
     expect(count()).toEqual(before);
   });
 
-  test.each([['null'], ['[]'], ['"text"'], ['5'], ['true']])('that is no object is refused: %s', async (body) => {
-    const { instance } = await setUp();
-    const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
-    expect([answer.status, answer.json.fields]).toEqual([400, [{ path: 'body', message: 'Give a JSON object.' }]]);
-  });
+  test.each([['null'], ['[]'], ['"text"'], ['5'], ['true']])(
+    'is refused when it is not an object: %s',
+    async (body) => {
+      const { instance } = await setUp();
+      const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
+      expect([answer.status, answer.json.fields]).toEqual([400, [{ path: 'body', message: 'Give a JSON object.' }]]);
+    },
+  );
 
-  test('with a dangerous name refuses it as any unknown field', async () => {
+  test('is refused with dangerous field names, as with any unknown field', async () => {
     const { instance } = await setUp();
     const body = '{"__proto__":{"name":"x"},"constructor":1}';
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
@@ -71,7 +74,7 @@ describe('a JSON body', () => {
     expect(answer.json.fields.map(({ path }: { path: string }) => path).sort()).toEqual(['__proto__', 'constructor']);
   });
 
-  test('that is required and missing is refused', async () => {
+  test('is refused when it is required and missing', async () => {
     const { instance } = await setUp();
     const path = `/api/applications/${(await instance.createApplication()).id}/api-keys`;
     for (const body of [undefined, '', ' \n'])
@@ -82,7 +85,7 @@ describe('a JSON body', () => {
   });
 });
 
-describe('a media type', () => {
+describe('the media type of a body', () => {
   test.each([
     ['text/plain'],
     ['application/x-www-form-urlencoded'],
@@ -92,7 +95,7 @@ describe('a media type', () => {
     ['text/json'],
     ['application/xml, application/json'],
     [''],
-  ])('other than JSON is refused: %j', async (type) => {
+  ])('is refused when it is not JSON: %j', async (type) => {
     const { send, count } = await setUp();
     const before = count();
     const { status, json } = await send({ body: '{"name":"Shop"}' }, type ? { 'content-type': type } : {});
@@ -101,7 +104,7 @@ describe('a media type', () => {
   });
 
   test.each([['application/json'], ['application/json; charset=utf-8'], ['APPLICATION/JSON ;charset="utf-8"']])(
-    'that is JSON is taken: %s',
+    'is accepted as JSON: %s',
     async (type) => {
       const { send } = await setUp();
       expect((await send({ body: '{"name":"Shop"}' }, { 'content-type': type })).status).toBe(200);
@@ -110,7 +113,7 @@ describe('a media type', () => {
 });
 
 describe('a body of more than 1 MiB', () => {
-  test('is refused by its declared length, one byte over', async () => {
+  test('is refused by its declared length, at one byte over', async () => {
     const { send, count } = await setUp();
     const before = count();
     const headers = { ...JSON_TYPE, 'content-length': String(MIB + 1) };
@@ -119,7 +122,7 @@ describe('a body of more than 1 MiB', () => {
     expect(count()).toEqual(before);
   });
 
-  test('is refused while it comes in chunks, and not read to its end', async () => {
+  test('is refused while it arrives in chunks, and not read to its end', async () => {
     const { send } = await setUp();
     const { stream, sent } = chunked(64 * MIB);
     const { status, json } = await send({ body: stream, duplex: 'half' }, JSON_TYPE);
@@ -127,13 +130,13 @@ describe('a body of more than 1 MiB', () => {
     expect(sent()).toBeLessThan(3 * MIB);
   });
 
-  test('is refused in chunks one byte over', async () => {
+  test('is refused in chunks at one byte over', async () => {
     const { send } = await setUp();
     const { stream } = chunked(MIB + 1, 4097);
     expect((await send({ body: stream, duplex: 'half' }, JSON_TYPE)).status).toBe(413);
   });
 
-  test('is refused to a caller with a credential; a stranger learns nothing but 401', async () => {
+  test('gets a 401 instead of a 413 without a credential', async () => {
     const { instance } = await setUp();
     const answer = await instance.call('POST', '/api/applications', {
       body: ' '.repeat(MIB + 1),
@@ -142,7 +145,7 @@ describe('a body of more than 1 MiB', () => {
     expect(answer.status).toBe(401);
   });
 
-  test('starts at one byte more: exactly 1 MiB is read', async () => {
+  test('is refused only from one byte more: exactly 1 MiB is read', async () => {
     const { send } = await setUp();
     const text = '{"name":"Shop"}'.padEnd(MIB, ' ');
     expect((await send({ body: text }, { ...JSON_TYPE, 'content-length': String(MIB) })).status).toBe(200);
@@ -151,11 +154,11 @@ describe('a body of more than 1 MiB', () => {
   });
 });
 
-describe('where anybody may send one, a body of more than 64 KiB', () => {
+describe('a body of more than 64 KiB for a public operation', () => {
   const LARGEST = 64 * 1024;
   const asking = JSON.stringify({ email: 'owner@example.com', clientId: 'console' });
 
-  test('is refused with its bound, and one of just that is read', async () => {
+  test('is refused with the limit, and one of exactly 64 KiB is read', async () => {
     const { instance } = await setUp();
     const send = (length: number) =>
       instance.call('POST', '/api/v1/auth/otp/send', {
@@ -186,7 +189,7 @@ describe('an optional body', () => {
     expect([status, json.data.name]).toEqual([200, 'Untitled application']);
   });
 
-  test('refuses fields that are not known, naming each and not its value', async () => {
+  test('is refused with unknown fields, which are named without their values', async () => {
     const { instance } = await setUp();
     const body = { colour: 'very-red', size: { deep: 1 } };
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
@@ -195,7 +198,7 @@ describe('an optional body', () => {
     expect(answer.text).not.toContain('very-red');
   });
 
-  test('lists at most twenty problems', async () => {
+  test('with many unknown fields lists at most twenty problems', async () => {
     const { instance } = await setUp();
     const body = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]));
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });

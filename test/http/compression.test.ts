@@ -16,9 +16,9 @@ async function decoded(response: Response): Promise<string> {
     : new TextDecoder().decode(bytes);
 }
 
-describe('a JSON answer', () => {
+describe('a JSON response', () => {
   test.each(['gzip', 'gzip, deflate, br', 'br;q=1.0, GZIP;q=0.8', 'deflate,gzip;q=0.001'])(
-    'of more than a KiB is compressed for a client that takes it: %s',
+    'of more than 1 KiB is compressed for a client that accepts gzip: %s',
     async (accepted) => {
       const response = await jsonResponse(contextOf(accepted), LONG);
       expect([response.headers.get('content-encoding'), response.headers.get('vary')]).toEqual([
@@ -31,7 +31,7 @@ describe('a JSON answer', () => {
   );
 
   test.each([undefined, '', 'br', 'identity', 'gzip;q=0', 'gzip; q=0.0, br', 'xgzipx'])(
-    'is sent as it is to a client that does not: %s',
+    'is not compressed for other clients: %s',
     async (accepted) => {
       const response = await jsonResponse(contextOf(accepted), LONG);
       expect(response.headers.get('content-encoding')).toBeNull();
@@ -39,19 +39,19 @@ describe('a JSON answer', () => {
     },
   );
 
-  test('that is short is sent as it is, so that a verification costs nothing more', async () => {
+  test('that is short is not compressed, so that verification stays cheap', async () => {
     const response = await jsonResponse(contextOf('gzip'), { ok: true });
     expect([response.headers.get('content-encoding'), response.headers.get('vary')]).toEqual([null, null]);
   });
 
-  test('that is very long is compressed aside, and whole', async () => {
+  test('that is very long is compressed completely', async () => {
     const value = Array.from({ length: 20_000 }, (_, index) => `usr_${index}`);
     const response = await jsonResponse(contextOf('gzip'), value);
     expect(JSON.parse(await decoded(response))).toEqual(value);
   });
 });
 
-describe('an answer that a handler made whole', () => {
+describe('a response made by a handler', () => {
   const compress = compressor();
   const request = contextOf('gzip').request;
   const page = (headers: Record<string, string> = {}) =>
@@ -60,7 +60,7 @@ describe('an answer that a handler made whole', () => {
       headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers },
     });
 
-  test('keeps its status, its headers and its text', async () => {
+  test('keeps its status, headers and text when it is compressed', async () => {
     const response = await compress(request, page({ 'X-Frame-Options': 'DENY' }));
     expect([
       response.status,
@@ -70,7 +70,7 @@ describe('an answer that a handler made whole', () => {
     expect(await decoded(response)).toBe('<p>gatehouse</p>'.repeat(200));
   });
 
-  test('with a tag gets a weak one: other bytes, the same meaning', async () => {
+  test('gets a weak ETag when it is compressed, since its bytes differ', async () => {
     for (const _ of ['made', 'kept']) {
       const response = await compress(request, page({ ETag: '"abc"' }));
       expect(response.headers.get('etag')).toBe('W/"abc"');
@@ -82,12 +82,12 @@ describe('an answer that a handler made whole', () => {
     ['a picture', { 'Content-Type': 'image/webp' }],
     ['a stream of events, whose client waits for each', { 'Content-Type': 'text/event-stream' }],
     ['what is coded already', { 'Content-Encoding': 'br' }],
-  ])('is left alone where it is %s', async (_, headers) => {
+  ])('is not compressed when it is %s', async (_, headers) => {
     const response = page(headers);
     expect(await compress(request, response)).toBe(response);
   });
 
-  test('without a body is left alone', async () => {
+  test('without a body is not compressed', async () => {
     const response = new Response(null, { status: 304, headers: { 'Content-Type': 'text/html' } });
     expect(await compress(request, response)).toBe(response);
   });

@@ -1,4 +1,4 @@
-/** What pages of other origins may call, and what they may not. */
+/** The operations that pages of other origins may call. */
 import { describe, expect, test } from 'bun:test';
 import { isForBrowsers } from '@/http/cors.ts';
 import { createInstance } from '../support/instance.ts';
@@ -13,7 +13,7 @@ const open = operations.filter(isForBrowsers);
 const ids = open.map(({ id }) => id);
 
 describe('a page of another origin', () => {
-  test.each(named(open))('may call %s, and read its refusal', async (_, { method, path, access }) => {
+  test.each(named(open))('may call %s and read its refusal', async (_, { method, path, access }) => {
     const preflight = await instance.call('OPTIONS', address(path), {
       headers: { ...headers, 'access-control-request-method': method },
     });
@@ -28,7 +28,7 @@ describe('a page of another origin', () => {
   });
 
   test.each(named(operations.filter((operation) => !isForBrowsers(operation))))(
-    'is not let near %s',
+    'may not call %s',
     async (_, { method, path }) => {
       const answer = await instance.call(method, address(path), { headers });
       expect(allowed(answer)).toBeNull();
@@ -37,7 +37,7 @@ describe('a page of another origin', () => {
     },
   );
 
-  test('has all that a browser application needs, and nothing that manages or verifies', () => {
+  test('may call everything a browser application needs, and nothing that manages or verifies', () => {
     expect(ids).toEqual(
       expect.arrayContaining([
         ...['sendSignInCode', 'verifySignInCode', 'verifySession', 'signOut', 'listMyRoles', 'getAccount'],

@@ -5,7 +5,7 @@ import { createInstance, type Instance } from '../support/instance.ts';
 const ORIGIN = 'https://auth.example.com';
 const SECURE = { GATEHOUSE_BASE_URL: ORIGIN };
 
-describe('a write authenticated by the console’s cookie', () => {
+describe('a write with the session cookie of the console', () => {
   async function signedIn() {
     const instance = await createInstance({ environment: SECURE });
     const { token } = await instance.signIn('console', 'owner@example.com');
@@ -31,7 +31,7 @@ describe('a write authenticated by the console’s cookie', () => {
       'with a foreign Origin that claims to be same-origin',
       { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
     ],
-  ] as [string, Record<string, string>][])('is refused and changes nothing when it comes %s', async (_, headers) => {
+  ] as [string, Record<string, string>][])('is refused and changes nothing when it is sent %s', async (_, headers) => {
     const { instance, cookie, before, names } = await signedIn();
     const answer = await create(instance, { cookie, ...headers });
     expect([answer.status, answer.json.error]).toEqual([403, 'forbidden']);
@@ -43,7 +43,7 @@ describe('a write authenticated by the console’s cookie', () => {
     ['Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin' }],
     ['both', { origin: ORIGIN, 'sec-fetch-site': 'same-origin' }],
   ] as [string, Record<string, string>][])(
-    'is carried out from this server’s own pages, shown by %s',
+    'is accepted from the server’s own pages, as shown by %s',
     async (_, headers) => {
       const { instance, cookie } = await signedIn();
       const answer = await create(instance, { cookie, ...headers });
@@ -63,7 +63,7 @@ describe('a write authenticated by the console’s cookie', () => {
     expect(isFromOwnPage(request, baseUrl)).toBe(isOwn);
   });
 
-  test('needs no proof of origin with a bearer token: no browser sends one by itself', async () => {
+  test('needs no proof of origin with a bearer token, which no browser sends by itself', async () => {
     const { instance, token } = await signedIn();
     expect((await create(instance, { authorization: `Bearer ${token}`, origin: 'https://evil.example' })).status).toBe(
       200,
@@ -76,7 +76,7 @@ describe('a write authenticated by the console’s cookie', () => {
     expect(answer.status).toBe(403);
   });
 
-  test('reads are refused when the browser says that another site sent them', async () => {
+  test('a read with the session cookie is refused when the browser reports another site', async () => {
     const { instance, cookie } = await signedIn();
     const read = async (headers: Record<string, string>) =>
       (await instance.call('GET', '/api/applications', { headers: { cookie, ...headers } })).status;
@@ -85,7 +85,7 @@ describe('a write authenticated by the console’s cookie', () => {
     for (const site of ['cross-site', 'same-site']) expect(await read({ 'sec-fetch-site': site })).toBe(403);
   });
 
-  test('the verification endpoints never take a cookie for a bearer token', async () => {
+  test('the verification endpoints never accept a cookie as a bearer token', async () => {
     const { instance, cookie } = await signedIn();
     const headers = { cookie, origin: ORIGIN };
     const verified = await instance.call('POST', '/api/v1/session', { headers });
@@ -94,13 +94,13 @@ describe('a write authenticated by the console’s cookie', () => {
     expect((await instance.call('POST', '/api/v1/verify', { headers, body: { token: 'x' } })).status).toBe(401);
   });
 
-  test('an invalid bearer token is refused even beside a valid cookie', async () => {
+  test('an invalid bearer token is refused even with a valid cookie', async () => {
     const { instance, cookie } = await signedIn();
     const answer = await create(instance, { cookie, origin: ORIGIN, authorization: 'Bearer est_nonsense' });
     expect(answer.status).toBe(401);
   });
 
-  test('an ordinary application’s sign-in sets no cookie, and its token in the cookie manages nothing', async () => {
+  test('a sign-in to an ordinary application sets no cookie, and its token as a cookie manages nothing', async () => {
     const { instance } = await signedIn();
     const { clientId } = await instance.createApplication();
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com', clientId } });

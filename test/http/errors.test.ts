@@ -24,7 +24,7 @@ function mapper() {
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-describe('a refusal', () => {
+describe('an error response', () => {
   const refusal = new AppError('invalid_request', { fields: [{ path: 'name', message: 'Give a name.' }] });
 
   test.each([
@@ -44,20 +44,20 @@ describe('a refusal', () => {
     expect(logLines).toEqual([]);
   });
 
-  test('for people is a page that runs nothing', async () => {
+  test('for people is a page without scripts', async () => {
     const { response, text } = await mapper()(new AppError('not_found'), 'page');
     expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(text).toContain(ERROR_CATALOGUE.not_found.message);
   });
 
-  test('never carries its cause, and only says "fields" when there are some', async () => {
+  test('never contains its cause, and has "fields" only when there are some', async () => {
     const { text } = await mapper()(new AppError('conflict', { cause: new Error('inner detail') }), 'envelope');
     expect(text).not.toContain('inner detail');
     expect(JSON.parse(text)).not.toHaveProperty('fields');
   });
 
-  test('with a wait says it in Retry-After; one of 401 asks for a bearer', async () => {
+  test('has Retry-After for a wait, and asks for a bearer token with a 401', async () => {
     const limited = await mapper()(new AppError('rate_limited', { retryAfterSeconds: 17 }), 'verify');
     expect([limited.response.status, limited.response.headers.get('retry-after')]).toEqual([429, '17']);
     const stranger = await mapper()(new AppError('unauthenticated'), 'envelope');
@@ -65,14 +65,14 @@ describe('a refusal', () => {
   });
 });
 
-describe('a fault of ours', () => {
+describe('an internal error', () => {
   const token = mintSecret('apiKey', systemRandom);
   const fault = new TypeError(`cannot read ${token}`, {
     cause: new Error('mail to ada@example.com failed', { cause: 'est_0123456789abcdef was refused' }),
   });
 
   test.each(['envelope', 'flat', 'session', 'verify', 'page'] as const)(
-    'is told as internal and nothing of it, in the %s shape',
+    'is reported as internal without details, in the %s shape',
     async (style) => {
       const { response, text, requestId } = await mapper()(fault, style);
       expect(response.status).toBe(500);
@@ -83,7 +83,7 @@ describe('a fault of ours', () => {
     },
   );
 
-  test('is logged once with its request id, its stack and its causes, scrubbed', async () => {
+  test('is logged once with request id, stack and causes, and without secrets', async () => {
     const { logLines, requestId } = await mapper()(fault, 'envelope');
     expect(logLines).toHaveLength(1);
     expect(JSON.parse(logLines[0]!)).toMatchObject({
@@ -101,24 +101,24 @@ describe('a fault of ours', () => {
   });
 
   test.each([[undefined], [null], ['a text'], [{ code: 'not_found', status: 404 }], [new Error('')]])(
-    'is whatever was thrown that is no refusal: %p',
+    'is the response to any thrown value except an AppError: %p',
     async (thrown) => {
       const { response, text } = await mapper()(thrown, 'envelope');
       expect([response.status, JSON.parse(text).error]).toEqual([500, 'internal']);
     },
   );
 
-  test('that is its own cause is answered like any other', async () => {
+  test('is answered even when it is its own cause', async () => {
     const circular = new Error('round');
     circular.cause = circular;
     const { response, logLines } = await mapper()(circular, 'envelope');
     expect([response.status, logLines.length]).toEqual([500, 1]);
   });
 
-  test('in a handler reaches the caller as internal and the log with its cause', async () => {
+  test('in a handler is internal to the caller, and logged with its cause', async () => {
     const instance = await createInstance();
     const { app, log } = appOver(instance);
-    // SQL: a damaged database.
+    // SQL damages the database.
     instance.sqlite.run('DROP TABLE setup_links');
     const token = mintSecret('setup', systemRandom);
     const response = await app.fetch(
@@ -143,7 +143,7 @@ describe('a fault of ours', () => {
   });
 });
 
-describe('an address that does not exist', () => {
+describe('an unknown path', () => {
   test.each([
     ['/nothing'],
     ['/api'],
@@ -151,7 +151,7 @@ describe('an address that does not exist', () => {
     ['/test/outbox'],
     ['/API/APPLICATIONS'],
     ['/%E0%A4%A'],
-  ])('is 404 in JSON, for strangers and for keys: %s', async (path) => {
+  ])('is a 404 in JSON, with and without a credential: %s', async (path) => {
     const instance = await createInstance();
     for (const token of [undefined, instance.workspaceKey]) {
       const answer = await instance.call('GET', path, { token, headers: { accept: '*/*' } });
@@ -179,13 +179,13 @@ describe('an address that does not exist', () => {
   });
 });
 
-describe('a method that a path does not take', async () => {
+describe('an unsupported method', async () => {
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
   const { app } = await createInstance();
   const paths = Map.groupBy(app.operations, ({ path }) => path);
 
-  test.each([...paths.keys()].map((path) => [path]))('is 405 with the methods it does take: %s', async (path) => {
-    // Another operation may take the same address: /users/bulk is also the user called "bulk".
+  test.each([...paths.keys()].map((path) => [path]))('is a 405 with the supported methods: %s', async (path) => {
+    // Another operation may match the same path: /users/bulk is also the user with the id "bulk".
     const called = path.replace(/:\w+/g, 'x');
     const fits = (pattern: string) =>
       pattern.split('/').length === called.split('/').length &&
@@ -195,7 +195,7 @@ describe('a method that a path does not take', async () => {
       .flatMap(([, group]) => group.map(({ method }) => method));
     const allowed = [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].toSorted();
     const instance = await createInstance();
-    // A browser asks before it calls across origins: there OPTIONS is answered for every method.
+    // A CORS preflight is answered for every method.
     const { headers: preflight } = await rawCall(instance, 'OPTIONS', called);
     const taken = preflight.has('access-control-allow-origin') ? [...allowed, 'OPTIONS'] : allowed;
     for (const method of METHODS.filter((candidate) => !taken.includes(candidate))) {

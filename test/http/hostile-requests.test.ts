@@ -4,14 +4,14 @@ import { rateLimiter } from '../../src/http/rate-limit.ts';
 import * as given from '../support/given.ts';
 import { createInstance } from '../support/instance.ts';
 
-/** A request whose URL is as a client's `Host` made it; `new Request` would refuse it. */
+/** Creates a request with the URL that results from a client's `Host`. `new Request` would refuse it. */
 function requestFor(url: string): Request {
   return Object.defineProperty(new Request('http://localhost/'), 'url', { value: url });
 }
 
-describe('a Host that makes no URL', () => {
+describe('a Host header that yields no valid URL', () => {
   test.each(['http://[/nope', 'http://a b/nope', 'http://%/nope', 'http://x:99999999/nope'])(
-    '%s is answered as any other',
+    'is answered as an unknown path: %s',
     async (url) => {
       const instance = await createInstance();
       const response = await instance.app.fetch(requestFor(url));
@@ -27,8 +27,8 @@ describe('a Host that makes no URL', () => {
   });
 });
 
-describe('a body that comes slowly', () => {
-  test('does not let a key verify that was revoked meanwhile', async () => {
+describe('a slow body', () => {
+  test('does not let a key verify after its revocation', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
@@ -58,14 +58,14 @@ describe('a body that comes slowly', () => {
     await instance.call('DELETE', `/api/applications/${application.id}/api-keys/${key.id}`, {
       token: instance.workspaceKey,
     });
-    // What counts as slow is real time, whatever the instance's clock says.
+    // Slowness is measured in real time, not with the clock of the instance.
     while (performance.now() - begun < 25) await Bun.sleep(1);
     isRevoked.resolve();
     expect((await answer).status).toBe(401);
   });
 });
 
-test('counters that could not be written are written by the next flush', async () => {
+test('rate-limit counters that could not be written are written by the next flush', async () => {
   const instance = await createInstance();
   const { db, clock } = instance;
   const limiter = rateLimiter({ db, clock });
@@ -80,7 +80,7 @@ test('counters that could not be written are written by the next flush', async (
 });
 
 test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028', ' \t '])(
-  'a name is one line that can be shown anywhere: %j is refused',
+  'a name must be a single line without control characters: %j is refused',
   async (name) => {
     const instance = await createInstance();
     const { status, json } = await instance.call('POST', '/api/applications', {
@@ -91,7 +91,7 @@ test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028
   },
 );
 
-test('the environment’s key is not rotated: the next start would bring the old token back', async () => {
+test('the key from the environment cannot be rotated: the next start would bring the old token back', async () => {
   const instance = await createInstance();
   const keys = await instance.call('GET', '/api/workspace/api-keys', { token: instance.workspaceKey });
   const { id } = keys.json.data.items.find(({ source }: { source: string }) => source === 'environment');
@@ -100,7 +100,7 @@ test('the environment’s key is not rotated: the next start would bring the old
   expect((await instance.call('GET', '/api/workspace', { token: instance.workspaceKey })).status).toBe(200);
 });
 
-test('revoking a successor ends its predecessor for good, whatever becomes of their principal', async () => {
+test('revoking a successor ends its predecessor for good, even when their principal is unbanned', async () => {
   const instance = await createInstance();
   const { id } = await instance.createApplication();
   const manage = (method: string, path: string) =>

@@ -1,11 +1,11 @@
-/** Requests that come in while the event loop is busy: bodies wait only as far as there is room for them. */
+/** Requests that arrive while the event loop is busy: their bodies wait only within a memory limit. */
 import { expect, test } from 'bun:test';
 import { requestIntake } from '@/http/intake.ts';
 
 const MIB = 1024 * 1024;
 
-/** Holds the loop until requests have to wait. */
-function work(): void {
+/** Blocks the event loop until requests have to wait. */
+function blockLoop(): void {
   const since = performance.now();
   while (performance.now() - since < 10);
 }
@@ -28,10 +28,10 @@ function intake() {
 
 const declared = (bytes: number) => ({ 'content-length': String(bytes) });
 
-test('so many bytes of bodies wait; others are refused at once and their connections end, small ones and none wait on', async () => {
+test('waiting bodies are limited in bytes: excess ones get a 503 and a close, small ones wait on', async () => {
   const { taken, send } = intake();
   const first = send('/first');
-  work();
+  blockLoop();
   const waiting = [send('/one', declared(MIB)), send('/two', declared(MIB))];
   const refused = await send('/three', declared(MIB));
   expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('connection')]).toEqual([
@@ -46,24 +46,24 @@ test('so many bytes of bodies wait; others are refused at once and their connect
   expect(taken).toEqual(['/first', '/one', '/two', '/small', '/none']);
 });
 
-test('what has waited leaves its room to others', async () => {
+test('a request that has waited releases its bytes', async () => {
   const { send } = intake();
   for (let round = 0; round < 3; round += 1) {
     void send('/first');
-    work();
+    blockLoop();
     expect((await send('/large', declared(2 * MIB))).status).toBe(200);
   }
 });
 
-test('the question whether the process lives is answered before what waits', async () => {
+test('/healthz is answered before waiting requests', async () => {
   const { taken, send } = intake();
   void send('/first');
-  work();
+  blockLoop();
   await Promise.all([send('/one'), send('/two'), send('/healthz')]);
   expect(taken).toEqual(['/first', '/healthz', '/one', '/two']);
 });
 
-test('a request in a fresh turn is judged at once, however large its body', async () => {
+test('a request in a fresh turn of the event loop is handled at once, whatever the size of its body', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   const { taken, send } = intake();
   const answer = send('/large', declared(100 * MIB));

@@ -1,4 +1,4 @@
-/** Limits hold callers to what was set, not to the default. */
+/** Configured limits apply instead of the defaults. */
 import { describe, expect, test } from 'bun:test';
 import { LIMIT_CLASSES, LIMITS, type LimitName } from '@/http/limits.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
@@ -17,8 +17,8 @@ const wrongCode = async (instance: Instance, challengeId: string) => {
   return (await instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } })).json.error;
 };
 
-describe('as many as were set', () => {
-  test('wrong tries are taken at a code', async () => {
+describe('a configured limit', () => {
+  test('bounds the wrong attempts per code', async () => {
     const instance = await withSetting('TRIES_PER_CODE', '2');
     const { challengeId } = (await send(instance)).json.data;
     const errors = [];
@@ -26,14 +26,14 @@ describe('as many as were set', () => {
     expect(errors).toEqual(['code_invalid', 'code_invalid', 'code_exhausted']);
   });
 
-  test('wrong codes pause an e-mail', async () => {
+  test('locks an e-mail out after wrong codes', async () => {
     const instance = await withSetting('WRONG_CODES_PER_EMAIL', '1');
     const { challengeId } = (await send(instance)).json.data;
     expect(await wrongCode(instance, challengeId)).toBe('code_invalid');
     expect(await wrongCode(instance, challengeId)).toBe('rate_limited');
   });
 
-  test('seconds lie between two codes', async () => {
+  test('sets the seconds between two codes', async () => {
     const instance = await withSetting('CODE_COOLDOWN_SECONDS', '2');
     await send(instance);
     instance.clock.advance(1999);
@@ -42,7 +42,7 @@ describe('as many as were set', () => {
     expect((await send(instance)).json.data.sent).toBe(true);
   });
 
-  test('codes are sent for a change to an application, and to an account', async () => {
+  test('bounds the codes for changes of an application and of an account', async () => {
     const lifecycle = await withSetting('ACTION_CODES_PER_EMAIL', '1');
     const { id } = await lifecycle.createApplication();
     const statuses = [];
@@ -60,7 +60,7 @@ describe('as many as were set', () => {
   test.each([
     ['USER_CODES_PER_SESSION', '1'],
     ['USER_CODES_PER_PERSON', '1'],
-  ])('user codes may be guessed (%s)', async (setting, value) => {
+  ])('bounds the guesses of user codes (%s)', async (setting, value) => {
     const instance = await withSetting(setting, value);
     const { clientId } = await instance.createApplication();
     const { token } = await instance.signIn(clientId, EMAIL);
@@ -68,13 +68,13 @@ describe('as many as were set', () => {
     expect([await guess(), await guess()]).toEqual([404, 429]);
   });
 
-  test('wrong codes are taken on the page for devices', async () => {
+  test('bounds the wrong codes on the device page', async () => {
     const instance = await withSetting('WRONG_DEVICE_CODES_PER_ADDRESS', '1');
     const open = async () => (await instance.call('GET', '/device?code=BBBB-BBBB')).status;
     expect([await open(), await open()]).toEqual([404, 429]);
   });
 
-  test('seconds lie between two polls of a device', async () => {
+  test('sets the seconds between two polls of a device', async () => {
     const instance = await withSetting('DEVICE_POLL_SECONDS', '7');
     const { clientId } = await instance.createApplication();
     const { json } = await instance.call('POST', '/api/v1/device/code', { body: { client_id: clientId } });
@@ -87,7 +87,7 @@ describe('as many as were set', () => {
   });
 });
 
-test('what a class names is counted once: per client address or person by the pipeline, or elsewhere', () => {
+test('a limit class counts each limit once: in the pipeline per address or person, or elsewhere', () => {
   for (const { address, person, others = [] } of Object.values(LIMIT_CLASSES)) {
     const names = [address, person, ...others].filter((name) => name !== undefined);
     expect(new Set<LimitName>(names).size).toBe(names.length);

@@ -1,10 +1,10 @@
-/** What an operation knows of itself by its declaration: the type check is the test. */
+/** Types that an operation derives from its declaration. The type check is the test. */
 import { expect, test } from 'bun:test';
 import { operation } from '@/http/operation.ts';
 
 const common = { tag: 'Test', summary: 'Test', method: 'GET', access: 'read', limit: 'key' } as const;
 
-test('the path names the parameters, and the scope what is acted on', () => {
+test('an operation types its parameters by its path and its target by its scope', () => {
   const base = '/api/applications/:id/things';
   const { path } = operation({
     ...common,
@@ -15,7 +15,7 @@ test('the path names the parameters, and the scope what is acted on', () => {
       const known: string[] = [params.id, params.thingId, params.partId, application.workspaceId];
       // @ts-expect-error the path has no such parameter
       const unknown: string = params.things;
-      // @ts-expect-error what acts on an application acts on no workspace
+      // @ts-expect-error an application operation has no workspace
       const whole: string = workspaceId;
       return Response.json([known, unknown, whole]);
     },
@@ -27,7 +27,7 @@ test('the path names the parameters, and the scope what is acted on', () => {
     scope: 'workspace',
     handle({ params, workspaceId }) {
       const known: string = workspaceId;
-      // @ts-expect-error the path has no parameter at all
+      // @ts-expect-error the path has no parameters
       const unknown: string = params.id;
       return Response.json([known, unknown]);
     },

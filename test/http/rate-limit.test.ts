@@ -25,8 +25,8 @@ async function open(clock: AdjustableClock = adjustableClock({ now: () => NOON }
   return { db, clock, sqlite, rows, limiter: rateLimiter({ db, clock }), restarted };
 }
 
-describe('a limit', () => {
-  test('lets through as many as it says and announces what is left', async () => {
+describe('a rate limit', () => {
+  test('allows the given number of uses and announces the rest', async () => {
     const { limiter } = await open();
     const states = Array.from({ length: 4 }, () => limiter.consume(minute, 'a', 3));
     expect(states.map(({ isAllowed, remaining }) => [isAllowed, remaining])).toEqual([
@@ -38,7 +38,7 @@ describe('a limit', () => {
     expect(states.every(({ limit, resetSeconds }) => limit === 3 && resetSeconds === 60)).toBe(true);
   });
 
-  test('counts in the clock’s minute, not from the first use', async () => {
+  test('counts per minute of the clock, not from the first use', async () => {
     const { limiter, clock } = await open();
     clock.advance(59 * SECOND);
     expect(limiter.consume(minute, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: 1 });
@@ -48,7 +48,7 @@ describe('a limit', () => {
     expect(limiter.consume(minute, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: 60 });
   });
 
-  test('counts a day as the UTC day', async () => {
+  test('counts per UTC day', async () => {
     const { limiter, clock } = await open();
     expect(limiter.consume(day, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: (12 * HOUR) / SECOND });
     clock.advance(12 * HOUR - 1);
@@ -57,19 +57,19 @@ describe('a limit', () => {
     expect(limiter.consume(day, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: DAY / SECOND });
   });
 
-  test('does not count a refused use: a limit that is raised is free at once', async () => {
+  test('does not count refused uses, so that a raised limit applies at once', async () => {
     const { limiter } = await open();
     for (let use = 0; use < 10; use += 1) limiter.consume(minute, 'a', 2);
     expect(limiter.consume(minute, 'a', 3)).toMatchObject({ isAllowed: true, remaining: 0 });
   });
 
-  test('that is lowered below the count leaves nothing, never less than nothing', async () => {
+  test('has zero remaining, never less, once it is lowered below the count', async () => {
     const { limiter } = await open();
     for (let use = 0; use < 5; use += 1) limiter.consume(minute, 'a', 5);
     expect(limiter.consume(minute, 'a', 2)).toMatchObject({ isAllowed: false, remaining: 0 });
   });
 
-  test('is each subject’s and each bucket’s own', async () => {
+  test('counts separately for each subject and bucket', async () => {
     const { limiter } = await open();
     limiter.consume(minute, 'a', 1);
     expect(limiter.consume(minute, 'a', 1).isAllowed).toBe(false);
@@ -78,7 +78,7 @@ describe('a limit', () => {
     expect(limiter.consume(minute, '__proto__', 1).isAllowed).toBe(true);
   });
 
-  test('can be looked at without being used', async () => {
+  test('can be read without counting', async () => {
     const { limiter } = await open();
     for (let look = 0; look < 5; look += 1)
       expect(limiter.peek(minute, 'a', 1)).toMatchObject({ isAllowed: true, limit: 1, remaining: 1, resetSeconds: 60 });
@@ -87,7 +87,7 @@ describe('a limit', () => {
   });
 });
 
-describe('counters', () => {
+describe('rate-limit counters', () => {
   test('survive a restart once they are flushed', async () => {
     const { limiter, restarted, clock } = await open();
     for (let use = 0; use < 3; use += 1) limiter.consume(minute, 'a', 3);
@@ -101,7 +101,7 @@ describe('counters', () => {
     expect((await restarted()).consume(day, 'a', 2).isAllowed).toBe(false);
   });
 
-  test('are written as the window they belong to, and only when flushed', async () => {
+  test('are written with their window, and only when flushed', async () => {
     const { limiter, rows, clock } = await open();
     clock.advance(20 * SECOND);
     limiter.consume(minute, 'a', 5);
@@ -114,7 +114,7 @@ describe('counters', () => {
     expect(rows()).toEqual([{ bucket: 'minute', subject: 'a', startedAt: NOON, endsAt: NOON + MINUTE, count: 3 }]);
   });
 
-  test('of brief windows are worth a row at a clean stop only', async () => {
+  test('of brief windows are written only at a clean stop', async () => {
     const { limiter, restarted, rows } = await open();
     const brief: Bucket = { name: 'brief', windowMs: MINUTE, isBrief: true };
     limiter.consume(brief, 'a', 1);
@@ -124,7 +124,7 @@ describe('counters', () => {
     expect((await restarted()).consume(brief, 'a', 1).isAllowed).toBe(false);
   });
 
-  test('of ended windows are not brought back by a restart and are forgotten by a flush', async () => {
+  test('of ended windows are not loaded after a restart, and are deleted by a flush', async () => {
     const { limiter, restarted, rows, clock } = await open();
     limiter.consume(minute, 'a', 1);
     limiter.consume(day, 'a', 5);
@@ -137,7 +137,7 @@ describe('counters', () => {
     ]);
   });
 
-  test('of a window that ended before it was flushed do not spoil the next one', async () => {
+  test('of a window that ended before its flush do not affect the next one', async () => {
     const { limiter, restarted, clock } = await open();
     for (let use = 0; use < 3; use += 1) limiter.consume(minute, 'a', 3);
     clock.advance(MINUTE);
@@ -146,7 +146,7 @@ describe('counters', () => {
     expect((await restarted()).consume(minute, 'a', 3)).toMatchObject({ isAllowed: true, remaining: 1 });
   });
 
-  test('beyond one batch are all flushed, and all forgotten in the end', async () => {
+  test('beyond one batch are all flushed, and all deleted in the end', async () => {
     const { limiter, rows, clock } = await open();
     for (let subject = 0; subject < 1000; subject += 1) limiter.consume(minute, `s${subject}`, 5);
     await limiter.flush();
@@ -157,13 +157,13 @@ describe('counters', () => {
   });
 });
 
-describe('a flood of made-up subjects', () => {
+describe('a flood of invented subjects', () => {
   const MOST = 200_000;
   const flood = (limiter: RateLimiter, bucket: Bucket, count: number, limit: number, name = 'flood') => {
     for (let at = 0; at < count; at += 1) limiter.consume(bucket, `${name}${at}`, limit);
   };
 
-  test('lets nobody off who has reached the limit, nor whoever has used much of it', async () => {
+  test('does not evict subjects that have reached the limit or used much of it', async () => {
     const { limiter } = await open();
     for (let use = 0; use < 5; use += 1) limiter.consume(minute, 'spent', 5);
     for (let use = 0; use < 4; use += 1) limiter.consume(minute, 'busy', 5);
@@ -174,7 +174,7 @@ describe('a flood of made-up subjects', () => {
     expect(limiter.used(minute, 'idle')).toBe(0);
   });
 
-  test('that uses up the limit of each lets the first of them off in the end, and costs as much as it gives', async () => {
+  test('that uses up the limit of each subject evicts the oldest of them, and not the recent ones', async () => {
     const { limiter } = await open();
     flood(limiter, minute, MOST, 1);
     expect(limiter.peek(minute, 'flood0', 1).isAllowed).toBe(false);
@@ -184,7 +184,7 @@ describe('a flood of made-up subjects', () => {
     expect(limiter.peek(minute, 'one more', 1).isAllowed).toBe(false);
   });
 
-  test('keeps one who has reached a limit of their own that is lower than what others have used', async () => {
+  test('does not evict a subject that has reached a lower limit of its own', async () => {
     const { limiter } = await open();
     for (let use = 0; use < 2; use += 1) limiter.consume(minute, 'small', 2);
     for (let round = 0; round < 4; round += 1) flood(limiter, minute, MOST / 2, 100);
@@ -193,7 +193,7 @@ describe('a flood of made-up subjects', () => {
     expect(limiter.used(minute, 'flood0')).toBe(4);
   });
 
-  test('of several limits is bounded for all of them together, and the largest makes room', async () => {
+  test('across several limits is bounded in total, and evicts from the largest limit', async () => {
     const { limiter } = await open();
     const bucket = (at: number): Bucket => ({ name: `limit ${at}`, windowMs: MINUTE });
     limiter.consume(bucket(9), 'somebody', 5);
@@ -209,7 +209,7 @@ describe('a flood of made-up subjects', () => {
     expect(limiter.used(bucket(9), 'somebody')).toBe(1);
   });
 
-  test('is gone with its window, whatever its size', async () => {
+  test('is dropped quickly with its window, whatever its size', async () => {
     const { limiter, clock, rows } = await open();
     const brief: Bucket = { name: 'brief', windowMs: MINUTE, isBrief: true };
     flood(limiter, brief, MOST, 5);
@@ -223,7 +223,7 @@ describe('a flood of made-up subjects', () => {
     expect(rows()).toHaveLength(1);
   });
 
-  test('writes down nothing of those who made room, and a disk that takes no writes keeps no more of them', async () => {
+  test('keeps counters in memory while the disk refuses writes, and writes them afterwards', async () => {
     const { limiter, rows, sqlite, restarted } = await open();
     sqlite.run("CREATE TRIGGER full BEFORE INSERT ON rate_counters BEGIN SELECT raise(FAIL, 'full'); END");
     for (let use = 0; use < 3; use += 1) limiter.consume(day, 'spent', 3);
@@ -235,7 +235,7 @@ describe('a flood of made-up subjects', () => {
     expect((await restarted()).consume(day, 'spent', 3).isAllowed).toBe(false);
   });
 
-  test('that fills the table of rows is taken up after a restart from those who used most', async () => {
+  test('is loaded after a restart from the subjects that used most', async () => {
     const { sqlite, restarted } = await open();
     sqlite.run(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MOST + 1000})
@@ -248,7 +248,7 @@ describe('a flood of made-up subjects', () => {
   });
 });
 
-test('of several limits the one nearest to its end is announced', async () => {
+test('the tightest of several limits is announced', async () => {
   const headers: Record<string, string> = {};
   const state = { isAllowed: true, limit: 60, remaining: 5, resetSeconds: 60 };
   announceLimit(headers, state, { ...state, limit: 10_000, remaining: 4, resetSeconds: 3600 });

@@ -1,4 +1,4 @@
-/** Sentences for what a schema refuses: plain, with the remedy, and never the validator's own words. */
+/** Messages for values that a schema refuses: plain, with a remedy, and never in the validator's words. */
 import { describe, expect, test } from 'bun:test';
 import { type TSchema, Type } from '@sinclair/typebox';
 import { DefaultErrorFunction, ValueErrorType } from '@sinclair/typebox/errors';
@@ -7,7 +7,7 @@ import { Choice, Input, Nullable } from '@/http/schemas.ts';
 import { validator } from '@/http/validate.ts';
 import { createInstance } from '../support/instance.ts';
 
-/** The sentences for a value, by field. */
+/** Returns the messages for a value, by field. */
 function refusal(schema: TSchema, value: unknown): Record<string, string> {
   try {
     validator(schema)(value);
@@ -21,7 +21,7 @@ function refusal(schema: TSchema, value: unknown): Record<string, string> {
 const one = (schema: TSchema, value: unknown) => refusal(Type.Object({ field: schema }), { field: value })['field'];
 const long = 'x'.repeat(2000);
 
-describe('a value that is refused is told what to give', () => {
+describe('the message for a refused value', () => {
   test.each([
     [Type.String(), 5, 'Give a text.'],
     [Type.String({ maxLength: 1000 }), long, 'Give at most 1,000 characters.'],
@@ -49,11 +49,11 @@ describe('a value that is refused is told what to give', () => {
     [Type.String({ maxLength: 9, remedy: 'Give a name.' }), 5, 'Give a name.'],
     [Type.String({ maxLength: 9, remedy: 'Give a name.' }), long, 'Give at most 9 characters.'],
     [Type.String({ maxLength: 9, remedy: 'Give a name of up to 9 letters.' }), long, 'Give a name of up to 9 letters.'],
-  ] as [TSchema, unknown, string][])('%j', (schema, value, sentence) => {
+  ] as [TSchema, unknown, string][])('names the value to give: %j', (schema, value, sentence) => {
     expect(one(schema, value)).toBe(sentence);
   });
 
-  test('with the field that was probably meant, where there is none of that name', () => {
+  test('suggests the field that was probably meant', () => {
     expect(refusal(Input({ colour: Type.Optional(Type.String()) }), { color: 'x', y: 1 })).toEqual({
       color: 'This field is not known here; did you mean "colour"?',
       y: 'This field is not known here; remove it.',
@@ -61,7 +61,7 @@ describe('a value that is refused is told what to give', () => {
   });
 });
 
-/** Begins as the validator's own sentences do, of which there is one for each kind of error. */
+/** Matches the first words of the validator's own messages, of which there is one per kind of error. */
 const VALIDATORS = new RegExp(
   `^(?:${[
     ...new Set(
@@ -81,36 +81,40 @@ const schemas = operations.flatMap(({ id, body, query }) => [
   ...(query ? [[`the parameters of ${id}`, query] as const] : []),
 ]);
 
-/** Values that no schema takes all of, for every place in it. */
+/** Values for every position in a schema. No schema accepts all of them. */
 const WRONG: unknown[] = [null, true, -1, 1.5, 1e300, '', long.repeat(6), 'x\u0007y', [], Array(20_000).fill('a'), {}];
 
-/** The schema's own places, each with a function that puts a value there. */
-function* places(schema: TSchema, put: (value: unknown) => unknown, depth = 0): Generator<(value: unknown) => unknown> {
+/** Yields each position of a schema, as a function that puts a value there. */
+function* positions(
+  schema: TSchema,
+  put: (value: unknown) => unknown,
+  depth = 0,
+): Generator<(value: unknown) => unknown> {
   yield put;
   if (depth > 6) return;
   for (const [name, part] of Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>))
-    yield* places(part, (value) => put({ [name]: value }), depth + 1);
-  if (schema['items']) yield* places(schema['items'] as TSchema, (value) => put([value]), depth + 1);
-  for (const part of (schema['anyOf'] ?? []) as TSchema[]) yield* places(part, put, depth + 1);
+    yield* positions(part, (value) => put({ [name]: value }), depth + 1);
+  if (schema['items']) yield* positions(schema['items'] as TSchema, (value) => put([value]), depth + 1);
+  for (const part of (schema['anyOf'] ?? []) as TSchema[]) yield* positions(part, put, depth + 1);
 }
 
-/** Patterns and formats cannot be put in words: those who set one say what it means. */
-function* speechless(schema: TSchema, at: string): Generator<string> {
+/** Yields patterns and formats without a remedy. Their schema must say what they mean. */
+function* withoutRemedy(schema: TSchema, at: string): Generator<string> {
   if ((schema['pattern'] ?? schema['format']) !== undefined && !schema['enum'] && !schema['remedy']) yield at;
   for (const [name, part] of Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>))
-    yield* speechless(part, `${at}.${name}`);
-  if (schema['items']) yield* speechless(schema['items'] as TSchema, `${at}[]`);
-  for (const part of (schema['anyOf'] ?? []) as TSchema[]) yield* speechless(part, at);
+    yield* withoutRemedy(part, `${at}.${name}`);
+  if (schema['items']) yield* withoutRemedy(schema['items'] as TSchema, `${at}[]`);
+  for (const part of (schema['anyOf'] ?? []) as TSchema[]) yield* withoutRemedy(part, at);
 }
 
-describe('no sentence of the validator’s own gets through', () => {
-  test('and its sentences are told', () => {
+describe('the validator’s own messages', () => {
+  test('are recognized by the test', () => {
     for (const theirs of ['Expected string length less or equal to 1000', 'Unexpected property', "Unknown format 'x'"])
       expect(theirs).toMatch(VALIDATORS);
   });
 
-  test.each(schemas)('from %s', (_, schema) => {
-    for (const put of places(schema, (value) => value))
+  test.each(schemas)('never appear for %s', (_, schema) => {
+    for (const put of positions(schema, (value) => value))
       for (const wrong of WRONG)
         for (const sentence of Object.values(refusal(schema, put(wrong)))) {
           expect(sentence).not.toMatch(VALIDATORS);
@@ -119,7 +123,7 @@ describe('no sentence of the validator’s own gets through', () => {
         }
   });
 
-  test.each(schemas)('and each pattern in %s is put in words', (_, schema) => {
-    expect([...speechless(schema, '')]).toEqual([]);
+  test.each(schemas)('are not needed, since each pattern in %s has a remedy', (_, schema) => {
+    expect([...withoutRemedy(schema, '')]).toEqual([]);
   });
 });

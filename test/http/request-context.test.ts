@@ -14,14 +14,14 @@ function contexts(peer: string | null, environment: Record<string, string> = {})
   return { logLines, context, ip: (forwarded: string) => context({ 'x-forwarded-for': forwarded }).ip };
 }
 
-describe('the client’s address', () => {
-  test('is the peer’s where no proxy is trusted, whatever the header says', () => {
+describe('the client address', () => {
+  test('is the peer’s when no proxy is trusted, whatever the header says', () => {
     const { ip, context } = contexts('198.51.100.1');
     expect(ip('203.0.113.9')).toBe('198.51.100.1');
     expect(context().ip).toBe('198.51.100.1');
   });
 
-  test('is loopback for a request that no peer sent', () => {
+  test('is loopback for a request without a peer', () => {
     expect(contexts(null).context().ip).toBe('127.0.0.1');
   });
 
@@ -31,15 +31,15 @@ describe('the client’s address', () => {
     ['203.0.113.9', '203.0.113.9'],
     ['  203.0.113.9  ', '203.0.113.9'],
     ['2a00::9', '2a00::9'],
-    // Only the right end was written by somebody trusted.
+    // Only the right end was written by a trusted proxy.
     ['1.1.1.1, 203.0.113.9', '203.0.113.9'],
     ['1.1.1.1, 203.0.113.9, 10.0.0.2', '203.0.113.9'],
     ['1.1.1.1, 10.0.0.3, 203.0.113.9, 2001:db8::5, 10.0.0.2', '203.0.113.9'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
     ['203.0.113.9, ::ffff:10.0.0.2', '203.0.113.9'],
-    // All of them proxies: the farthest is as much as is known.
+    // When all of them are proxies, the farthest is the client.
     ['10.0.0.5, 10.0.0.2', '10.0.0.5'],
-    // What is no address ends the walk: nothing left of it can be believed.
+    // An invalid entry ends the search, since nothing left of it can be trusted.
     ['203.0.113.9, unknown', '10.0.0.1'],
     ['203.0.113.9, unknown, 10.0.0.2', '10.0.0.2'],
     ['', '10.0.0.1'],
@@ -65,8 +65,8 @@ describe('the client’s address', () => {
     expect(proxied.context().ip).toBe('10.0.0.1');
   });
 
-  test('reads a bounded number of hops of a hostile header', () => {
-    // The best of some tries: a busy machine holds up one of them.
+  test('is read from a bounded number of hops', () => {
+    // The fastest of several attempts counts, since a busy machine delays some.
     const took = Array.from({ length: 5 }, () => {
       const before = performance.now();
       expect(proxied.ip(`203.0.113.9, ${'10.0.0.2, '.repeat(1000)}10.0.0.2`)).toBe('10.0.0.2');
@@ -75,14 +75,14 @@ describe('the client’s address', () => {
     expect(Math.min(...took)).toBeLessThan(50);
   });
 
-  test('of a peer mapped into IPv6 is its IPv4 address, and is trusted as such', () => {
+  test('of a peer mapped into IPv6 is its IPv4 address, and is trusted as one', () => {
     expect(contexts('::ffff:198.51.100.1').context().ip).toBe('198.51.100.1');
     expect(contexts('::ffff:10.0.0.1', { GATEHOUSE_TRUSTED_PROXIES: '10.0.0.1' }).ip('203.0.113.9')).toBe(
       '203.0.113.9',
     );
   });
 
-  test('a proxy header from an untrusted peer is reported once, with the name of the setting', () => {
+  test('from an untrusted proxy header is reported once, with the name of the setting', () => {
     const { ip, context, logLines } = contexts('198.51.100.1');
     context();
     expect(logLines).toEqual([]);
@@ -98,7 +98,7 @@ describe('the client’s address', () => {
   });
 });
 
-describe('the client’s country', () => {
+describe('the client country', () => {
   test.each([
     ['ch', 'CH'],
     ['CH', 'CH'],
@@ -107,7 +107,7 @@ describe('the client’s country', () => {
     ['XX', null],
     ['', null],
     ['CH, DE', null],
-  ])('comes from the configured header of a trusted proxy where it names one: %j', (value, expected) => {
+  ])('is read from the configured header of a trusted proxy when it is valid: %j', (value, expected) => {
     const { context } = contexts('198.51.100.1', {
       GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry',
       GATEHOUSE_TRUSTED_PROXIES: '198.51.100.1',
@@ -115,13 +115,13 @@ describe('the client’s country', () => {
     expect(context({ 'cf-ipcountry': value }).ipCountry).toBe(expected);
   });
 
-  test('is unknown without the header, and where no header is configured', () => {
+  test('is unknown without the header, and without a configured one', () => {
     expect(contexts('198.51.100.1', { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' }).context().ipCountry).toBeNull();
     expect(contexts('198.51.100.1').context({ 'cf-ipcountry': 'CH' }).ipCountry).toBeNull();
   });
 });
 
-test('every context has an id of its own and answers that are neither stored nor sniffed', () => {
+test('every request context has its own id and forbids caching and sniffing', () => {
   const { context } = contexts('198.51.100.1');
   const [left, right] = [context(), context({ 'x-request-id': 'chosen-by-the-client' })];
   expect(left.requestId).toMatch(/^req_[0-9a-z]{26}$/);
@@ -134,7 +134,7 @@ test('every context has an id of its own and answers that are neither stored nor
   });
 });
 
-describe('what limits count as one address', () => {
+describe('the address prefix for rate limits', () => {
   test.each([
     ['203.0.113.9', '203.0.113.9'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
@@ -149,11 +149,11 @@ describe('what limits count as one address', () => {
     ['2001:db8::1%eth0', '2001:db8:0:0::/64'],
     ['::FFFF:203.0.113.9', '203.0.113.9'],
     ['0:0:0:0:0:ffff:cb00:7109', '203.0.113.9'],
-  ])('%s belongs to %s', (ip, block) => {
+  ])('of %s is %s', (ip, block) => {
     expect(addressPrefix(ip)).toBe(block);
   });
 
-  test('neighbours in a /64 are one, the next /64 is another', () => {
+  test('is the same within a /64 network, and another in the next one', () => {
     expect(addressPrefix('2001:db8:1:2:aaaa::1')).toBe(addressPrefix('2001:db8:1:2:bbbb::2'));
     expect(addressPrefix('2001:db8:1:2::1')).not.toBe(addressPrefix('2001:db8:1:3::1'));
   });

@@ -7,7 +7,7 @@ const EXPIRY = Date.parse('2026-04-01T12:00:00.000Z');
 const withCookie = (cookie: string) => new Request('http://localhost/', { headers: { cookie } });
 
 describe('the session cookie', () => {
-  test('on https is bound to this host, hidden from scripts and kept from other sites’ writes', () => {
+  test('on https is bound to this host, hidden from scripts and not sent with writes of other sites', () => {
     const attributes = sessionCookie('https://auth.example.com').write('est_1', EXPIRY).split('; ').toSorted();
     expect(attributes).toEqual([
       'Expires=Wed, 01 Apr 2026 12:00:00 GMT',
@@ -26,7 +26,7 @@ describe('the session cookie', () => {
     expect(cookie).toContain('HttpOnly');
   });
 
-  test('is cleared by the same name and attributes, at once', () => {
+  test('is cleared at once with the same name and attributes', () => {
     const cookie = sessionCookie('https://auth.example.com').clear();
     expect(cookie).toStartWith('__Host-gatehouse=; ');
     for (const attribute of ['Path=/', 'Max-Age=0', 'HttpOnly', 'Secure', 'SameSite=Lax'])
@@ -42,7 +42,7 @@ describe('the session cookie', () => {
   });
 
   test.each([['gatehouse=%E0%A4'], ['gatehouse=%'], ['gatehouse=%00'], [`gatehouse=${'x'.repeat(10_000)}`]])(
-    'that is damaged is not signed in, and no fault of ours: %.30s',
+    'is ignored when damaged, without a server error: %.30s',
     async (cookie) => {
       const answer = await (await createInstance()).call('GET', '/api/applications', { headers: { cookie } });
       expect([answer.status, answer.json.error]).toEqual([401, 'unauthenticated']);

@@ -1,4 +1,4 @@
-/** Bodies that come slowly end at their deadline, and are few at once: of one client, and of all. */
+/** Slow bodies end at their deadline, and are limited per client and in total. */
 import { expect, test } from 'bun:test';
 import type { AppError } from '@/core/error.ts';
 import { slowBodies } from '@/http/slow-bodies.ts';
@@ -14,14 +14,14 @@ const refusal = (promise: Promise<unknown>) =>
     (error: AppError) => error,
   );
 
-test('one that is there in time is given, and nothing is counted of it', async () => {
+test('a body that arrives in time is returned and not counted as slow', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const own = client('192.0.2.1');
   expect(await bodies.watch(Promise.resolve('body'), own)).toBe('body');
   expect([bodies.count(), own.headers]).toEqual([0, {}]);
 });
 
-test('one that is late and comes before its deadline is given', async () => {
+test('a slow body that arrives before its deadline is returned', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 25 }, SLOW_MS);
   const body = Promise.withResolvers<string>();
   const given = bodies.watch(body.promise, client('192.0.2.1'));
@@ -31,12 +31,12 @@ test('one that is late and comes before its deadline is given', async () => {
   expect(bodies.count()).toBe(0);
 });
 
-test('what reading throws is thrown', async () => {
+test('an error of reading the body is passed on', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   expect(bodies.watch(Promise.reject(new Error('gone')), client('192.0.2.1'))).rejects.toThrow('gone');
 });
 
-test('one that does not come is refused at its deadline, and its connection ends', async () => {
+test('a body that does not arrive is refused at its deadline, and its connection is closed', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const own = client('192.0.2.1');
   const since = performance.now();
@@ -47,7 +47,7 @@ test('one that does not come is refused at its deadline, and its connection ends
   expect(bodies.count()).toBe(0);
 });
 
-test('of one client there are so many, an IPv6 network being one, and of all so many', async () => {
+test('slow bodies are limited in total and per client, with an IPv6 network as one client', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 0.2 }, SLOW_MS);
   const watched = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'].map((ip) =>
     refusal(bodies.watch(never(), client(ip))),
@@ -66,7 +66,7 @@ test('of one client there are so many, an IPv6 network being one, and of all so 
   expect(bodies.count()).toBe(0);
 });
 
-test('of very many that are refused together, the event loop turns in between: closing them nests in the runtime', async () => {
+test('many concurrent refusals yield to the event loop, since closing them nests in the runtime', async () => {
   const bodies = slowBodies({ ...LIMITS, slowBodiesPerAddress: 1 }, SLOW_MS);
   let refused = 0;
   let mostInOneTurn = 0;
