@@ -1,4 +1,4 @@
-/** A clock that is set back a day: nobody is locked out until it is there again, and nothing that was over begins anew. */
+/** A clock that is set back by a day: nobody stays locked out, and nothing that ended becomes valid again. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR, isoTime, MINUTE } from '@/core/clock.ts';
@@ -20,8 +20,8 @@ const sendCode = (instance: Instance, clientId: string, email = 'ada@example.com
 const verify = (instance: Instance, token: string) =>
   instance.call('POST', '/api/v1/verify', { token: instance.workspaceKey, body: { token } });
 
-describe('after the clock went back a day', () => {
-  test('a key that had used up its minute and its day may go on, also after a restart', async () => {
+describe('after the clock was set back a day', () => {
+  test('a key that had used up its rate limits works again, even after a restart', async () => {
     const { instance, setBack } = await open();
     const application = await instance.createApplication();
     const limits = { rateLimits: { perMinute: 2, perDay: 3 } };
@@ -35,7 +35,7 @@ describe('after the clock went back a day', () => {
     expect((await list(await instance.restart())).status).toBe(200);
   });
 
-  test('a code can be asked for, whatever was sent and however often one was wrong', async () => {
+  test('a code can be requested, whatever the codes and failures before', async () => {
     const { instance, setBack } = await open();
     const application = await instance.createApplication();
     const { clientId } = application;
@@ -52,7 +52,7 @@ describe('after the clock went back a day', () => {
     expect((await sendCode(instance, clientId)).json?.data?.sent).toBe(true);
   });
 
-  test('a session that was found expired does not come back, nor one that was reported and then a restart', async () => {
+  test('a session that was found or reported as expired stays expired, even after a restart', async () => {
     const { instance, setBack } = await open();
     const { clientId } = await instance.createApplication();
     const { token } = await instance.signIn(clientId, 'ada@example.com');
@@ -70,7 +70,7 @@ describe('after the clock went back a day', () => {
       expect((await verify(restarted, each)).json).toMatchObject({ success: false, errorMessage: 'expired' });
   });
 
-  test('a key that was found expired does not come back, unless it is given another end', async () => {
+  test('a key that was found expired stays expired until its expiry is changed', async () => {
     const { instance, setBack } = await open();
     const application = await instance.createApplication();
     const { token, id } = await instance.createKey(application.id, { expiresAt: isoTime(START + HOUR) });
@@ -86,7 +86,7 @@ describe('after the clock went back a day', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('a key that has ended does not come back after a restart either, and says why; another end is judged anew', async () => {
+  test('an ended key stays ended after a restart and says why, until its expiry is changed', async () => {
     const { instance, setBack } = await open();
     const application = await instance.createApplication();
     const keys = `/api/applications/${application.id}/api-keys`;
@@ -116,7 +116,7 @@ describe('after the clock went back a day', () => {
     expect(await use(expired)).toEqual([200, undefined]);
   });
 
-  test('a code that had expired stays expired, and one that was sent by the later time is good for its ten minutes', async () => {
+  test('an expired code stays expired, and one sent at the later time is valid for its ten minutes', async () => {
     const { instance, setBack } = await open();
     const { clientId } = await instance.createApplication();
     const give = (sent: { json: { data: { challengeId: string } } }, code: string) =>
@@ -141,7 +141,7 @@ describe('after the clock went back a day', () => {
     expect((await give(restarted, restartedCode)).json.error).toBe('code_expired');
   });
 
-  test('a code outlives no restart with a clock that went back meanwhile by more than its ten minutes', async () => {
+  test('a code does not survive a restart during which the clock went back by more than ten minutes', async () => {
     const { instance, setBack } = await open();
     const { clientId } = await instance.createApplication();
     const sent = await sendCode(instance, clientId);
@@ -153,7 +153,7 @@ describe('after the clock went back a day', () => {
     expect((await restarted.call('POST', '/api/v1/auth/otp/verify', { body })).json.error).toBe('code_expired');
   });
 
-  test('deliveries that began to wait before go on waiting, and each of more than are read at once is found', async () => {
+  test('deliveries queued earlier keep waiting, and each is found even beyond one batch', async () => {
     let now = START;
     const scene = await setUp({ time: { now: () => now } });
     const { instance } = scene;
@@ -185,7 +185,7 @@ describe('after the clock went back a day', () => {
     await instance.services.deliveries.stop();
   });
 
-  test('a delivery that waits to be tried again is due at once, and also where the clock went back during a stop', async () => {
+  test('a delivery that waits for a retry is due at once, even when the clock went back during a stop', async () => {
     for (const isStopped of [false, true]) {
       let now = START;
       const scene = await setUp({ time: { now: () => now } });
@@ -205,7 +205,7 @@ describe('after the clock went back a day', () => {
     }
   });
 
-  test('a mail that waits to be tried again is due at once', async () => {
+  test('a mail that waits for a retry is due at once', async () => {
     let tries = 0;
     const mail = {
       slots: 5,

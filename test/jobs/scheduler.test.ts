@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 const lines: string[] = [];
 const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
 
-/** A job that notes its runs, and how many of them there were at a time. */
+/** Creates a job that counts its runs and its concurrent runs. */
 function watched(name: string, everyMs: number, work: () => unknown = () => {}) {
   const state = { runs: 0, atOnce: 0, mostAtOnce: 0 };
   const job: Job = {
@@ -30,7 +30,7 @@ function watched(name: string, everyMs: number, work: () => unknown = () => {}) 
 const HOUR = 3_600_000;
 
 describe('the scheduler', () => {
-  test('runs each job at its own interval, from its start and not before', async () => {
+  test('runs each job at its own interval, and not before start', async () => {
     const [fast, slow] = [watched('fast', 5), watched('slow', HOUR)];
     const jobs = scheduler([fast.job, slow.job], log);
     await Bun.sleep(20);
@@ -41,7 +41,7 @@ describe('the scheduler', () => {
     await jobs.stop();
   });
 
-  test('runs a job that is due at the start when it starts, and then at its interval', async () => {
+  test('runs a job that is due at the start once, and then at its interval', async () => {
     const { job, state } = watched('resumed', HOUR);
     const jobs = scheduler([{ ...job, isDueAtStart: true }, watched('other', HOUR).job], log);
     jobs.start();
@@ -49,7 +49,7 @@ describe('the scheduler', () => {
     await jobs.stop();
   });
 
-  test('logs once, without a stack, that jobs fail because the database takes no changes', async () => {
+  test('logs an outage of the database once, without a stack, whatever the number of failing jobs', async () => {
     lines.length = 0;
     let isDown = true;
     const refused = () => {
@@ -61,7 +61,7 @@ describe('the scheduler', () => {
     for (let round = 0; round < 3; round += 1) await jobs.runAll();
     expect(said()).toEqual([expect.objectContaining({ level: 50, job: 'one' })]);
     expect(said()[0]).not.toHaveProperty('err');
-    // The next outage is another one.
+    // The next outage is logged again.
     isDown = false;
     await jobs.runAll();
     isDown = true;
@@ -69,7 +69,7 @@ describe('the scheduler', () => {
     expect(said().map(({ job }) => job)).toEqual(['one', 'one']);
   });
 
-  test('never runs a job twice at a time, although it takes longer than its interval', async () => {
+  test('never runs a job concurrently with itself, even when it takes longer than its interval', async () => {
     const { job, state } = watched('long', 2, () => Bun.sleep(15));
     const jobs = scheduler([job], log);
     jobs.start();
@@ -79,7 +79,7 @@ describe('the scheduler', () => {
     expect(state.mostAtOnce).toBe(1);
   });
 
-  test('lets the other jobs run beside a long one', async () => {
+  test('runs other jobs while a long one runs', async () => {
     const gate = Promise.withResolvers<void>();
     const [long, short] = [watched('long', 2, () => gate.promise), watched('short', 2)];
     const jobs = scheduler([long.job, short.job], log);
@@ -97,7 +97,7 @@ describe('the scheduler', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('later'))],
-  ])('survives a job that %s, says which, and runs it again', async (_, fail) => {
+  ])('continues after a job that %s, logs its name, and runs it again', async (_, fail) => {
     lines.length = 0;
     let runs = 0;
     const broken: Job = { name: 'broken', everyMs: 5, runOnce: () => ((runs += 1), fail()) };
@@ -113,7 +113,7 @@ describe('the scheduler', () => {
       expect([level, job, err.message]).toEqual([50, 'broken', expect.stringMatching(/^(at once|later)$/)]);
   });
 
-  test('runs all in their order when told to, each after the one before, and answers when they are done', async () => {
+  test('runs all jobs one after another in runAll, which returns when they are done', async () => {
     const order: string[] = [];
     const step = (name: string) =>
       watched(name, HOUR, async () => {
@@ -125,7 +125,7 @@ describe('the scheduler', () => {
     expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
   });
 
-  test('does not take a run under way for one of now: what became due is done when it returns', async () => {
+  test('runs a job again in runAll while an earlier run is active, so that recent work is included', async () => {
     let due = 0;
     const done: number[] = [];
     const jobs = scheduler(
@@ -145,7 +145,7 @@ describe('the scheduler', () => {
     expect(done).toContain(1);
   });
 
-  test('stops: waits for what is under way and starts nothing more', async () => {
+  test('waits for running jobs on stop, and starts no more', async () => {
     const gate = Promise.withResolvers<void>();
     const { job, state } = watched('long', 2, () => gate.promise);
     const other = watched('other', 2);

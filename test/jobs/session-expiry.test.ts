@@ -24,7 +24,7 @@ const signInTo = (instance: Instance, clientId: string) => async (name: string) 
 const reports = (instance: Instance, applicationId: string) =>
   instance.events(applicationId).filter(({ type }) => type === 'user.session_expired');
 
-describe('a session that ends by time', () => {
+describe('a session that expires', () => {
   test('is reported as user.session_expired, once', async () => {
     const { instance, application, job, signIn } = await setUp();
     const people = [await signIn('ada'), await signIn('bea')];
@@ -51,7 +51,7 @@ describe('a session that ends by time', () => {
     expect(reports(restarted, application.id)).toHaveLength(1);
   });
 
-  test('while the server is down is reported by the next start', async () => {
+  test('while the server is down is reported after the next start', async () => {
     const { instance, application, signIn } = await setUp();
     await signIn('ada');
     instance.clock.advance(TTL + 3 * DAY);
@@ -60,7 +60,7 @@ describe('a session that ends by time', () => {
     expect(reports(restarted, application.id)).toHaveLength(1);
   });
 
-  test('is reported before it is forgotten, however long nobody looked', async () => {
+  test('is reported before its row is deleted, even after a long downtime', async () => {
     const { instance, application, signIn } = await setUp();
     await signIn('ada');
     instance.clock.advance(400 * DAY);
@@ -69,7 +69,7 @@ describe('a session that ends by time', () => {
     expect([reports(instance, application.id).length, rows]).toEqual([1, []]);
   });
 
-  test('is reported from the very moment verification refuses it', async () => {
+  test('is reported as soon as a verification refuses it', async () => {
     const { instance, application, job, signIn } = await setUp();
     const { token } = await signIn('ada');
     const verdict = async () => (await instance.call('POST', '/api/v1/session', { token })).json.error ?? 'ok';
@@ -81,7 +81,7 @@ describe('a session that ends by time', () => {
     expect([await verdict(), reports(instance, application.id).length]).toEqual(['expired', 1]);
   });
 
-  test('counts from its own application’s lifetime', async () => {
+  test('has the lifetime of its own application', async () => {
     const { instance, application, job, signIn } = await setUp();
     await signIn('ada');
     const short = await instance.createApplication({ name: 'Short' });
@@ -99,8 +99,8 @@ describe('a session that ends by time', () => {
   });
 });
 
-describe('what is not reported as expired', () => {
-  test('a session that was signed out, revoked by an admin, or ended by a ban', async () => {
+describe('the report of expired sessions', () => {
+  test('leaves out sessions that were signed out, revoked by an admin, or ended by a ban', async () => {
     const { instance, application, job, signIn } = await setUp();
     const [ada, bea, cleo] = [await signIn('ada'), await signIn('bea'), await signIn('cleo')];
     await instance.call('DELETE', '/api/v1/session', { token: ada.token });
@@ -113,7 +113,7 @@ describe('what is not reported as expired', () => {
     expect(reports(instance, application.id)).toEqual([]);
   });
 
-  test('a session that has expired is not revoked later: a ban after it says nothing of it', async () => {
+  test('includes an expired session after a later ban of its person, without a revocation', async () => {
     const { instance, application, job, signIn } = await setUp();
     const { userId } = await signIn('ada');
     instance.clock.advance(TTL);
@@ -126,7 +126,7 @@ describe('what is not reported as expired', () => {
   });
 });
 
-describe('a thousand sessions that end at once', () => {
+describe('a thousand sessions that expire at once', () => {
   const COUNT = 1000;
 
   async function expired() {
@@ -142,14 +142,14 @@ describe('a thousand sessions that end at once', () => {
     return { ...world, ids, sizes, reported };
   }
 
-  test('are each reported once, by 200 in a transaction', async () => {
+  test('are each reported once, 200 per transaction', async () => {
     const { job, ids, sizes, reported } = await expired();
     await job.runOnce();
     expect(reported().sort()).toEqual([...ids].sort());
     expect(sizes).toEqual([200, 200, 200, 200, 200]);
   });
 
-  test('let other writes get between', async () => {
+  test('yield to other writes in between', async () => {
     const { instance, job, reported } = await expired();
     let isDone = false;
     const running = Promise.resolve(job.runOnce()).then(() => void (isDone = true));
@@ -164,9 +164,9 @@ describe('a thousand sessions that end at once', () => {
     expect(reported()).toHaveLength(COUNT);
   });
 
-  test('are taken up where a crash left off: no batch by halves, none twice', async () => {
+  test('continue after a crash with whole batches and without repeats', async () => {
     const { instance, job, ids, reported } = await expired();
-    // The 500th report fails, as on a full disk: its batch is rolled back whole.
+    // The 500th report fails, as on a full disk, and its batch is rolled back.
     const last = "(SELECT count(*) FROM events WHERE type = 'user.session_expired') >= 499";
     const mend = given.brokenWrites(instance, 'INSERT ON events', last);
     await expect(Promise.resolve(job.runOnce())).rejects.toThrow('disk full');
