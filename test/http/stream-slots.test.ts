@@ -56,11 +56,11 @@ describe('a stream reports its end', () => {
 
   test('when its source fails', async () => {
     let ends = 0;
-    const told = withEnd(
+    const reporting = toldOfEnd(
       sourceOf((controller) => controller.error(new Error('broken'))),
       () => (ends += 1),
     );
-    expect(new Response(told).text()).rejects.toThrow('broken');
+    expect(new Response(reporting).text()).rejects.toThrow('broken');
     await Promise.resolve();
     expect(ends).toBe(1);
   });

@@ -134,8 +134,8 @@ describe('the deletion of an account', () => {
     expect(sqlite.query(places).all()).toEqual([]);
     expect(sqlite.query('SELECT id FROM long_works').all()).toEqual([]);
     // Two sessions were signed in, and a third of the added ones was open. The rest had ended before.
-    const told = "SELECT count(*) AS n FROM events WHERE type = 'user.session_revoked'";
-    expect(sqlite.query(told).get()).toEqual({ n: 1002 });
+    const countRevoked = "SELECT count(*) AS n FROM events WHERE type = 'user.session_revoked'";
+    expect(sqlite.query(countRevoked).get()).toEqual({ n: 1002 });
   });
 
   test('leaves nothing behind from changes that run at the same time', async () => {

@@ -110,8 +110,8 @@ describe('ending a session', () => {
     expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).status).toBe(401);
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
     await instance.services.tasks.runOnce();
-    const told = instance.events(application.id).filter(({ type }) => type === 'user.session_revoked');
-    expect(told).toHaveLength(500);
+    const emitted = instance.events(application.id).filter(({ type }) => type === 'user.session_revoked');
+    expect(emitted).toHaveLength(500);
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
   });
 });

@@ -228,6 +228,14 @@ describe('a slow reader of activity', () => {
       followers.publish(many.slice(sent, sent + 50));
       await turns();
     }
+    const reader = follow(new Response(stream));
+    const received = (await reader.told()).filter(({ event }) => event === 'activity');
+    expect(reader.text().length).toBeLessThan(160 * 1024);
+    expect(received.map(({ data }) => data.id)).toEqual(many.slice(0, received.length).map(({ id }) => id));
+    followers.publish([record('last')]);
+    const [gap, last, ...rest] = await reader.told();
+    expect(gap).toEqual({ event: 'gap', data: { dropped: 200 - received.length } });
+    expect([last!.data.detail.text, rest]).toEqual(['last', []]);
   });
 
   test('buffers a bounded number of records that are published at once', async () => {

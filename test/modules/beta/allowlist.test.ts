@@ -199,8 +199,8 @@ describe('approving', () => {
         },
       ]);
       // People who asked to be notified are notified unless the call says otherwise.
-      const told = from === 'notify_when_public' ? ['You can now sign in to Shop'] : [];
-      expect(mailsOf(beta.instance).map(({ subject }) => subject)).toEqual(told);
+      const expectedSubjects = from === 'notify_when_public' ? ['You can now sign in to Shop'] : [];
+      expect(mailsOf(beta.instance).map(({ subject }) => subject)).toEqual(expectedSubjects);
     },
   );
 

@@ -61,7 +61,7 @@ describe('opening to the public', () => {
       const beta = await setUpBeta({ gate });
       await beta.ask('early@example.com');
       await beta.setGate('public');
-      const told = (await beta.rows())['early@example.com']!;
+      const notified = (await beta.rows())['early@example.com']!;
       for (let round = 0; round < 3; round += 1) {
         beta.instance.clock.advance(MINUTE);
         await beta.setGate(gate);
@@ -70,7 +70,7 @@ describe('opening to the public', () => {
         await runJobs(beta);
       }
       expect(launchMails(beta)).toEqual(['early@example.com']);
-      expect((await beta.rows())['early@example.com']).toEqual(told);
+      expect((await beta.rows())['early@example.com']).toEqual(notified);
 
       await beta.setGate(gate);
       await beta.ask('late@example.com', 'notify');
@@ -81,7 +81,7 @@ describe('opening to the public', () => {
       expect(launchMails(beta)).toEqual(['early@example.com', 'late@example.com']);
       expect((await beta.rows())['early@example.com']).toMatchObject({
         status: 'notify_when_public',
-        notifiedAt: told.notifiedAt,
+        notifiedAt: notified.notifiedAt,
       });
     },
   );

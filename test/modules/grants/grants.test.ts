@@ -232,9 +232,9 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const answer = await manage('DELETE', `/${kind}/${id}?force=true`);
     expect([answer.status, answer.json.data]).toEqual([200, { id, withdrawnFrom: 2 }]);
     expect(before.kinds()).toEqual([`${family}.deleted`]);
-    const told = before.events();
-    expect(told).toHaveLength(2);
-    expect(told).toEqual(
+    const emitted = before.events();
+    expect(emitted).toHaveLength(2);
+    expect(emitted).toEqual(
       expect.arrayContaining([
         ...changeEvents(kind, ada!, 'removed', 'editor', ['other']),
         ...changeEvents(kind, bob!, 'removed', 'editor', []),
@@ -267,8 +267,8 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
       withdrawnFrom: 250,
     });
     await instance.services.tasks.runOnce();
-    const told = events().map(({ data }) => (data as { userId: string }).userId);
-    expect([told.length, new Set(told).size]).toEqual([250, 250]);
+    const emitted = events().map(({ data }) => (data as { userId: string }).userId);
+    expect([emitted.length, new Set(emitted).size]).toEqual([250, 250]);
     expect(before.kinds().filter((name) => name === `${family}.deleted`)).toHaveLength(1);
   });
 
@@ -302,8 +302,8 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect((await list()).find((grant) => grant.slug === slug)?.id).toBe(again);
     const table = { roles: 'roles', scopes: 'scopes', memberships: 'membership_groups' }[kind];
     expect(instance.sqlite.query(`SELECT id FROM ${table} WHERE removed_at IS NOT NULL`).all()).toEqual([]);
-    const told = instance.events(application.id).filter(({ data }) => (data as { userId: string }).userId === last);
-    expect(told).toEqual(changeEvents(kind, last, 'removed', slug, kind === 'roles' ? ['user'] : []));
+    const emitted = instance.events(application.id).filter(({ data }) => (data as { userId: string }).userId === last);
+    expect(emitted).toEqual(changeEvents(kind, last, 'removed', slug, kind === 'roles' ? ['user'] : []));
   });
 
   test('a new slug of a grant applies to all its holders at once, and emits events for each once', async () => {
@@ -323,8 +323,8 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
             ...changeEvents(kind, last, 'removed', 'editor', current),
           ],
     );
-    const told = events().map(({ type, data }) => `${type} ${(data as { userId: string }).userId}`);
-    expect([told.length, new Set(told).size]).toEqual(kind === 'memberships' ? [250, 250] : [500, 500]);
+    const emitted = events().map(({ type, data }) => `${type} ${(data as { userId: string }).userId}`);
+    expect([emitted.length, new Set(emitted).size]).toEqual(kind === 'memberships' ? [250, 250] : [500, 500]);
   });
 
   test('a grant renamed twice emits its final slug to the remaining holders, and a removed one its loss', async () => {
@@ -344,10 +344,10 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const restarted = await instance.restart();
     await restarted.services.tasks.runOnce();
     const without = kind === 'roles' ? ['user'] : [];
-    const [told] = events()
+    const [emitted] = events()
       .filter(({ data }) => (data as { userId: string }).userId === last)
       .slice(-1);
-    expect(told!.data).toMatchObject(kind === 'memberships' ? { memberships: without } : { current: without });
+    expect(emitted!.data).toMatchObject(kind === 'memberships' ? { memberships: without } : { current: without });
     expect(instance.sqlite.query('SELECT * FROM long_works').all()).toEqual([]);
   });
 

@@ -173,9 +173,9 @@ describe('removing a picture', () => {
     const before = [instance.events(application.id).length, instance.events(other.id).length] as const;
     for (let time = 0; time < 2; time += 1)
       expect((await world.remove('avatar')).json).toEqual({ success: true, data: null });
-    const told = [{ type: 'user.avatar_changed', data: { userId, url: null, sizes: null, updatedAt: null } }];
-    expect(instance.events(application.id).slice(before[0])).toEqual(told);
-    expect(instance.events(other.id).slice(before[1])).toEqual(told);
+    const expectedEvents = [{ type: 'user.avatar_changed', data: { userId, url: null, sizes: null, updatedAt: null } }];
+    expect(instance.events(application.id).slice(before[0])).toEqual(expectedEvents);
+    expect(instance.events(other.id).slice(before[1])).toEqual(expectedEvents);
     expect([world.stored('avatar').length, world.stored('banner').length]).toEqual([0, 3]);
     expect(await world.verify()).toMatchObject({
       avatarUrl: 'https://provider.example/ada.png',

@@ -180,12 +180,12 @@ describe('importing a known person', () => {
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     const before = watch(instance, application);
     await load({ email: 'ada@example.com', profile: { username: 'Ada.L' } });
-    const told = [{ type: 'user.username_changed', data: { userId, username: 'ada.l', previousUsername: null } }];
-    expect(before.events()).toEqual(told);
+    const expected = [{ type: 'user.username_changed', data: { userId, username: 'ada.l', previousUsername: null } }];
+    expect(before.events()).toEqual(expected);
     const { results } = await load({ email: 'ada@example.com', profile: { username: 'countess' } });
     expect(results[0]).toEqual({ email: 'ada@example.com', outcome: 'already_member', userId });
     expect((await manage('GET', `/users/${userId}`)).json.data.username).toBe('ada.l');
-    expect(before.events()).toEqual(told);
+    expect(before.events()).toEqual(expected);
   });
 
   test('ignores a taken username in a row for a person who already has one', async () => {

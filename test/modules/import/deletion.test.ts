@@ -96,15 +96,15 @@ describe('a deleted reservation', () => {
   test('is restored as imported, with one event and one audit record for each change', async () => {
     const { instance, application, act, shown, signIn, userId } = await setUp();
     const before = await shown();
-    const told = watch(instance, application);
+    const watched = watch(instance, application);
     await act('delete', 'a mistake');
     expect((await act('delete')).json.data.status).toBe('deleted');
     expect((await act('restore')).json.data).toEqual(before);
-    expect(told.events()).toEqual([
+    expect(watched.events()).toEqual([
       { type: 'user.deleted', data: { userId, reason: 'a mistake' } },
       { type: 'user.restored', data: { userId } },
     ]);
-    expect(told.kinds()).toEqual(['user.deleted', 'user.restored']);
+    expect(watched.kinds()).toEqual(['user.deleted', 'user.restored']);
     expect(await signIn()).toEqual([200, 'ok']);
     expect(await shown()).toMatchObject({ roles: ['developer', 'user'], username: PROFILE.username });
   });
@@ -131,24 +131,24 @@ describe('a deleted reservation', () => {
     const [{ userId }] = (await load({ email: 'bob@new.example', roleSlugs: ['developer'] })).results;
     expect(userId).not.toBe(bob.userId);
     await manage('POST', `/users/${userId}/delete`);
-    const told = watch(instance, application);
+    const watched = watch(instance, application);
     expect(await signIn(application.clientId, 'bob@new.example')).toEqual([403, 'user_deleted']);
     expect(await signIn(other.clientId, 'bob@new.example')).toEqual([200, 'ok']);
     expect(await signIn(application.clientId, 'bob@new.example')).toEqual([403, 'user_deleted']);
     const { items } = (await manage('GET', '/users?status=deleted')).json.data;
     expect(items).toMatchObject([{ userId, email: 'bob@new.example', roles: ['developer', 'user'] }]);
-    expect(told.events()).toEqual([]);
+    expect(watched.events()).toEqual([]);
   });
 });
 
 describe('forgetting an imported person', () => {
   test('removes the reservation and frees the username, and the person may sign in like anyone', async () => {
     const { instance, application, manage, forget, shown, signIn, userId } = await setUp();
-    const told = watch(instance, application);
+    const watched = watch(instance, application);
     const answer = await forget();
     expect([answer.status, answer.json.data]).toEqual([200, { userId }]);
-    expect(told.events()).toEqual([{ type: 'user.deleted', data: { userId, forgotten: true } }]);
-    expect(told.kinds()).toEqual(['user.forgotten']);
+    expect(watched.events()).toEqual([{ type: 'user.deleted', data: { userId, forgotten: true } }]);
+    expect(watched.kinds()).toEqual(['user.forgotten']);
     expect(lastAudit(instance, 'user.forgotten')).toMatchObject({
       user_id: userId,
       email: ADA,
@@ -188,7 +188,7 @@ describe('forgetting an imported person', () => {
   test('is refused once the person has signed in to the workspace, even to a sibling application', async () => {
     const { instance, other, manage, load, signIn, forget, shown, userId } = await setUp();
     await signIn(other.clientId);
-    const told = watch(instance, other);
+    const watched = watch(instance, other);
     const linked = await forget();
     expect([linked.status, linked.json.error, linked.json.message]).toEqual([
       409,
@@ -197,7 +197,7 @@ describe('forgetting an imported person', () => {
     ]);
     await signIn();
     expect(problemOf(await forget())).toEqual([409, 'invalid_state']);
-    expect(told.events()).toEqual([]);
+    expect(watched.events()).toEqual([]);
     expect((await shown()).userId).toBe(userId);
     await load({ email: 'bob@example.com' });
     const bob = await instance.signIn(other.clientId, 'bob@example.com');
@@ -243,10 +243,10 @@ describe('forgetting an imported person', () => {
 
   test('takes effect once in fifty concurrent calls', async () => {
     const { instance, application, forget } = await setUp();
-    const told = watch(instance, application);
+    const watched = watch(instance, application);
     const answers = await Promise.all(Array.from({ length: 50 }, forget));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(49);
-    expect(told.events()).toHaveLength(1);
+    expect(watched.events()).toHaveLength(1);
   });
 });

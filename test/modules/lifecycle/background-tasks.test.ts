@@ -63,9 +63,9 @@ describe('archiving an application with many open sessions', () => {
     const events = restarted.events(application.id).slice(before);
     expect(events).toHaveLength(MANY);
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['user.session_revoked']));
-    const told = events.map(({ data }) => data as { userId: string; sessionId: string; reason: string });
-    expect(new Set(told.map(({ sessionId }) => sessionId)).size).toBe(MANY);
-    expect(told[0]).toMatchObject({ userId, reason: 'application.archived' });
+    const reported = events.map(({ data }) => data as { userId: string; sessionId: string; reason: string });
+    expect(new Set(reported.map(({ sessionId }) => sessionId)).size).toBe(MANY);
+    expect(reported[0]).toMatchObject({ userId, reason: 'application.archived' });
     const record = await managing(restarted, application)('GET', '');
     expect(record.json.data.pendingWork).toBeNull();
   });

@@ -219,10 +219,10 @@ describe.each([
     const owner = await instance.signIn('console', OWNER);
     const before = watch(instance, application);
     await change(body);
-    const told = before.events();
-    expect(told).toHaveLength(2);
+    const emitted = before.events();
+    expect(emitted).toHaveLength(2);
     for (const { userId } of [ada, bob])
-      expect(told).toContainEqual({
+      expect(emitted).toContainEqual({
         type: 'user.session_revoked',
         data: { userId, sessionId: expect.stringMatching(/^ses_/), reason },
       });

@@ -55,14 +55,14 @@ describe('the live hub', () => {
       elsewhere: readerOf(await live.open(principal('ses_4', 'usr_1', 'app_2'))),
     };
     live.publish([roles(['a']), roles(['a', 'b']), roles(['z'], 'usr_2')]);
-    const told = async (name: keyof typeof streams) =>
+    const received = async (name: keyof typeof streams) =>
       (await streams[name].told()).slice(1).map(({ data }) => data.roles.join(' '));
-    expect([await told('one'), await told('two'), await told('other'), await told('elsewhere')]).toEqual([
-      ['a', 'a b'],
-      ['a', 'a b'],
-      ['z'],
-      [],
-    ]);
+    expect([
+      await received('one'),
+      await received('two'),
+      await received('other'),
+      await received('elsewhere'),
+    ]).toEqual([['a', 'a b'], ['a', 'a b'], ['z'], []]);
   });
 
   test('sends the result of a change that adds and removes once', async () => {

@@ -89,9 +89,9 @@ describe('the stream of an API key', () => {
     const stream = await listening(instance, { token: device.token, userId: ada.userId });
     await manage('PUT', `/users/${ada.userId}/roles`, { slugs: ['developer', 'user'] });
     await instance.call('PATCH', '/api/account/profile/identity', { token: ada.token, body: { fullName: 'Ada' } });
-    const told = await stream.told();
-    expect(told.map(({ event }) => event)).toEqual(['roles', 'profile']);
-    expect(told[1]!.data.fullName).toBe('Ada');
+    const received = await stream.told();
+    expect(received.map(({ event }) => event)).toEqual(['roles', 'profile']);
+    expect(received[1]!.data.fullName).toBe('Ada');
     await instance.call('DELETE', '/api/v1/session', { token: ada.token });
     expect(await stream.told()).toEqual([]);
     const again = await instance.signIn(application.clientId, 'ada@example.com');
