@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { type RequestQueue, requestQueue } from '@/http/request-queue.ts';
 
-/** Blocks the event loop, as a busy handler does. */
-function blockLoop(ms: number): void {
+/** Holds the loop, as a handler that works. */
+function work(ms: number): void {
   const since = performance.now();
   while (performance.now() - since < ms);
 }
@@ -13,12 +13,12 @@ const taking =
   <Result>(run: () => Promise<Result>): Promise<Result> =>
     isFree() ? run() : wait(run);
 
-test('a burst of requests yields to timers and other work, and runs in order of arrival', async () => {
-  const inTurn = taking(turnTaker());
+test('a burst of requests lets timers and others in between, and is taken in the order of arrival', async () => {
+  const inTurn = taking(requestQueue());
   const order: string[] = [];
   const requests = Array.from({ length: 20 }, (_, index) =>
     inTurn(async () => {
-      blockLoop(2);
+      work(2);
       order.push(`request ${index}`);
     }),
   );
@@ -30,7 +30,7 @@ test('a burst of requests yields to timers and other work, and runs in order of 
   expect(order.indexOf('somebody else')).toBeLessThan(15);
 });
 
-test('a request in a fresh turn of the event loop runs at once', async () => {
+test('a request in a fresh turn is taken at once', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   let isTaken = false;
   const request = taking(requestQueue())(async () => {
@@ -40,10 +40,10 @@ test('a request in a fresh turn of the event loop runs at once', async () => {
   await request;
 });
 
-test('a request that fails does so for its caller only', async () => {
-  const inTurn = taking(turnTaker());
+test('a request that fails fails for its caller alone', async () => {
+  const inTurn = taking(requestQueue());
   const answers = await Promise.allSettled([
-    inTurn(async () => blockLoop(6)),
+    inTurn(async () => work(6)),
     inTurn(async () => {
       throw new Error('mine');
     }),
@@ -52,8 +52,8 @@ test('a request that fails does so for its caller only', async () => {
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('an urgent request runs before the waiting ones, which keep their order', async () => {
-  const { wait } = turnTaker();
+test('an urgent request is taken before those that wait, which keep their order', async () => {
+  const { wait } = requestQueue();
   const order: string[] = [];
   const named = (name: string, isUrgent?: boolean) => wait(async () => void order.push(name), isUrgent);
   await Promise.all([named('first'), named('second'), named('urgent', true)]);

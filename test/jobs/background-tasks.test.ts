@@ -29,8 +29,8 @@ interface Rows {
   readonly count: number;
 }
 
-/** A task that writes numbered audit records, and that a test can delay or break. */
-function counting(name: string, onSlice: (from: number) => void = () => {}): BackgroundTask<Rows> {
+/** A task that writes numbered audit records, which a test can hold up or break. */
+function counting(name: string, onBatch: (from: number) => void = () => {}): BackgroundTask<Rows> {
   return {
     name,
     async step(unit: Unit, { data, cursor }: RunningTask<Rows>, limit) {
@@ -64,14 +64,14 @@ async function open() {
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 
 describe('a background task', () => {
-  test('that is short is finished within the state change and leaves nothing pending', async () => {
+  test('that is short is done with the state change and leaves nothing behind', async () => {
     const { begin, targets, pending } = await open();
     expect(await begin(counting('short'), FIRST_BATCH)).toBe(FIRST_BATCH);
     expect(targets()).toEqual(numbered('short', FIRST_BATCH));
     expect(await pending()).toBeUndefined();
   });
 
-  test('starts at once, finishes row by row, and is logged', async () => {
+  test('starts at once, is written to its end row by row, and logged', async () => {
     const { begin, targets, runner, pending, lines } = await open();
     const kind = counting('long');
     const works = runner(kind);
@@ -82,7 +82,7 @@ describe('a background task', () => {
     expect(lines.at(-1)).toMatchObject({ msg: 'background task finished', kind: 'long', applicationId: 'app_1' });
   });
 
-  test('reports its progress', async () => {
+  test('shows how far it is', async () => {
     const { begin, pending, runner } = await open();
     let seen: unknown;
     const kind = counting('long', (from) => {
@@ -94,7 +94,7 @@ describe('a background task', () => {
     expect(await seen).toMatchObject({ kind: 'long', total: 3000 });
   });
 
-  test('keeps the actor of the state change', async () => {
+  test('keeps the actor of the state change after it is resumed', async () => {
     const { begin, runner, sqlite } = await open();
     const kind = counting('long');
     await begin(kind, 300);
@@ -104,7 +104,7 @@ describe('a background task', () => {
     );
   });
 
-  test('continues after an interruption without gaps or repeats', async () => {
+  test('that is interrupted resumes where it stopped: nothing is left out, nothing done twice', async () => {
     const { begin, targets, runner, pending } = await open();
     const first = runner(
       counting('long', (from) => {
@@ -120,7 +120,7 @@ describe('a background task', () => {
     expect(targets()).toEqual(numbered('long', 5000));
   });
 
-  test('keeps its position when a batch fails, and retries', async () => {
+  test('keeps its position when a batch fails, and is tried again', async () => {
     const { begin, targets, runner, pending, lines } = await open();
     let isBroken = true;
     const kind = counting('long', (from) => {
@@ -136,7 +136,7 @@ describe('a background task', () => {
     expect(targets()).toEqual(numbered('long', 1000));
   });
 
-  test('takes turns with others, so that a short one does not wait for a long one', async () => {
+  test('runs in turn: a long task does not delay a short one', async () => {
     const { begin, targets, runner } = await open();
     const kinds = [counting('long'), counting('short')] as const;
     await begin(kinds[0], 20_000);
@@ -147,7 +147,7 @@ describe('a background task', () => {
     expect(done).toHaveLength(20_300);
   });
 
-  test('yields to other changes between its batches', async () => {
+  test('lets other changes in between its batches', async () => {
     const { db, begin, runner, targets } = await open();
     const kind = counting('long');
     const works = runner(kind);

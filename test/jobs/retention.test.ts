@@ -5,7 +5,7 @@ import { retentionJob } from '@/jobs/retention.ts';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
-/** Columns that the tests derive from the id of a row. */
+/** Columns that are made of the name that a row goes by here. */
 const HASHED: Readonly<Record<string, readonly string[]>> = {
   sessions: ['token_hash'],
   provider_states: ['state_hash'],
@@ -14,10 +14,10 @@ const HASHED: Readonly<Record<string, readonly string[]>> = {
   retired_key_tokens: ['token_hash'],
   setup_links: ['token_hash'],
 };
-/** Tables without an id: their key is the hash or a number. */
+/** These have no other name than their hash, or a number. */
 const UNNAMED = ['provider_states', 'email_changes', 'retired_key_tokens', 'setup_links'];
 
-/** Inserts rows of known ages by SQL, since a clock cannot go back, with defaults for missing columns. */
+/** Puts rows of known ages into the tables, by SQL, since no clock goes back; everything an insert leaves open is filled in. */
 function filler({ sqlite, clock }: Instance) {
   const defaults: Record<string, Record<string, unknown>> = {
     sessions: { token_hash: null, method: 'otp', last_seen_at: 1, created_at: 1, expires_at: clock.now() + DAY },
@@ -71,7 +71,7 @@ async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
   await instance.signIn(application.clientId, 'ada@example.com');
-  // Queued mails and deliveries must stay as the tests insert them, and nothing else may be there.
+  // What waits to be sent is to stay as the tests put it there, and nothing is to be there but that.
   instance.services.mail.close();
   await instance.services.deliveries.stop();
   for (const table of ['sessions', 'code_challenges', 'mails', 'events', 'audit_records'])
@@ -97,7 +97,7 @@ interface Delivery {
   finishedMsAgo?: number;
 }
 
-/** Inserts an event with its deliveries, each with one attempt. */
+/** An event with its deliveries, each with one attempt. */
 function addEvent({ insert, applicationId, ago }: World, id: string, ageMs: number, deliveries: Delivery[] = []): void {
   insert('events', { id, application_id: applicationId, created_at: ago(ageMs) });
   for (const { id: deliveryId, ageMs: age, status, finishedMsAgo } of deliveries) {
@@ -119,7 +119,7 @@ describe('retention', () => {
   let world: World;
   beforeAll(async () => {
     world = await setUp();
-    // Mails of the set-up are captured first. From here on, nothing wakes the mail queue.
+    // What setting it up has mailed is captured; from here on nothing wakes the sender.
     await world.instance.services.mail.runOnce();
     const { instance, insert, ago, memberId, applicationId, run } = world;
     const session = { application_user_id: memberId };
@@ -148,7 +148,7 @@ describe('retention', () => {
     const expiring = (table: string, days: readonly number[], row: object = {}) => {
       for (const day of days) insert(table, { id: `${day} d`, expires_at: ago(day * DAY), ...row });
     };
-    // Rows that are still valid, or were until recently, remain.
+    // What is still open stays, and what was open until lately.
     const ofApplication = { application_id: applicationId };
     expiring('passkey_challenges', [-1, 0.9, 1.1], ofApplication);
     expiring('provider_states', [-1, 0.9, 1.1], ofApplication);
@@ -161,12 +161,12 @@ describe('retention', () => {
     expect(instance.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([]);
   });
 
-  /** The remaining rows of each table that is swept row by row. Deliveries and events have tests of their own. */
-  const REMAINING: Readonly<Record<string, readonly (string | number)[]>> = {
+  /** What stays of each table that is swept row by row; deliveries and events follow below. */
+  const STAYS: Readonly<Record<string, readonly (string | number)[]>> = {
     sessions: ['open', 'expired 29 d', 'revoked 29 d'],
     code_challenges: ['expired 29 d'],
     code_failures: [47],
-    // Queued mails are never deleted.
+    // What is still to be sent is never forgotten.
     mails: ['queued 29 d', 'queued 31 d', 'sent 29 d', 'captured 29 d', 'failed 29 d'],
     audit_records: ['364 d'],
     daily_counts: ['749 d'],
@@ -178,20 +178,22 @@ describe('retention', () => {
     retired_key_tokens: ['1 d', '89 d'],
   };
 
-  test.each(Object.entries(REMAINING))('deletes the expired rows of %s and no others', (table, remaining) => {
+  test.each(Object.entries(STAYS))('of %s', (table, stays) => {
     const column = table === 'daily_counts' ? 'label' : UNNAMED.includes(table) ? HASHED[table]?.[0] : 'id';
     const left = idsOf(world.instance, table, column).map((id) =>
       id instanceof Uint8Array ? Buffer.from(id).toString() : (id as string | number),
     );
-    expect(left.sort()).toEqual([...remaining].sort());
+    expect(left.sort()).toEqual([...stays].sort());
   });
 
-  test('has a case in this file for every table that is swept', () => {
-    const swept = Object.keys(KEPT).filter((table) => 'sweeps' in (KEPT[table] ?? {}) && table !== 'deliveries');
-    expect(Object.keys(REMAINING).sort()).toEqual(swept.sort());
+  test('of every table that is swept is tried here', () => {
+    const swept = Object.keys(RETENTION_RULES).filter(
+      (table) => 'sweeps' in (RETENTION_RULES[table] ?? {}) && table !== 'deliveries',
+    );
+    expect(Object.keys(STAYS).sort()).toEqual(swept.sort());
   });
 
-  test('never deletes people, applications, keys and endpoints', async () => {
+  test('of people, applications, keys and endpoints is for ever', async () => {
     const { instance, run } = await setUp();
     const before = ['users', 'application_users', 'applications', 'api_keys', 'webhooks', 'workspaces'].map((table) =>
       idsOf(instance, table),
@@ -205,8 +207,8 @@ describe('retention', () => {
   });
 });
 
-describe('the retention of events', () => {
-  test('deletes a delivery with its attempts, and the event in the same run', async () => {
+describe('retention of events', () => {
+  test('takes a delivery together with its attempts, and the event in the same run', async () => {
     const world = await setUp();
     addEvent(world, 'old', 31 * DAY, [
       { id: 'old delivered', ageMs: 31 * DAY, status: 'delivered' },
@@ -222,7 +224,7 @@ describe('the retention of events', () => {
   });
 
   test.each(['pending', 'held'])(
-    'keeps an event with a delivery that is %s, at any age, with its attempts',
+    'leaves one with a delivery that is %s, however old, with its attempts',
     async (status) => {
       const world = await setUp();
       addEvent(world, 'old', 90 * DAY, [
@@ -233,14 +235,14 @@ describe('the retention of events', () => {
       expect(idsOf(world.instance, 'deliveries')).toEqual(['unfinished']);
       expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual(['unfinished']);
       expect(idsOf(world.instance, 'events')).toEqual(['old']);
-      // Once the delivery is finished, both are deleted. SQL sets a time long past.
+      // Once it is finished, both go in their turn; SQL, for a time long past.
       world.instance.sqlite.run("UPDATE deliveries SET status = 'delivered', finished_at = created_at");
       await world.run();
       expect([idsOf(world.instance, 'deliveries'), idsOf(world.instance, 'events')]).toEqual([[], []]);
     },
   );
 
-  test('keeps an old event that was delivered again recently', async () => {
+  test('leaves an old event that was delivered again lately', async () => {
     const world = await setUp();
     addEvent(world, 'old', 40 * DAY, [
       { id: 'first', ageMs: 40 * DAY, status: 'delivered' },
@@ -250,7 +252,7 @@ describe('the retention of events', () => {
     expect([idsOf(world.instance, 'deliveries'), idsOf(world.instance, 'events')]).toEqual([['again'], ['old']]);
   });
 
-  test('keeps an attempt for thirty days, even for an event that was held for long', async () => {
+  test('keeps an attempt for thirty days from when it was made, also of an event that was held for long', async () => {
     const world = await setUp();
     addEvent(world, 'held for long', 40 * DAY, [
       { id: 'released yesterday', ageMs: 40 * DAY, status: 'delivered', finishedMsAgo: DAY },
@@ -263,7 +265,7 @@ describe('the retention of events', () => {
   });
 });
 
-/** Wraps a database to record the statements of its changes. */
+/** A database that notes the statements of its changes. */
 function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Database } {
   const statements = new Set<string>();
   const watching = ({ now, actor, publish, [CONNECTION]: connection }: Unit): Unit => ({
@@ -275,8 +277,8 @@ function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Da
   return { statements, watched: { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) } };
 }
 
-describe('the retention of many rows', () => {
-  test('continues until all are deleted, and yields to other work in between', async () => {
+describe('retention of much', () => {
+  test('goes on until all is gone, and lets others get between', async () => {
     const { instance, insert, ago, run } = await setUp();
     const count = () => idsOf(instance, 'audit_records').length;
     instance.sqlite.transaction(() => {
@@ -295,9 +297,9 @@ describe('the retention of many rows', () => {
     expect(seen.every((left, at) => at === 0 || seen[at - 1]! - left <= 500)).toBe(true);
   });
 
-  test('scans no whole table', async () => {
+  test('reads no table from end to end', async () => {
     const { instance, applicationId, insert, ago } = await setUp();
-    /** Returns one value for each placeholder. */
+    /** One for each place. */
     const valuesOf = (sql: string) => [...new Set(sql.match(/\?\d/g))].map(() => 1);
     const { sqlite, clock } = instance;
     const { statements, watched } = watch(instance);
@@ -307,7 +309,7 @@ describe('the retention of many rows', () => {
     const scans = [...statements].flatMap((sql) =>
       (sqlite.query(`EXPLAIN QUERY PLAN ${sql}`).all(...valuesOf(sql)) as { detail: string }[])
         .map(({ detail }) => detail)
-        // A scan of a few hundred row ids that the search returned is not a scan of the table.
+        // A few hundred row ids that the search gave are not the table.
         .filter((detail) => /^SCAN \w+$/.test(detail)),
     );
     expect(scans).toEqual([]);

@@ -1,9 +1,9 @@
-/** Adds a row about a person to every table of the schema, and checks the remains after a deletion. */
+/** Walks the schema: a row about a person in every table, and what a deletion leaves of them. */
 import { expect, test } from 'bun:test';
 import { PERSONAL_TABLES } from '@/store/personal-data.ts';
 import { deleteAccount, setUp } from './account.ts';
 
-/** Tables whose rows remain, and for how long. See src/jobs/retention.ts. */
+/** Tables whose rows stay as they are, and until when; see src/jobs/retention.ts. */
 const LEFT_TO_RETENTION: Readonly<Record<string, string>> = {
   audit_records: 'for as long as GATEHOUSE_AUDIT_DAYS says, which the person is told',
   code_challenges: '30 days from their end',
@@ -16,8 +16,8 @@ const LEFT_TO_RETENTION: Readonly<Record<string, string>> = {
   rate_counters: 'until their window ends',
 };
 
-/** Columns that remain in other tables: the existence of sessions and keys, their origin, and workspaces. */
-const KEPT: readonly string[] = [
+/** Columns that stay in other tables: a session's and a key's existence and what they stood on, and a workspace. */
+const RETENTION_RULES: readonly string[] = [
   'sessions.credential_id',
   'api_keys.id',
   'api_keys.token_hash',
@@ -32,7 +32,7 @@ const KEPT: readonly string[] = [
 
 const MARK = 'mark of Ada';
 
-test('the deletion of an account erases each column about a person, or keeps it deliberately', async () => {
+test('the deletion of an account wipes or keeps by decision each column of each table with rows about people', async () => {
   const { instance, application, ada } = await setUp();
   const { sqlite } = instance;
   sqlite.run('PRAGMA foreign_keys = OFF');
@@ -60,14 +60,14 @@ test('the deletion of an account erases each column about a person, or keeps it 
     role: 'member',
     actor: JSON.stringify({ type: 'user', userId: ada.userId }),
     data: JSON.stringify({ userId: ada.userId, text: MARK }),
-    // Null for people who have signed in. Rows with a value are reservations, which are deleted as a whole.
+    // Null for whoever has come; rows of those who have not are of reservations, which go as a whole.
     reserved_email: null,
     reserved_profile: null,
-    // Null once the address is verified, which the code of the deletion does.
+    // Null once the address is proved, and the code of the deletion proves it.
     profile_user_id: null,
   };
-  /** Rows that already exist because she is signed in. */
-  const existing: Record<string, string> = { users: ada.userId, application_users: memberId, sessions: sessionId };
+  /** Those that are there already, because she is signed in. */
+  const living: Record<string, string> = { users: ada.userId, application_users: memberId, sessions: sessionId };
   const columnsOf = (table: string) =>
     sqlite.query('SELECT name, type, "notnull" AS isRequired, pk FROM pragma_table_info(?)').all(table) as {
       name: string;
@@ -79,12 +79,12 @@ test('the deletion of an account erases each column about a person, or keeps it 
 
   for (const table of PERSONAL_TABLES) {
     const columns = columnsOf(table);
-    if (existing[table] !== undefined) {
+    if (living[table] !== undefined) {
       const free = columns.filter(
         ({ name, type, isRequired, pk }) => type === 'TEXT' && !isRequired && !pk && !(name in own),
       );
       const sets = free.map(({ name }) => `${name} = coalesce(${name}, '${JSON.stringify(MARK)}')`);
-      sqlite.run(`UPDATE ${table} SET ${sets.join()} WHERE id = ?`, [existing[table]]);
+      sqlite.run(`UPDATE ${table} SET ${sets.join()} WHERE id = ?`, [living[table]]);
       continue;
     }
     const values = columns.map(({ name, type }) => own[name] ?? marked[type] ?? instance.clock.now());

@@ -26,7 +26,7 @@ function request(path: string, headers: Record<string, string>): Request {
   return new Request(`http://localhost${path}`, { headers });
 }
 
-/** Opens a stream and waits until it has begun. */
+/** An open stream that has begun. */
 async function listening({ app }: Instance, path: string, headers: Record<string, string>): Promise<Listening> {
   const stream = follow(await app.fetch(request(path, headers)));
   expect(stream.status).toBe(200);
@@ -37,8 +37,8 @@ async function listening({ app }: Instance, path: string, headers: Record<string
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const kinds = async (stream: Listening) => (await stream.told()).map(({ event, data }) => [event, data.kind]);
 
-describe('an activity stream', () => {
-  test('sends each record as the list shows it, with its id, to followers of the application and the workspace', async () => {
+describe('a stream of activity', () => {
+  test('tells each record as the list shows it, under its id, to its application and to the workspace', async () => {
     const { instance, shop, other, tenant, ofShop, manage } = await setUp();
     const key = bearer(instance.workspaceKey);
     const streams = [await listening(instance, ofShop, key), await listening(instance, OF_WORKSPACE, key)] as const;
@@ -57,7 +57,7 @@ describe('an activity stream', () => {
     expect(shop.id).toBe(items[0].applicationId);
   });
 
-  test('sends nothing for a change that was rolled back', async () => {
+  test('tells nothing of a change that was rolled back', async () => {
     const { instance, ofShop, manage } = await setUp();
     const stream = await listening(instance, ofShop, bearer(instance.workspaceKey));
     const mend = given.brokenWrites(instance, 'INSERT ON roles');
@@ -72,7 +72,7 @@ describe('an activity stream', () => {
     expect(await stream.told()).toEqual([]);
   });
 
-  test('accepts the session cookie from our own origin only', async () => {
+  test('is for a session in the cookie of our own pages, and for no other site', async () => {
     const { instance, ofShop, manage } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const headers = { cookie: `gatehouse=${owner.token}`, 'sec-fetch-site': 'same-origin' };
@@ -83,7 +83,7 @@ describe('an activity stream', () => {
     expect(foreign.status).toBe(403);
   });
 
-  test('sends heartbeats', async () => {
+  test('keeps the connection alive', async () => {
     const { instance, ofShop } = await setUp();
     const stream = await listening(instance, ofShop, bearer(instance.workspaceKey));
     await instance.services.scheduler.runAll();
@@ -92,7 +92,7 @@ describe('an activity stream', () => {
     expect(await stream.told()).toEqual([]);
   });
 
-  test('is removed when its reader disconnects', async () => {
+  test('is forgotten when its reader leaves', async () => {
     const { instance, ofShop } = await setUp();
     const stream = await listening(instance, ofShop, bearer(instance.workspaceKey));
     expect(instance.services.activity.count()).toBe(1);
@@ -100,7 +100,7 @@ describe('an activity stream', () => {
     expect(instance.services.activity.count()).toBe(0);
   });
 
-  test('is limited to twenty per caller', async () => {
+  test('is refused beyond twenty of one caller', async () => {
     const { instance, ofShop, tenant } = await setUp();
     for (let open = 0; open < 20; open += 1) await listening(instance, ofShop, bearer(instance.workspaceKey));
     const refused = await instance.call('GET', OF_WORKSPACE, { token: instance.workspaceKey });
@@ -131,7 +131,7 @@ const LOSSES: Loss[] = [
     'key',
   ],
   [
-    'its workspace membership ends',
+    'its seat is lost',
     'membership_blocked',
     ({ instance }, { id }) => instance.call('DELETE', `/api/workspace/members/${id}`, whole(instance)),
     'member',
@@ -144,8 +144,8 @@ const LOSSES: Loss[] = [
   ],
 ];
 
-describe('an activity stream ends', () => {
-  test.each(LOSSES)('before it sends another record, when %s', async (_, code, lose, by) => {
+describe('a stream of activity ends, before it tells anything more, when', () => {
+  test.each(LOSSES)('%s', async (_, code, lose, by) => {
     const scene = await setUp();
     const { instance, shop, ofShop, manage } = scene;
     const member = await given.consoleMember(instance, 'mia@example.com', 'member');
@@ -161,7 +161,7 @@ describe('an activity stream ends', () => {
     expect(instance.services.activity.count()).toBe(0);
   });
 
-  test('when its session expires, at the next heartbeat at the latest', async () => {
+  test('its session expires, with the next heartbeat at the latest', async () => {
     const { instance, ofShop } = await setUp();
     const { token } = await instance.signIn('console', 'owner@example.com');
     const stream = await listening(instance, ofShop, bearer(token));
@@ -171,7 +171,7 @@ describe('an activity stream ends', () => {
     expect(stream.isClosed()).toBe(true);
   });
 
-  test('when the server stops', async () => {
+  test('the server stops', async () => {
     const { instance, ofShop } = await setUp();
     const stream = await listening(instance, ofShop, bearer(instance.workspaceKey));
     instance.services.activity.closeAll();
@@ -180,18 +180,8 @@ describe('an activity stream ends', () => {
   });
 });
 
-describe('a slow reader of activity', () => {
-  const record = (text: string): AuditRecord =>
-    ({
-      id: newId('audit', START),
-      workspaceId: 'wsp_1',
-      applicationId: 'app_1',
-      kind: 'role.created',
-      ok: true,
-      userId: null,
-      detail: { text },
-      createdAt: START,
-    }) as unknown as AuditRecord;
+describe('a stream that is opened again', () => {
+  const idsIn = (text: string) => [...text.matchAll(/^id: (aud_\w+)\nevent: activity$/gm)].map(([, id]) => id!);
 
   async function listed({ manage }: Awaited<ReturnType<typeof setUp>>): Promise<string[]> {
     const { items } = (await manage('GET', '/activity/list?family=role&limit=100')).json.data;
@@ -220,39 +210,166 @@ describe('a slow reader of activity', () => {
     expect([...idsIn(first.text()), ...idsIn(again.text())]).toEqual(await listed(scene));
   });
 
-  test('buffers a bounded number of bytes, gets the number of dropped records, and then continues', async () => {
-    const followers = activityFollowers({} as never);
-    const stream = followers.open(following());
-    const many = Array.from({ length: 200 }, () => record('x'.repeat(1024)));
-    for (let sent = 0; sent < many.length; sent += 50) {
-      followers.publish(many.slice(sent, sent + 50));
-      await turns();
+  test('begins where the earlier one did if that had no record yet', async () => {
+    const scene = await setUp();
+    const { instance, ofShop } = scene;
+    const key = bearer(instance.workspaceKey);
+    const first = await listening(instance, ofShop, key);
+    const [, id] = /^id: (aud_\w+)\nevent: ready$/m.exec(first.text())!;
+    await first.leave();
+    await record(scene, 0, 2);
+    const again = follow(await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': id! })));
+    await again.told();
+    expect(idsIn(again.text())).toEqual(await listed(scene));
+  });
+
+  test('gets more than one batch, at the pace of its reader', async () => {
+    const { instance, shop, ofShop } = await setUp();
+    const key = bearer(instance.workspaceKey);
+    const first = await listening(instance, ofShop, key);
+    const [, id] = /^id: (aud_\w+)\nevent: ready$/m.exec(first.text())!;
+    await first.leave();
+    await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      for (let made = 0; made < 250; made += 1)
+        await recordAudit(unit, { kind: 'role.created', applicationId: shop.id, detail: { text: 'x'.repeat(1024) } });
+    });
+    const response = await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': id! }));
+    const reader = response.body!.getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    while (idsIn(text).length < 250) text += decoder.decode((await reader.read()).value, { stream: true });
+    expect(new Set(idsIn(text)).size).toBe(250);
+    await reader.cancel();
+  });
+
+  test('is told to reload where its id is unknown, of another tenant or deleted, and hears what comes then', async () => {
+    const scene = await setUp();
+    const { instance, ofShop, tenant, other } = scene;
+    const key = bearer(instance.workspaceKey);
+    await record(scene, 0, 2);
+    await managing(instance, other)('POST', '/scopes', { body: { slug: 'read' } });
+    const [deleted] = await listed(scene);
+    instance.sqlite.run('DELETE FROM audit_records WHERE id = ?', [deleted!]);
+    const idOf = (condition: string, value: string) =>
+      (instance.sqlite.query(`SELECT id FROM audit_records WHERE ${condition} = ?`).get(value) as { id: string }).id;
+    const foreign = idOf('workspace_id', tenant.workspaceId);
+    const elsewhere = idOf('application_id', other.id);
+    for (const last of [deleted!, foreign, elsewhere, newId('audit', START), "' OR 1=1", 'x'.repeat(5000)]) {
+      const stream = follow(await instance.app.fetch(request(ofShop, { ...key, 'last-event-id': last })));
+      expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'reload']);
+      const [newest] = (await listed(scene)).slice(-1);
+      expect(stream.text()).toContain(`id: ${newest}\nevent: reload\n`);
+      const slug = `s${newId('audit', START).slice(-8)}`;
+      await scene.manage('POST', '/roles', { body: { slug } });
+      expect(await kinds(stream)).toEqual([['activity', 'role.created']]);
+      await stream.leave();
     }
-    const reader = follow(new Response(stream));
-    const received = (await reader.told()).filter(({ event }) => event === 'activity');
-    expect(reader.text().length).toBeLessThan(160 * 1024);
-    expect(received.map(({ data }) => data.id)).toEqual(many.slice(0, received.length).map(({ id }) => id));
-    followers.publish([record('last')]);
-    const [gap, last, ...rest] = await reader.told();
-    expect(gap).toEqual({ event: 'gap', data: { dropped: 200 - received.length } });
-    expect([last!.data.detail.text, rest]).toEqual(['last', []]);
   });
 
-  test('buffers a bounded number of records that are published at once', async () => {
-    const followers = activityFollowers({} as never);
-    const reader = follow(new Response(followers.open(following())));
-    followers.publish(Array.from({ length: 800 }, () => record('')));
-    const messages = await reader.told();
-    await followers.heartbeat();
-    messages.push(...(await reader.told()));
-    const count = (name: string) => messages.filter(({ event }) => event === name).length;
-    const gaps = messages.filter(({ event }) => event === 'gap').map(({ data }) => data.dropped as number);
-    expect(count('activity') + gaps.reduce((sum, dropped) => sum + dropped, 0)).toBe(800);
-    expect(count('activity')).toBeLessThanOrEqual(500);
+  test('is authorized like any other: a record of its id opens nothing to a key without access', async () => {
+    const scene = await setUp();
+    const { instance, ofShop, tenant } = scene;
+    await record(scene, 0, 1);
+    const [last] = await listed(scene);
+    const headers = { ...bearer(tenant.workspaceKey), 'last-event-id': last! };
+    expect((await instance.app.fetch(request(ofShop, headers))).status).toBe(404);
+    const own = follow(await instance.app.fetch(request(OF_WORKSPACE, headers)));
+    expect((await own.told()).map(({ event }) => event)).toEqual(['ready', 'reload']);
   });
 
-  test('gets a stream although another budget owner has used its limit of 500', () => {
-    const followers = activityFollowers({} as never);
+  test('is told to reload when the clock went back: records from then on precede those it has', async () => {
+    const { db, clock, now } = await movableDatabase();
+    const streams = activityStreams(db.reader, clock);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    const write = () =>
+      db.write(SYSTEM_ACTOR, (unit) => recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1' }));
+    const stream = follow(new Response(streams.open(options())));
+    await stream.told();
+    await write();
+    now.at -= 60_000;
+    await write();
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['activity', 'reload']);
+    now.at += 120_000;
+    await write();
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['activity']);
+    now.at -= 60_000;
+    const later = activityStreams(db.reader, clock);
+    db.onCommit(AUDIT_RECORDED, (records) => later.publish(records));
+    const begun = follow(new Response(later.open(options())));
+    await begun.told();
+    await write();
+    expect((await begun.told()).map(({ event }) => event)).toEqual(['reload']);
+  });
+});
+
+const options = (confirm: ActivityStreamOptions['confirm'] = async () => {}): ActivityStreamOptions => ({
+  workspaceId: 'wsp_1',
+  budgetId: 'usr_maker',
+  applicationId: null,
+  userId: 'usr_1',
+  after: null,
+  confirm,
+});
+
+async function movableDatabase() {
+  const now = { at: START };
+  const clock = { now: () => now.at };
+  return { ...(await openTestDatabase(clock)), now, clock };
+}
+
+describe('a reader that is too slow', () => {
+  test('has nothing buffered for it, and gets every record once it reads', async () => {
+    const { db, clock } = await movableDatabase();
+    const streams = activityStreams(db.reader, clock);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    let lists = 0;
+    const stream = streams.open(options(async () => void (lists += 1)));
+    const slow = stream.getReader();
+    // The stream begins: its position is the newest record of now.
+    await slow.read();
+    for (let made = 0; made < 300; made += 1)
+      await db.write(SYSTEM_ACTOR, (unit) =>
+        recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1', detail: { made } }),
+      );
+    await turns();
+    expect(lists).toBe(0);
+    const decoder = new TextDecoder();
+    const made: number[] = [];
+    while (made.length < 300) {
+      const messages = messagesIn(decoder.decode((await slow.read()).value));
+      made.push(...messages.map(({ data }) => data.detail.made as number));
+    }
+    expect(made).toEqual(Array.from({ length: 300 }, (_, index) => index));
+  });
+
+  test('gets nothing more once its right has ended, though it has not read the batch to its end', async () => {
+    const { db, clock } = await movableDatabase();
+    const streams = activityStreams(db.reader, clock);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    const record = (count: number) =>
+      db.write(SYSTEM_ACTOR, async (unit) => {
+        for (let made = 0; made < count; made += 1)
+          await recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1' });
+      });
+    let isLost = false;
+    const confirm = async () => {
+      if (isLost) throw new AppError('not_found');
+    };
+    const reader = streams.open(options(confirm)).getReader();
+    const next = async () =>
+      messagesIn(new TextDecoder().decode((await reader.read()).value)).map(({ event }) => event);
+    expect(await next()).toEqual(['ready']);
+    await record(50);
+    expect([await next(), await next()]).toEqual([['activity'], ['activity']]);
+    isLost = true;
+    await record(1);
+    await turns();
+    expect(await next()).toEqual(['ended']);
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test('finds a slot though all workspaces of another maker have taken theirs, 500 in all', () => {
+    const streams = activityStreams({} as never, { now: () => START });
     const open = (count: number, budgetId: string) =>
       streams.open({ ...options(), workspaceId: `wsp_${count % 40}`, budgetId, userId: `usr_${count}` });
     for (let count = 0; count < 500; count += 1) open(count, 'usr_maker');
@@ -263,8 +380,9 @@ describe('a slow reader of activity', () => {
     expect(streams.count()).toBe(0);
   });
 
-  test('replaces the oldest stream of the largest budget owner when all slots are taken', async () => {
-    const followers = activityFollowers({} as never);
+  test('takes the slot of the oldest stream of the maker with most, where all are taken', async () => {
+    const { db, clock } = await movableDatabase();
+    const streams = activityStreams(db.reader, clock);
     const open = (count: number, budgetId: string) =>
       streams.open({ ...options(), workspaceId: `wsp_${count}`, budgetId, userId: `usr_${count}` });
     const oldest = follow(new Response(open(0, 'usr_0')));
@@ -275,8 +393,9 @@ describe('a slow reader of activity', () => {
     streams.closeAll();
   });
 
-  test('is disconnected when its permission cannot be checked', async () => {
-    const followers = activityFollowers({} as never);
+  test('is closed where its right to read on cannot be checked', async () => {
+    const { db, clock } = await movableDatabase();
+    const streams = activityStreams(db.reader, clock);
     const refuse = async () => {
       throw new Error('the disk');
     };

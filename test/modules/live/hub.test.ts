@@ -1,4 +1,4 @@
-/** The hub alone and over a real connection, with slow, many and disconnected readers. */
+/** The hub by itself and over a real connection: readers that are slow, many, or gone. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Envelope } from '@/core/envelope.ts';
 import type { DomainEvent } from '@/core/event.ts';
@@ -39,41 +39,41 @@ const RENAMED: DomainEvent = {
   data: { userId: 'usr_1', username: 'a', previousUsername: null },
 };
 
-const readerOf = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream));
+const heard = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream));
 
-/** Opens a hub that returns an envelope for every session except the ended ones. */
+/** The envelopes of sessions that are in force, unless they are said to be over. */
 const openHub = (over: string[] = []) =>
   hub(async ({ credentialId }) => (over.includes(credentialId) ? null : ENVELOPE), budgetOf);
 
-describe('the live hub', () => {
-  test('sends each listener the events of its person in its application, in their order', async () => {
+describe('the hub', () => {
+  test('tells each listener of its own person in its own application, in the order of the events', async () => {
     const live = openHub();
     const streams = {
-      one: readerOf(await live.open(principal('ses_1'))),
-      two: readerOf(await live.open(principal('ses_2'))),
-      other: readerOf(await live.open(principal('ses_3', 'usr_2'))),
-      elsewhere: readerOf(await live.open(principal('ses_4', 'usr_1', 'app_2'))),
+      one: heard(await live.open(principal('ses_1'))),
+      two: heard(await live.open(principal('ses_2'))),
+      other: heard(await live.open(principal('ses_3', 'usr_2'))),
+      elsewhere: heard(await live.open(principal('ses_4', 'usr_1', 'app_2'))),
     };
     live.publish([roles(['a']), roles(['a', 'b']), roles(['z'], 'usr_2')]);
-    const received = async (name: keyof typeof streams) =>
+    const told = async (name: keyof typeof streams) =>
       (await streams[name].told()).slice(1).map(({ data }) => data.roles.join(' '));
-    expect([
-      await received('one'),
-      await received('two'),
-      await received('other'),
-      await received('elsewhere'),
-    ]).toEqual([['a', 'a b'], ['a', 'a b'], ['z'], []]);
+    expect([await told('one'), await told('two'), await told('other'), await told('elsewhere')]).toEqual([
+      ['a', 'a b'],
+      ['a', 'a b'],
+      ['z'],
+      [],
+    ]);
   });
 
-  test('sends the result of a change that adds and removes once', async () => {
+  test('says once what a change that gives and takes has come to', async () => {
     const live = openHub();
-    const stream = readerOf(await live.open(principal('ses_1')));
+    const stream = heard(await live.open(principal('ses_1')));
     const added = roles(['b']);
     live.publish([added, { ...added, type: 'user.role_removed' } as DomainEvent]);
     expect((await stream.told()).slice(1).map(({ data }) => data.roles)).toEqual([['b']]);
   });
 
-  test('reads no identity for people without a listener, nor for changes that need none', async () => {
+  test('reads no identity for people nobody listens for, nor for changes that need none', async () => {
     let reads = 0;
     const live = hub(async () => ((reads += 1), ENVELOPE), budgetOf);
     live.publish([RENAMED]);
@@ -87,10 +87,10 @@ describe('the live hub', () => {
     expect(reads).toBe(1);
   });
 
-  test('sends no profile to a session that has ended', async () => {
+  test('says nothing of the profile of a session that is over', async () => {
     const over: string[] = [];
     const live = openHub(over);
-    const stream = readerOf(await live.open(principal('ses_1')));
+    const stream = heard(await live.open(principal('ses_1')));
     over.push('ses_1');
     live.publish([
       { type: 'user.profile_updated', applicationId: 'app_1', data: { userId: 'usr_1', name: 'A', categories: [] } },
@@ -98,16 +98,16 @@ describe('the live hub', () => {
     expect((await stream.told()).map(({ event }) => event)).toEqual(['session']);
   });
 
-  test('sends changes in their order, even when some need a database read', async () => {
+  test('tells changes in their order, also where some take a look at the database', async () => {
     const live = openHub();
-    const stream = readerOf(await live.open(principal('ses_1')));
+    const stream = heard(await live.open(principal('ses_1')));
     live.publish([roles(['a']), RENAMED, roles(['b']), RENAMED, roles(['c'])]);
     live.publish([roles(['d'])]);
     const names = (await stream.told()).map(({ event, data }) => (event === 'roles' ? data.roles.join() : event));
     expect(names).toEqual(['session', 'a', 'profile', 'b', 'profile', 'c', 'd']);
   });
 
-  test('disconnects a listener with a hundred queued changes, so that the queue stays bounded', async () => {
+  test('lets a listener go for which a hundred changes wait; what waits stays bounded', async () => {
     const gate = Promise.withResolvers<Envelope>();
     let isSlow = false;
     const live = hub(() => (isSlow ? gate.promise : Promise.resolve(ENVELOPE)), budgetOf);
@@ -120,7 +120,7 @@ describe('the live hub', () => {
     gate.resolve(ENVELOPE);
   });
 
-  test('ends the streams of ended sessions on a recheck of their application or member, and no others', async () => {
+  test('ends the streams of an application whose sessions are over, and no others, without an event of each', async () => {
     const over: string[] = [];
     const live = openHub(over);
     const streams = await Promise.all(
@@ -129,7 +129,7 @@ describe('the live hub', () => {
         principal('ses_2', 'usr_2'),
         principal('ses_3', 'usr_3'),
         principal('ses_4', 'usr_1', 'app_2'),
-      ].map(async (one) => readerOf(await live.open(one))),
+      ].map(async (one) => heard(await live.open(one))),
     );
     for (const stream of streams) await stream.told();
     over.push('ses_1', 'ses_3', 'ses_4');
@@ -143,7 +143,7 @@ describe('the live hub', () => {
     expect([await streams[3]!.told(), live.count()]).toEqual([[{ event: 'revoked', data: { reason: 'banned' } }], 1]);
   });
 
-  test('removes a reader that disconnects, once', async () => {
+  test('forgets a reader that goes away, once', async () => {
     const live = openHub();
     const [first, second] = [await live.open(principal('ses_1')), await live.open(principal('ses_1'))];
     await first.cancel();
@@ -155,7 +155,7 @@ describe('the live hub', () => {
     expect(live.count()).toBe(0);
   });
 
-  test('refuses the 50,001st listener as unavailable, and accepts it once one has left', async () => {
+  test('refuses the 50,001st listener as unavailable, and takes it once there is room', async () => {
     const live = openHub();
     const first = await live.open(principal('ses_0', 'usr_0'));
     for (let open = 1; open < 50_000; open += 1) await live.open(principal(`ses_${open}`, `usr_${open}`));
@@ -163,17 +163,17 @@ describe('the live hub', () => {
     await expect(live.open(principal('ses_x', 'usr_x'))).rejects.toMatchObject({ code: 'unavailable' });
     await first.cancel();
     await live.open(principal('ses_x', 'usr_x'));
-    // A listener of another tenant replaces the oldest one.
+    // Another tenant takes the place of the oldest.
     await live.open(principal('ses_y', 'usr_y', 'app_2', 'wsp_2'));
     expect(live.count()).toBe(50_000);
     live.closeAll();
     expect(live.count()).toBe(0);
   });
 
-  test('closes every stream on closeAll', async () => {
+  test('closes every stream when it is told to', async () => {
     const live = openHub();
     const streams = await Promise.all(
-      Array.from({ length: 10 }, async (_, at) => readerOf(await live.open(principal(`ses_${at}`, `usr_${at % 3}`)))),
+      Array.from({ length: 10 }, async (_, at) => heard(await live.open(principal(`ses_${at}`, `usr_${at % 3}`)))),
     );
     live.closeAll();
     for (const stream of streams) {
@@ -184,40 +184,40 @@ describe('the live hub', () => {
   });
 });
 
-describe('a slow reader of the live hub', () => {
+describe('a slow reader', () => {
   const large = ['x'.repeat(8 * KIB)];
 
-  test('is disconnected once 64 KiB are queued for it', async () => {
+  test('is let go once 64 KiB wait for it; what waits stays bounded', async () => {
     const live = openHub();
     const slow = await live.open(principal('ses_1'));
-    const prompt = readerOf(await live.open(principal('ses_2')));
+    const prompt = heard(await live.open(principal('ses_2')));
     let published = 0;
     for (; live.count() === 2 && published < 1000; published += 1) {
       live.publish([roles(large)]);
       await Bun.sleep(0);
     }
     expect([live.count(), published]).toEqual([1, 9]);
-    // The other reader is not affected.
+    // The other went on undisturbed.
     expect(await prompt.told()).toHaveLength(1 + 9);
     live.publish([roles(['after'])]);
-    // A late read gets the queued messages and then the end. Its client reconnects and gets the whole state.
-    const late = readerOf(slow);
+    // If it reads after all, it gets what waited, then the end: it comes back and is told the whole state.
+    const late = heard(slow);
     const messages = await late.told();
     expect([messages.length, messages[0]!.event, late.isClosed()]).toEqual([1 + 8, 'session', true]);
     expect(late.text().length).toBeLessThan(80 * KIB);
     expect(late.text()).not.toContain('after');
   });
 
-  test('is eventually disconnected when it reads no heartbeats', async () => {
+  test('is let go by heartbeats alone in the end', async () => {
     const live = openHub();
     await live.open(principal('ses_1'));
     for (let beat = 0; beat < 6000; beat += 1) await live.heartbeat();
     expect(live.count()).toBe(0);
   });
 
-  test('stays connected while it keeps up', async () => {
+  test('is not taken for one while it keeps up', async () => {
     const live = openHub();
-    const stream = readerOf(await live.open(principal('ses_1')));
+    const stream = heard(await live.open(principal('ses_1')));
     for (let sent = 0; sent < 2000; sent += 1) {
       live.publish([roles(large)]);
       if (sent % 4 === 3) await Bun.sleep(0);
@@ -227,7 +227,7 @@ describe('a slow reader of the live hub', () => {
   });
 });
 
-describe('the live hub over a connection', async () => {
+describe('over a connection', async () => {
   const instance = await createInstance();
   const { live } = instance.services;
   const { id: applicationId, clientId } = await instance.createApplication();
@@ -243,7 +243,7 @@ describe('the live hub over a connection', async () => {
   afterAll(() => server.stop(true));
   const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-  test('disconnects a reader that stops reading before it buffers much', async () => {
+  test('a reader that stops reading is let go before much of it is buffered', async () => {
     const opened = Promise.withResolvers<void>();
     const socket = await Bun.connect({
       hostname: '127.0.0.1',
@@ -265,7 +265,7 @@ describe('the live hub over a connection', async () => {
     );
     const size = JSON.stringify(message).length;
     let published = 0;
-    // The kernel buffers some megabytes at both ends. More than that would be in our process.
+    // The kernel takes some megabytes for both ends; more than that would be ours.
     while (live.count() > 0 && published * size < 64 * KIB * KIB) {
       live.publish([message]);
       published += 1;
@@ -276,7 +276,7 @@ describe('the live hub over a connection', async () => {
     socket.terminate();
   });
 
-  test('removes readers when their connection breaks', async () => {
+  test('readers that break off are forgotten', async () => {
     const sockets = await Promise.all(
       Array.from({ length: 20 }, () =>
         Bun.connect({ hostname: '127.0.0.1', port: server.port!, socket: { data() {} } }),
