@@ -30,7 +30,7 @@ import {
 } from './pictures.ts';
 
 // Pictures of many megapixels take long to make and compress.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Renders a copy, since rendering may change its input. */
 const renderAs = (kind: ImageKind, file: Uint8Array) => render(new Uint8Array(file), SHAPES[kind]);
