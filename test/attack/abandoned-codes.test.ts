@@ -1,9 +1,9 @@
-/** Codes that strangers ask for and leave behind, at one application for a month: they cost those who sign in there nothing. */
+/** A month of codes that strangers requested and abandoned at one application does not slow down its sign-ins. */
 import { expect, spyOn, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { createInstance } from '../support/instance.ts';
 
-test('a sign-in by code reads the codes of its own address alone', async () => {
+test('a sign-in by code reads only the codes of its own address', async () => {
   const prepare = spyOn(Database.prototype, 'prepare');
   try {
     const instance = await createInstance();

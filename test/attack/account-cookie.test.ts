@@ -1,4 +1,4 @@
-/** The cookies of the account pages, one an application: who can get one, and what it must never open. */
+/** The account cookies, one per application: who can obtain one, and what it must never open. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createInstance, type Instance } from '../support/instance.ts';
 import { dumpTables } from '../support/stored.ts';
@@ -49,12 +49,12 @@ beforeAll(async () => {
   [a, b] = [await heldAt('Shop'), await heldAt('Forum')];
 });
 
-/** As the account pages of an application ask. */
+/** The headers that an application's account page sends. */
 const asPage = ({ clientId }: Held, cookie: string) => ({ cookie, 'gatehouse-client': clientId, origin: OWN });
 const cookieOf = ({ name, token }: Held) => `${name}=${token}`;
 
 describe('a cookie', () => {
-  test('is given to our own pages, for the application of the token alone, and as long as its session', async () => {
+  test('is set only for our own pages, for the application of the token, and expires with its session', async () => {
     const answer = await instance.call('PUT', PATH, { token: a.token, headers: { origin: OWN } });
     expect([answer.status, answer.json.data]).toEqual([200, { clientId: a.clientId }]);
     const [set, ...more] = answer.headers.getSetCookie();
@@ -65,10 +65,10 @@ describe('a cookie', () => {
     expect(Date.parse(/Expires=([^;]+)/.exec(set ?? '')?.[1] ?? '')).toBe(Date.parse(a.expiresAt));
   });
 
-  // What names no place at all is no browser: it has the token, and no cookie of a reader to change.
+  // Without any of these headers the caller is no browser: it already holds the token and owns no cookie to replace.
   const places = Object.entries(ELSEWHERE).filter(([, headers]) => Object.keys(headers).length > 0);
 
-  test.each(places)('is given to nobody at %s', async (_, headers) => {
+  test.each(places)('is not set for a request from %s', async (_, headers) => {
     const answer = await instance.call('PUT', PATH, { token: a.token, headers });
     expect([answer.status, answer.json.error]).toEqual([403, 'forbidden']);
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -81,13 +81,13 @@ describe('a cookie', () => {
     ['a backend’s key', () => ({ authorization: `Bearer ${instance.workspaceKey}` })],
     ['the cookie of another application', () => ({ cookie: cookieOf(b), 'gatehouse-client': a.clientId })],
     ['a bad token beside a good cookie', () => ({ ...asPage(a, cookieOf(a)), authorization: 'Bearer est_nonsense' })],
-  ] as [string, () => Record<string, string>][])('is not given for %s', async (_, headers) => {
+  ] as [string, () => Record<string, string>][])('is not set for a request with %s', async (_, headers) => {
     const answer = await instance.call('PUT', PATH, { headers: { origin: OWN, ...headers() } });
     expect(answer.status).toBeOneOf([401, 403]);
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test('is not made longer by itself', async () => {
+  test('is not extended by use', async () => {
     const answer = await instance.call('PUT', PATH, { headers: asPage(a, cookieOf(a)) });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
   });
@@ -96,7 +96,7 @@ describe('a cookie', () => {
 describe('the application that a page names', () => {
   const read = (headers: Record<string, string>) => instance.call('GET', '/api/account', { headers });
 
-  test('decides which of the cookies counts, and no other answers in its place', async () => {
+  test('selects the cookie that counts; no other cookie is accepted in its place', async () => {
     const both = `${cookieOf(a)}; ${cookieOf(b)}`;
     expect((await read(asPage(a, both))).json.data.applicationId).toBe(a.applicationId);
     expect((await read(asPage(b, both))).json.data.applicationId).toBe(b.applicationId);
@@ -126,13 +126,13 @@ describe('the application that a page names', () => {
     ['x'.repeat(101)],
     ['x'.repeat(8_000)],
     [`"`],
-  ])('opens nothing where it is called %.20s', async (clientId) => {
+  ])('is refused if it is called %.20s', async (clientId) => {
     const cookie = `${cookieOf(a)}; ${cookieOf(b)}; __Host-gatehouse-=${a.token}; __Host-gatehouse-.*=${a.token}`;
     const answer = await read({ cookie, 'gatehouse-client': clientId, origin: OWN });
     expect([answer.status, answer.json.error]).toEqual([401, 'unauthenticated']);
   });
 
-  test('opens nothing where several are named, or one is spelt otherwise', async () => {
+  test('is refused if several are named or its name is spelt differently', async () => {
     const cookie = `${cookieOf(a)}; ${cookieOf(b)}`;
     for (const named of [`${a.clientId}, ${b.clientId}`, `${a.clientId} `.repeat(2), a.clientId.toUpperCase()])
       expect((await read({ cookie, 'gatehouse-client': named, origin: OWN })).status).toBe(401);
@@ -141,15 +141,15 @@ describe('the application that a page names', () => {
   });
 });
 
-describe('what a cookie of an application never opens', () => {
-  test('the verification of tokens, and signing out as a bearer does', async () => {
+describe('the cookie of an application', () => {
+  test('neither verifies tokens nor signs out as a bearer token does', async () => {
     const headers = asPage(a, cookieOf(a));
     for (const method of ['POST', 'DELETE'])
       expect((await instance.call(method, '/api/v1/session', { headers })).status).toBe(401);
     expect((await instance.call('POST', '/api/v1/verify', { headers, body: { token: a.token } })).status).toBe(401);
   });
 
-  test('what another site makes the browser ask or change', async () => {
+  test('lets no other site read or change anything through the browser', async () => {
     for (const [place, headers] of Object.entries(ELSEWHERE)) {
       const cookie = { cookie: cookieOf(a), 'gatehouse-client': a.clientId };
       for (const [method, path] of [
@@ -168,7 +168,7 @@ describe('what a cookie of an application never opens', () => {
     expect((await instance.call('POST', '/api/v1/session', { token: a.token })).json.ok).toBe(true);
   });
 
-  test('another origin’s scripts: no preflight lets the header or the cookie through', async () => {
+  test('is out of reach of scripts of other origins: no preflight allows the header or credentials', async () => {
     for (const path of [PATH, '/api/account', '/api/account/export']) {
       const preflight = await instance.call('OPTIONS', path, {
         headers: {
@@ -187,7 +187,7 @@ describe('what a cookie of an application never opens', () => {
     expect(kept.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('management, whatever the operation', async () => {
+  test('opens no management operation', async () => {
     const world = await createAttackWorld({ environment: ENVIRONMENT });
     const { clientId } = await world.instance.createApplication({ name: 'Corner' });
     const { token } = await world.instance.signIn(clientId, 'owner@example.com');
@@ -204,7 +204,7 @@ describe('what a cookie of an application never opens', () => {
   });
 });
 
-test('signing out on the page ends the session, not just the cookie; another’s stays', async () => {
+test('signing out on the page ends the session and its cookie, and leaves the other application signed in', async () => {
   const answer = await instance.call('DELETE', PATH, { headers: asPage(b, `${cookieOf(a)}; ${cookieOf(b)}`) });
   expect([answer.status, answer.json.data]).toEqual([200, { clientId: b.clientId }]);
   expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(new RegExp(`^${b.name}=; .*Max-Age=0`))]);

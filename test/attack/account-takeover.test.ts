@@ -1,4 +1,4 @@
-/** Attack: whoever gets hold of a session for a while moves the account to a mailbox of their own. */
+/** Attack: a thief with a stolen session moves the account to a mailbox of their own. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { StartupError } from '@/core/startup-error.ts';
@@ -30,8 +30,8 @@ async function setUp(environment: Record<string, string> = {}) {
   return { instance, application, stolen };
 }
 
-/** The account is moved, as by somebody who has read the code in the victim's mailbox too. */
-async function moved(instance: Instance, stolen: Person, email = ATTACKER) {
+/** Moves the account, with a code that the thief has read in the victim's mailbox. */
+async function moveAccount(instance: Instance, stolen: Person, email = ATTACKER) {
   expect((await changeEmail(instance, stolen, email)).status).toBe(200);
 }
 
@@ -45,8 +45,8 @@ function undoToken(instance: Instance, email = VICTIM): string {
   return link[1]!;
 }
 
-/** A device that was let in and has not come for its key yet. */
-async function letIn({ begin, decide }: Pick<Scene, 'begin' | 'decide'>, person: Person) {
+/** Approves a device that has not collected its key yet. */
+async function approveDevice({ begin, decide }: Pick<Scene, 'begin' | 'decide'>, person: Person) {
   const codes = await begin();
   expect((await decide('approve', codes.user_code, person)).status).toBe(200);
   return codes;
@@ -65,19 +65,22 @@ const addressOf = ({ sqlite }: Instance, userId: string) =>
 
 const aliases = ({ sqlite }: Instance) => sqlite.query('SELECT email FROM email_aliases').values().flat();
 
-describe('a session alone', () => {
-  test.each(['of an application', 'of the console'])('%s does not move the account, however fresh', async (where) => {
-    const { instance, stolen } = await setUp();
-    const session = where === 'of the console' ? await instance.signIn('console', 'owner@example.com') : stolen;
-    const answer = await as(instance, session)('POST', '/email', { email: ATTACKER });
-    expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
-    expect(answer.json.message).toContain('/api/account/proof');
-    expect(mailsTo(instance, ATTACKER)).toEqual([]);
-    await prove(instance, session, toMoveTo(ATTACKER));
-    expect((await as(instance, session)('POST', '/email', { email: ATTACKER })).status).toBe(200);
-  });
+describe('a stolen session', () => {
+  test.each(['of an application', 'of the console'])(
+    '%s does not move the account without a proof, even if it is fresh',
+    async (where) => {
+      const { instance, stolen } = await setUp();
+      const session = where === 'of the console' ? await instance.signIn('console', 'owner@example.com') : stolen;
+      const answer = await as(instance, session)('POST', '/email', { email: ATTACKER });
+      expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
+      expect(answer.json.message).toContain('/api/account/proof');
+      expect(mailsTo(instance, ATTACKER)).toEqual([]);
+      await prove(instance, session, toMoveTo(ATTACKER));
+      expect((await as(instance, session)('POST', '/email', { email: ATTACKER })).status).toBe(200);
+    },
+  );
 
-  test('cannot use a proof twice: the next change needs a code to the new address', async () => {
+  test('cannot use a proof twice: a second change needs a new proof', async () => {
     const { instance, stolen } = await setUp();
     const call = as(instance, stolen);
     const asked = [];
@@ -93,7 +96,7 @@ describe('a session alone', () => {
     expect(addressOf(instance, stolen.userId)).toBe('ada@new.example');
   });
 
-  test('cannot confirm long after the proof', async () => {
+  test('cannot confirm a change long after the proof', async () => {
     const { instance, stolen } = await setUp();
     await prove(instance, stolen, toMoveTo(ATTACKER));
     instance.clock.advance(9 * MINUTE);
@@ -105,7 +108,7 @@ describe('a session alone', () => {
 });
 
 describe('a change of address', () => {
-  test('ends all other sessions, personal keys and devices that were let in but have not come yet', async () => {
+  test('ends all other sessions, personal keys, and devices that were approved but have no key yet', async () => {
     const { instance, application, stolen } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const tenant = await given.tenant(instance);
@@ -117,19 +120,19 @@ describe('a change of address', () => {
     }
     const devices = sceneOf(instance, application);
     const key = await devices.connect(rest[0]!);
-    const waiting = await letIn(devices, rest[0]!);
+    const waiting = await approveDevice(devices, rest[0]!);
     const isKeyAlive = async () => (await instance.call('GET', '/api/me/roles', { token: key.token })).status === 200;
     expect(await isKeyAlive()).toBe(true);
-    await moved(instance, stolen, 'ada@new.example');
+    await moveAccount(instance, stolen, 'ada@new.example');
     expect(await isAlive(instance, stolen)).toBe(true);
     for (const session of rest) expect(await isAlive(instance, session)).toBe(false);
     expect(await isKeyAlive()).toBe(false);
     expect(await devices.outcome(waiting)).toBe('access_denied');
   });
 
-  test('is told to the old address with a link that undoes it', async () => {
+  test('is reported to the old address with an undo link', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const [mail] = mailsTo(instance, VICTIM);
     expect(mail!.subject).toBe('The e-mail address of your account was changed');
     expect(mail!.text).not.toContain(ATTACKER);
@@ -138,9 +141,9 @@ describe('a change of address', () => {
 });
 
 describe('the undo link', () => {
-  test('shows a button, changes nothing by being looked at, and tells nothing of anybody', async () => {
+  test('shows a button, changes nothing on GET, and reveals nobody’s identity', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const token = undoToken(instance);
     for (const _ of [1, 2]) {
       const page = await look(instance, token);
@@ -153,9 +156,9 @@ describe('the undo link', () => {
     expect(addressOf(instance, stolen.userId)).toBe(ATTACKER);
   });
 
-  test('puts the address back and ends every session, key and way in that came after the change', async () => {
+  test('restores the address and ends every session, key and sign-in method added after the change', async () => {
     const { instance, application, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const { status, passkey } = await register(instance, stolen.token);
     expect(status).toBe(200);
     later(instance);
@@ -163,7 +166,7 @@ describe('the undo link', () => {
     expect(again.userId).toBe(stolen.userId);
     const devices = sceneOf(instance, application);
     const device = await devices.connect(again);
-    const waiting = await letIn(devices, again);
+    const waiting = await approveDevice(devices, again);
     const done = await undo(instance, undoToken(instance));
     expect([done.status, done.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(addressOf(instance, stolen.userId)).toBe(VICTIM);
@@ -172,7 +175,7 @@ describe('the undo link', () => {
     expect(await devices.outcome(waiting)).toBe('access_denied');
     expect(problemOf(await signInWith(instance, application.clientId, passkey))[1]).toBe('passkey_unknown');
     expect(aliases(instance)).toEqual([]);
-    // The victim is back, and the attacker's mailbox is a stranger's again.
+    // The victim has the account again, and the attacker's mailbox gets an account of its own.
     later(instance);
     expect((await instance.signIn(application.clientId, VICTIM)).userId).toBe(stolen.userId);
     expect((await instance.signIn(application.clientId, ATTACKER)).userId).not.toBe(stolen.userId);
@@ -183,40 +186,40 @@ describe('the undo link', () => {
       );
   });
 
-  test('leaves the ways in that were there before', async () => {
+  test('keeps the sign-in methods that existed before the change', async () => {
     const { instance, application, stolen: own } = await setUp();
     const { passkey } = await register(instance, own.token);
     const identityId = await given.identity(instance, own.userId);
     instance.clock.advance(DAY + SECOND);
     const stolen = await instance.signIn(application.clientId, VICTIM);
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     await undo(instance, undoToken(instance));
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
     expect(instance.sqlite.query('SELECT id FROM provider_identities').values().flat()).toEqual([identityId]);
   });
 
-  test('removes what the session had added that changed the address, however long before', async () => {
+  test('removes sign-in methods added by the session that changed the address, however old they are', async () => {
     const { instance, application, stolen } = await setUp();
     const { passkey } = await register(instance, stolen.token);
     instance.clock.advance(3 * DAY);
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     await undo(instance, undoToken(instance));
     expect(problemOf(await signInWith(instance, application.clientId, passkey))[1]).toBe('passkey_unknown');
   });
 
-  test('removes what any session had added on the day before', async () => {
+  test('removes sign-in methods that any session added within the previous day', async () => {
     const { instance, application, stolen } = await setUp();
     const { passkey } = await register(instance, stolen.token);
     await given.identity(instance, stolen.userId);
     instance.clock.advance(HOUR);
     const second = await instance.signIn(application.clientId, VICTIM);
-    await moved(instance, second);
+    await moveAccount(instance, second);
     await undo(instance, undoToken(instance));
     expect(problemOf(await signInWith(instance, application.clientId, passkey))[1]).toBe('passkey_unknown');
     expect(instance.sqlite.query('SELECT id FROM provider_identities').values()).toEqual([]);
   });
 
-  test('makes browsers strangers that were known before, so that none has a budget of its own', async () => {
+  test('forgets known browsers, so that none keeps its own lockout budget', async () => {
     const { instance, application, stolen } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });
     const { clientId } = application;
     const knownAs = async (email: string) => {
@@ -238,7 +241,7 @@ describe('the undo link', () => {
       return (await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId }, headers })).status;
     };
     const before = await knownAs(VICTIM);
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const during = await knownAs(ATTACKER);
     instance.clock.advance(MINUTE);
     await undo(instance, undoToken(instance));
@@ -248,9 +251,9 @@ describe('the undo link', () => {
     expect(await pauseAndAsk(VICTIM, after)).toBe(200);
   });
 
-  test('is good once, for seven days, and for whoever has it alone', async () => {
+  test('works once, for seven days, and only with the exact token', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const token = undoToken(instance);
     const made = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
     for (const wrong of ['', 'nonsense', made, stolen.token, '%00', 'egu_'.padEnd(53, '0')])
@@ -267,7 +270,7 @@ describe('the undo link', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => undo(instance, token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await look(instance, token)).status).toBe(404);
-    await moved(instance, await instance.signIn((await instance.createApplication()).clientId, VICTIM));
+    await moveAccount(instance, await instance.signIn((await instance.createApplication()).clientId, VICTIM));
     instance.clock.advance(7 * DAY);
     const late = undoToken(instance);
     expect((await look(instance, late)).status).toBe(404);
@@ -275,10 +278,10 @@ describe('the undo link', () => {
     expect(addressOf(instance, stolen.userId)).toBe(ATTACKER);
   });
 
-  test('wins over a chain of changes: the first address comes back, later links are void', async () => {
+  test('restores the first address after a chain of changes and voids later links', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen, 'mallory@one.example');
-    await moved(instance, stolen, 'mallory@two.example');
+    await moveAccount(instance, stolen, 'mallory@one.example');
+    await moveAccount(instance, stolen, 'mallory@two.example');
     const [first, second] = [undoToken(instance), undoToken(instance, 'mallory@one.example')];
     expect((await undo(instance, first)).status).toBe(200);
     expect(addressOf(instance, stolen.userId)).toBe(VICTIM);
@@ -287,10 +290,10 @@ describe('the undo link', () => {
     expect(aliases(instance)).toEqual([]);
   });
 
-  test('wins also where the attacker has used theirs first', async () => {
+  test('restores the first address even if the attacker has already undone the second change', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen, 'mallory@one.example');
-    await moved(instance, stolen, 'mallory@two.example');
+    await moveAccount(instance, stolen, 'mallory@one.example');
+    await moveAccount(instance, stolen, 'mallory@two.example');
     const [first, second] = [undoToken(instance), undoToken(instance, 'mallory@one.example')];
     expect((await undo(instance, second)).status).toBe(200);
     expect(addressOf(instance, stolen.userId)).toBe('mallory@one.example');
@@ -298,10 +301,10 @@ describe('the undo link', () => {
     expect(addressOf(instance, stolen.userId)).toBe(VICTIM);
   });
 
-  test('finds the address free: nobody founds an account with it meanwhile, proved before the move or by it', async () => {
+  test('keeps the old address reserved: nobody can create an account with it before the undo', async () => {
     const { instance, application, stolen } = await setUp();
     await given.person(instance, stolen.userId, { emailVerifiedAt: null });
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const token = undoToken(instance);
     later(instance);
     expect(problemOf(await instance.trySignIn(application.clientId, VICTIM))).toEqual([403, 'email_archived']);
@@ -309,9 +312,9 @@ describe('the undo link', () => {
     expect(addressOf(instance, stolen.userId)).toBe(VICTIM);
   });
 
-  test('is not cut off by a deletion: that waits until it has lapsed, and says until when', async () => {
+  test('blocks deletion of the account until the link expires, and the refusal names that time', async () => {
     const { instance, application, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const until = new Date(instance.clock.now() + 7 * DAY).toISOString();
     const refused = await as(instance, stolen)('POST', '/deletion');
     expect(problemOf(refused)).toEqual([409, 'invalid_state']);
@@ -323,31 +326,31 @@ describe('the undo link', () => {
     expect((await deleteAccount(instance, almost, ATTACKER)).status).toBe(200);
   });
 
-  test('is not cut off either by the code for a deletion that was asked for before', async () => {
+  test('blocks even a deletion whose code was requested before the change', async () => {
     const { instance, stolen } = await setUp();
     const call = as(instance, stolen);
     const { challengeId } = (await call('POST', '/deletion')).json.data;
     const body = { challengeId, code: instance.codeFor(VICTIM) };
-    await moved(instance, stolen);
-    // As if the code had not been made worthless by the change.
+    await moveAccount(instance, stolen);
+    // Revives the code, which the change has invalidated.
     instance.sqlite.run('UPDATE code_challenges SET dropped_at = NULL');
     expect(problemOf(await call('DELETE', '', body))).toEqual([409, 'invalid_state']);
     expect((await undo(instance, undoToken(instance))).status).toBe(200);
     expect(addressOf(instance, stolen.userId)).toBe(VICTIM);
   });
 
-  test('leaves a deletion to the person once it was used', async () => {
+  test('allows deletion again once it was used', async () => {
     const { instance, application, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     await undo(instance, undoToken(instance));
     later(instance);
     const own = await instance.signIn(application.clientId, VICTIM);
     expect((await deleteAccount(instance, own, VICTIM)).status).toBe(200);
   });
 
-  test('is kept as a hash, and stands in no log', async () => {
+  test('is stored as a hash and appears in no log', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const token = undoToken(instance);
     await look(instance, token);
     await undo(instance, token);
@@ -357,10 +360,10 @@ describe('the undo link', () => {
   });
 });
 
-describe('the environment’s owner', () => {
-  test('never follows an alias: the start refuses, names setup-link, and makes nobody an owner', async () => {
+describe('the configured owner', () => {
+  test('is never matched by an alias: the start fails, names setup-link, and makes nobody an owner', async () => {
     const { instance, stolen } = await setUp();
-    await moved(instance, stolen);
+    await moveAccount(instance, stolen);
     const seats = () => instance.sqlite.query('SELECT user_id, role FROM workspace_members').values();
     const before = seats();
     const start = instance.restart({ GATEHOUSE_OWNER_EMAIL: VICTIM });

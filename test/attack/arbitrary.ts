@@ -1,4 +1,4 @@
-/** Values by JSON Schema for property-based tests: such as it describes, and such as nobody should send. */
+/** Values by JSON Schema for property-based tests: valid ones, and hostile ones. */
 import fc from 'fast-check';
 import type { Description, Schema } from './world.ts';
 
@@ -35,7 +35,7 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant(JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}')),
 );
 
-/** Values that fit a schema for the most part; `spoiled` of a hundred parts are something else. */
+/** Values that mostly fit a schema; `spoiled` percent of them do not. */
 export function arbitraryOf(schema: Schema, description: Description, spoiled = 8): fc.Arbitrary<unknown> {
   const fitting = fittingOf(description.resolve(schema), (part) => arbitraryOf(part, description, spoiled));
   return spoiled === 0
@@ -84,7 +84,7 @@ function textOf({ examples, pattern, minLength = 0, maxLength = 40 }: Schema): f
   return fc.oneof(...texts);
 }
 
-/** Null for a pattern that looks ahead, which no text can be made from. */
+/** Returns null for a pattern with a lookahead, from which no text can be generated. */
 function matchingTo(pattern: string): fc.Arbitrary<string> | null {
   try {
     return fc.stringMatching(new RegExp(pattern));

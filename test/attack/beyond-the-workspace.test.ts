@@ -1,4 +1,4 @@
-/** Attack: one tenant uses the session it was handed to read or change what a person has with another. */
+/** Attack: a tenant uses the session that it was handed to read or change the person's data at another tenant. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { as, type Person, problemOf, prove } from '../modules/account/account.ts';
@@ -13,7 +13,7 @@ const HOME = { kind: 'billing', recipient: 'Ada', line1: '12 Home Street', city:
 const WORK = { ...HOME, line1: '1 Work Road' };
 const COMPANY = { legalName: 'Lovelace Ltd', country: 'GB' };
 
-/** Somebody who is a customer of two tenants, and of two applications of the first. */
+/** A person who is a customer of two tenants, and of two applications of the first. */
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
@@ -38,7 +38,7 @@ describe.each([
   ['addresses', ADDRESSES, HOME, { line1: 'Evil Street' }],
   ['legal entities', ENTITIES, COMPANY, { legalName: 'Evil Ltd' }],
 ] as const)('%s', (_, path, input, patch) => {
-  test('are out of another tenant’s sight and reach, but not of a sister application’s', async () => {
+  test('are hidden from another tenant but visible to another application of the same workspace', async () => {
     const { instance, here, beside, there } = await setUp();
     const { id } = (await as(instance, here)('POST', path, input)).json.data;
     expect(await idsOf(instance, beside, path)).toEqual([id]);
@@ -55,7 +55,7 @@ describe.each([
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('come into reach with a code from the person’s mailbox, for ten minutes, in that session', async () => {
+  test('are opened for ten minutes, in one session, by a code from the person’s mailbox', async () => {
     const { instance, here, there } = await setUp();
     const { id } = (await as(instance, here)('POST', path, input)).json.data;
     await prove(instance, there, { purpose: 'profile' });
@@ -70,7 +70,7 @@ describe.each([
     expect(await idsOf(instance, there, path)).toEqual([own]);
   });
 
-  test('are all in the console’s reach, and what is given there in no tenant’s', async () => {
+  test('are all visible in the console; entries made in the console are visible to no tenant', async () => {
     const { instance, tenant } = await setUp();
     const there = await instance.signIn(tenant.application.clientId, 'owner@example.com');
     instance.clock.advance(MINUTE);
@@ -82,7 +82,7 @@ describe.each([
     expect((await as(instance, owner)('PATCH', path, { id: ofTenant, ...patch })).status).toBe(200);
   });
 
-  test('that were left at one tenant do not use up another’s room', async () => {
+  test('are limited per tenant, so that entries at one do not use up the limit of another', async () => {
     const { instance, here, there } = await setUp();
     let status = 200;
     while (status === 200) ({ status } = await as(instance, there)('POST', path, input));
@@ -92,7 +92,7 @@ describe.each([
 });
 
 describe('the default of a kind', () => {
-  test('at one tenant neither shows nor changes that at another', async () => {
+  test('is independent per tenant', async () => {
     const { instance, here, there } = await setUp();
     const home = (await as(instance, here)('POST', ADDRESSES, HOME)).json.data;
     const work = (await as(instance, there)('POST', ADDRESSES, WORK)).json.data;
@@ -111,8 +111,8 @@ describe('the default of a kind', () => {
   });
 });
 
-describe('an address given elsewhere', () => {
-  test('can be named by no legal entity, and is refused as one that does not exist', async () => {
+describe('an address stored at another tenant', () => {
+  test('cannot be used for a legal entity and is refused like one that does not exist', async () => {
     const { instance, here, there } = await setUp();
     const { id } = (await as(instance, here)('POST', ADDRESSES, HOME)).json.data;
     const answers = [];
@@ -128,7 +128,7 @@ describe('an address given elsewhere', () => {
 });
 
 describe.each(['roles', 'scopes', 'memberships'] as const)('/api/me/%s', (kind) => {
-  test('tells a tenant nothing of another’s application, as if it did not exist', async () => {
+  test('hides another tenant’s application, as if it did not exist', async () => {
     const { instance, sister, tenant, here, there } = await setUp();
     const ask = (person: Pick<Person, 'token'>, id: string) =>
       instance.call('GET', `/api/me/${kind}?applicationId=${id}`, { token: person.token });
@@ -143,7 +143,7 @@ describe.each(['roles', 'scopes', 'memberships'] as const)('/api/me/%s', (kind) 
     expect((await ask(here, sister.id)).status).toBe(200);
   });
 
-  test('tells a connected device no more than the session', async () => {
+  test('gives a connected device no more than the session', async () => {
     const { instance, application, sister, tenant, here } = await setUp();
     const key = await sceneOf(instance, application).connect(here);
     const status = async (id: string) =>
@@ -153,7 +153,7 @@ describe.each(['roles', 'scopes', 'memberships'] as const)('/api/me/%s', (kind) 
     ]);
   });
 
-  test('answers the console for every application of the person', async () => {
+  test('lists every application of the person for the console', async () => {
     const { instance, tenant } = await setUp();
     await instance.signIn(tenant.application.clientId, 'owner@example.com');
     instance.clock.advance(MINUTE);
@@ -163,8 +163,8 @@ describe.each(['roles', 'scopes', 'memberships'] as const)('/api/me/%s', (kind) 
   });
 });
 
-describe('an identity that counts everywhere', () => {
-  test('is taken away by no tenant’s session alone, however fresh', async () => {
+describe('an identity that is valid everywhere', () => {
+  test('cannot be removed with a tenant’s session alone, however fresh', async () => {
     const { instance, there } = await setUp();
     const id = await given.identity(instance, there.userId);
     const remove = () => as(instance, there)('DELETE', `/providers/${id}`);
@@ -175,7 +175,7 @@ describe('an identity that counts everywhere', () => {
     expect((await remove()).status).toBe(200);
   });
 
-  test('is taken away even where the person is known to that tenant alone only with a proof', async () => {
+  test('needs a proof to be removed even if only that tenant knows the person', async () => {
     const instance = await createInstance();
     const tenant = await given.tenant(instance);
     const there = await instance.signIn(tenant.application.clientId, 'bea@example.com');
@@ -186,7 +186,7 @@ describe('an identity that counts everywhere', () => {
     ]);
   });
 
-  test('is taken away from the console', async () => {
+  test('can be removed from the console', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const id = await given.identity(instance, owner.userId);

@@ -1,4 +1,6 @@
-/** Floods of request bodies by clients without a credential: they cost bounded memory, and end nothing but their own connections. */
+/**
+ * Floods of request bodies from clients without credentials use bounded memory and close only their own connections.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { flood, type Flood } from '../support/body-flood.ts';
@@ -23,7 +25,7 @@ async function withServer(env: Record<string, string>, use: (server: EphemeralSe
   }
 }
 
-/** Peaks are read from /proc. */
+/** Peak memory is read from /proc. */
 describe.if(process.platform === 'linux')('a flood of bodies', () => {
   test.each([
     ['whole ones, where anybody may send one', { path: OPEN, kind: 'whole' }],
@@ -37,7 +39,7 @@ describe.if(process.platform === 'linux')('a flood of bodies', () => {
       { path: '/api/v1/auth/otp/verify', kind: 'held', bytes: 65_000, count: 4000 },
     ],
   ] satisfies [string, Pick<Flood, 'path' | 'kind'> & Partial<Flood>][])(
-    'costs less than 200 MiB, and each is refused: %s',
+    'uses less than 200 MiB, and every request is refused: %s',
     async (_, given) => {
       await withServer({ GATEHOUSE_LIMIT_BODY_SECONDS: '2' }, async (server) => {
         const { pid } = server.process;
@@ -51,7 +53,7 @@ describe.if(process.platform === 'linux')('a flood of bodies', () => {
   );
 });
 
-test('thousands of slow bodies that are refused at the same moment do not end the process', async () => {
+test('thousands of slow bodies refused at the same moment do not end the process', async () => {
   await withServer(
     {
       GATEHOUSE_LIMIT_BODY_SECONDS: '3',

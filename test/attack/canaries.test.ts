@@ -1,7 +1,7 @@
 /**
- * Canaries: every secret that was handed out in a scene which uses all kinds of them, looked for in every table and column,
- * in the bytes of the files behind them, and in the log. What an answer, a cookie, a mail or a provider has carried is
- * gathered as it passes, so that a new kind of secret is looked for without being named here.
+ * Canaries: looks for every secret that a scene with all kinds of them has handed out, in every table and column, in
+ * the bytes of the files, and in the log. Secrets are collected from answers, cookies, mails and provider calls as
+ * they pass, so a new kind is covered without being named here.
  */
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
@@ -28,12 +28,12 @@ const PROVIDER_SECRET = 'provider-client-secret-c4f0d7';
 const FORGOTTEN = 'Cassandra Canary-Lovelace';
 const NOTHING = new BlockList();
 
-/** Secrets by a name of what each is. */
+/** Secrets by a name that describes each. */
 type Seen = Map<string, string>;
 
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' };
 
-/** A mail server that takes everything, and refuses for good what is for `refused.example`. */
+/** A mail server that accepts everything, but permanently rejects mail for `refused.example`. */
 function mailServer(): { transport: MailTransport; taken: Mail[] } {
   const taken: Mail[] = [];
   const transport: MailTransport = {
@@ -47,8 +47,8 @@ function mailServer(): { transport: MailTransport; taken: Mail[] } {
   return { transport, taken };
 }
 
-/** Puts canaries into what a provider answers, and gathers what is sent to it. */
-function listening(fetch: GuardedFetch, seen: Seen): GuardedFetch {
+/** Puts canaries into a provider's answers and collects the secrets sent to it. */
+function recordProvider(fetch: GuardedFetch, seen: Seen): GuardedFetch {
   return async (request) => {
     const form = new URLSearchParams(String(request.body ?? ''));
     for (const name of ['code', 'code_verifier', 'client_secret'])
@@ -62,7 +62,7 @@ function listening(fetch: GuardedFetch, seen: Seen): GuardedFetch {
   };
 }
 
-/** Gathers what answers carry: secrets in bodies and addresses, cookies, and what a provider is sent along. */
+/** Collects secrets from answers: bodies, addresses, cookies, and what is sent to a provider. */
 function gatherAnswers({ app }: Instance, seen: Seen): void {
   const { fetch } = app;
   app.fetch = async (request) => {
@@ -93,7 +93,7 @@ async function playScene() {
   ]);
   const { transport, taken } = mailServer();
   const provider = await startProvider();
-  const outbound = listening(guardedFetch({ allowed: NOTHING, isLoopbackAllowed: true }), seen);
+  const outbound = recordProvider(guardedFetch({ allowed: NOTHING, isLoopbackAllowed: true }), seen);
   const instance = await createInstance({
     mode: 'ephemeral',
     mail: transport,
@@ -108,7 +108,7 @@ async function playScene() {
   seen.set('instance provider secret', provider.environment['GATEHOUSE_GOOGLE_CLIENT_SECRET']!);
   gatherAnswers(instance, seen);
   const { codeFor } = instance;
-  // In the database it is gone once the mail is.
+  // The database drops the code once the mail is sent.
   instance.codeFor = (email) =>
     codeFor(email) ?? taken.findLast(({ recipient, code }) => recipient === email && code !== null)!.code!;
   const sent = async () => instance.services.mail.runOnce();
@@ -123,7 +123,7 @@ async function playScene() {
   const { id, clientId } = application;
   const path = `/api/applications/${id}`;
 
-  // Sessions, with and without the cookies of the hosted page; a link of the setup; a code that nobody gives.
+  // Sessions, with and without the cookies of the hosted page; a setup link; a code that is never used.
   const ada = await instance.signIn(clientId, 'ada@example.com');
   for (const client of [clientId, 'console']) {
     const email = client === 'console' ? 'owner@example.com' : 'bob@example.com';
@@ -141,14 +141,14 @@ async function playScene() {
   expect((await instance.call('POST', '/api/setup', { body: recovery })).status).toBe(200);
   seen.set(`egs ${seen.size}`, await instance.services.setup.createLink());
 
-  // Keys, secrets and what replaces them.
+  // Keys, secrets and their rotations.
   const key = await manage('POST', `${path}/api-keys`, { name: 'backend', access: 'full' });
   await manage('POST', `${path}/api-keys/${key.id}/rotate`);
   await manage('POST', `${path}/api-keys/${key.id}/rotate-with-grace`);
   await given.workspaceKey(instance);
   await manage('POST', `${path}/rotate-secret`);
   const { clientSecret } = await manage('POST', `${path}/rotate-secret`);
-  // An OAuth client shows its secret in every way, and what it asks about; once with what cannot be answered.
+  // An OAuth client authenticates in every supported way and introspects tokens; one request is malformed.
   const basic = { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` };
   for (const [token, status] of [
     [ada.token, 200],
@@ -167,7 +167,7 @@ async function playScene() {
   await manage('POST', `${path}/webhooks/${webhook.id}/rotate-secret`);
   await manage('POST', `${path}/webhooks/${webhook.id}/test`);
 
-  // Devices: one connected, one approved, one that waits.
+  // Three devices: one connected, one approved, one pending.
   const shop = devices(instance, application);
   await shop.connect(ada);
   const approved = await shop.begin();
@@ -176,7 +176,7 @@ async function playScene() {
   const console_ = devices(instance, (await findConsole(instance.db.reader))!);
   await console_.connect(await console_.signIn('owner@example.com'));
 
-  // Passkeys; a provider's sign-ins, finished and under way, through the instance's client and the application's own.
+  // Passkeys; sign-ins by provider, finished and pending, through the instance's client and the application's own.
   const { passkey } = await register(instance, ada.token);
   expect((await signInWith(instance, clientId, passkey)).status).toBe(200);
   const customer = providers(instance, application, provider);
@@ -189,7 +189,7 @@ async function playScene() {
   provider.claims = { aud: 'shop.apps', email: 'dora@example.com', sub: 'dora' };
   await customer.comeBack(await customer.begin());
 
-  // Codes for more than signing in, and the link that undoes.
+  // Codes for purposes other than sign-in, and the undo link.
   await prove(instance, ada);
   expect((await changeEmail(instance, ada, 'ada@new.example')).status).toBe(200);
   await instance.call('POST', '/api/account/deletion', { token: ada.token });
@@ -200,7 +200,7 @@ async function playScene() {
     body: { email: 'mia@example.com', role: 'member' },
   });
 
-  // Somebody who is forgotten.
+  // A person whose data is erased.
   later();
   const gone = await instance.signIn(clientId, 'gone@example.com');
   const lives = await instance.call('POST', '/api/account/profile/addresses', {
@@ -220,7 +220,7 @@ async function playScene() {
   return { instance, seen, taken };
 }
 
-/** Every column of every table, by its name; blobs as they are, and as they could have been written. */
+/** Every column of every table by its name; blobs as they are and in their usual encodings. */
 function columnsOf({ sqlite }: Instance): Map<string, string[]> {
   const columns = new Map<string, string[]>();
   const tables = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
@@ -235,21 +235,21 @@ function columnsOf({ sqlite }: Instance): Map<string, string[]> {
   return columns;
 }
 
-/** A code is six digits, which a longer number may hold. */
+/** A code has six digits, which a longer number may contain. */
 const holds = (text: string, secret: string) =>
   /^\d{6}$/.test(secret)
     ? new RegExp(`(?<![0-9A-Za-z.])${secret}(?![0-9A-Za-z])`).test(text)
     : spellings(secret).some((spelling) => text.includes(spelling));
 
-/** The secret itself, its end without what is shown of it, and both as they are encoded. */
+/** The secret, its end without the visible prefix, and both in their usual encodings. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const end = secret.length > 40 ? [secret.slice(-24)] : [];
   return [secret, ...end, bytes.toString('hex'), bytes.toString('base64url'), encodeURIComponent(secret)];
 }
 
-describe('no secret that was handed out', () => {
-  test('can be found in a table, in the files after a stop, or in the log', async () => {
+describe('a secret that was handed out', () => {
+  test('is found neither in a table, nor in the files after a stop, nor in the log', async () => {
     const { instance, seen, taken } = await playScene();
     const kinds = new Set([...seen.keys()].map((name) => name.split(' ')[0]));
     expect(
@@ -277,13 +277,13 @@ describe('no secret that was handed out', () => {
       .join('');
     expect(bytes.length).toBeGreaterThan(100_000);
     expect([...seen].filter(([, secret]) => holds(bytes, secret)).map(([name]) => name)).toEqual([]);
-    // What deletion promises is gone from the file, and not only from the tables.
+    // Deletion must erase data from the file, not only from the tables.
     expect(bytes.includes(FORGOTTEN)).toBeFalse();
     for (const { subject, text } of taken)
       expect([subject, bytes.includes(Buffer.from(text!).toString('latin1'))]).toEqual([subject, false]);
   }, 120_000);
 
-  test('stays in the row of a mail that has expired before it could be sent', async () => {
+  test('is not left in the row of a mail that expired before it was sent', async () => {
     const { transport } = mailServer();
     const instance = await createInstance({ mail: transport });
     await instance.db.write(SYSTEM_ACTOR, (unit) =>

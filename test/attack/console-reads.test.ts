@@ -1,4 +1,4 @@
-/** What the console shows, asked for by people whom it does not concern: other tenants, and those whose right is just ending. */
+/** Console data requested by people without access: other tenants, and members whose access is just ending. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { AuditKind } from '@/core/audit.ts';
@@ -17,7 +17,7 @@ import { turns } from '../support/turns.ts';
 
 const OUTBOX = '/api/workspace/outbox';
 
-/** Somebody who owns a workspace beside the instance's own, signed in to the console. */
+/** A person who owns a workspace other than the instance's own, signed in to the console. */
 async function tenantOwner(instance: Instance, email = 'mallory@example.com') {
   const tenant = await given.tenant(instance, 'Mallory');
   const body = { email, role: 'admin' };
@@ -30,7 +30,7 @@ async function tenantOwner(instance: Instance, email = 'mallory@example.com') {
 }
 
 describe('the outbox', () => {
-  test('shows no code of a stranger whom the tenant’s own provider brought in: it would prove the address to everybody', async () => {
+  test('hides codes of a person whom the tenant’s own provider signed in: a code would prove their address', async () => {
     const scene = await createScene();
     const { instance, provider } = scene;
     const tenant = await tenantOwner(instance);
@@ -54,7 +54,7 @@ describe('the outbox', () => {
   });
 });
 
-test('an owner who has proved no mailbox, as by a setup link, reads their own codes, and nobody’s like them', async () => {
+test('an owner without a proved mailbox reads their own codes and no other unproved person’s', async () => {
   const instance = await createInstance();
   const tenant = await tenantOwner(instance);
   const { clientId } = tenant.application;
@@ -76,7 +76,7 @@ test('an owner who has proved no mailbox, as by a setup link, reads their own co
 describe('a mail test', () => {
   const TEST = '/api/workspace/mail/test';
 
-  test('of a tenant says what failed, and not which server the instance sends by; nor does its outbox', async () => {
+  test('tells a tenant what failed without naming the instance’s mail server, and so does its outbox', async () => {
     const server = 'mail.inside.example:25';
     const send = async () => {
       throw new MailError(`${server} refuses connections; is mail.inside.example up?`, false);
@@ -98,7 +98,7 @@ describe('a mail test', () => {
     expect(own.json.data.answer).toContain(server);
   });
 
-  test('is one at a time in a workspace, and few in all: they take no connection from the codes of others', async () => {
+  test('is limited to one per workspace and a few in total, so that it takes no connection from sign-in codes', async () => {
     let isTest = false;
     let underWay = 0;
     const answers: (() => void)[] = [];
@@ -153,7 +153,7 @@ describe('a stream of activity', () => {
   const ENDED = [{ event: 'ended', data: { error: 'unauthenticated' } }];
 
   test.each(['by a record', 'by a heartbeat'])(
-    'tells nothing after its right has ended while that is judged %s',
+    'delivers nothing after access has ended while it is judged %s',
     async (by) => {
       const { db } = await openTestDatabase({ now: () => START });
       const streams = activityStreams(db.reader, { now: () => START });

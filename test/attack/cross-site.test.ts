@@ -1,4 +1,4 @@
-/** Requests that another site makes a signed-in person's browser send: the cookie comes along, and must not be enough. */
+/** Requests that another site makes a signed-in person's browser send: the cookie is sent, and must not suffice. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { isOfClients, type Operation } from '@/http/operation.ts';
 import { dumpTables } from '../support/stored.ts';
@@ -38,15 +38,15 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'our address as referrer alone': { referer: `${OWN}/console` },
 };
 
-/** What a page can send without asking first. */
+/** Bodies that a page can send without a preflight. */
 const SIMPLE_BODIES: readonly [type: string, body: string][] = [
   ['text/plain', '{}'],
   ['application/x-www-form-urlencoded', 'name=x'],
   ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nx\r\n--x--'],
 ];
 
-describe('a change by cookie', () => {
-  test.each(named(changing))('%s: is refused from everywhere but our own pages', async (_, operation) => {
+describe('a change authorised by cookie', () => {
+  test.each(named(changing))('%s: is refused except from our own pages', async (_, operation) => {
     const before = dumpTables(instance);
     const address = addressOf(operation, world.ids);
     for (const [place, headers] of Object.entries(ELSEWHERE)) {
@@ -62,8 +62,8 @@ describe('a change by cookie', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  // A body that cannot be read shows that somebody got as far as having it read, and changes nothing.
-  test.each(named(changing.filter(({ body }) => body)))('%s: comes in from our own pages', async (_, operation) => {
+  // A refused body shows that the request passed the origin check; it changes nothing.
+  test.each(named(changing.filter(({ body }) => body)))('%s: is accepted from our own pages', async (_, operation) => {
     const ours: Record<string, string>[] = [{ origin: OWN, 'sec-fetch-site': 'same-origin' }, { origin: OWN }];
     for (const headers of ours) {
       const answer = await send(world, operation.method, addressOf(operation, world.ids), {
@@ -75,8 +75,8 @@ describe('a change by cookie', () => {
   });
 });
 
-describe('a look by cookie', () => {
-  test.each(named(reading))('%s: is refused where a link of another site causes it', async (_, operation) => {
+describe('a read authorised by cookie', () => {
+  test.each(named(reading))('%s: is refused if a link on another site causes it', async (_, operation) => {
     const before = dumpTables(instance);
     for (const site of ['cross-site', 'same-site']) {
       const headers = { cookie, 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' };
@@ -86,7 +86,7 @@ describe('a look by cookie', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  // An export is on record.
+  // An export is recorded in the audit log.
   test.each(named(reading.filter(({ id }) => id !== 'exportAccount')))('%s: changes nothing', async (_, operation) => {
     const before = dumpTables(instance);
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
@@ -98,7 +98,7 @@ describe('a look by cookie', () => {
 });
 
 test.each(named(operations.filter(({ access }) => access === 'token' || access === 'key' || isOfClients(access))))(
-  '%s: a cookie is no credential there, wherever it comes from',
+  '%s: accepts no cookie as a credential, from any origin',
   async (_, operation) => {
     const headers = { cookie, origin: OWN, 'sec-fetch-site': 'same-origin' };
     const { status } = await send(world, operation.method, addressOf(operation, world.ids), { headers });
@@ -106,13 +106,13 @@ test.each(named(operations.filter(({ access }) => access === 'token' || access =
   },
 );
 
-describe('signing somebody in as another', () => {
-  // What takes a form sets no cookie.
+describe('a sign-in forged by another site', () => {
+  // Operations that take a form set no cookie.
   const open = operations.filter(
     ({ access, method, body, isFormAccepted }) => access === 'none' && method === 'POST' && body && !isFormAccepted,
   );
 
-  test.each(named(open))('%s: cannot be sent by a page that asks nobody first', async (_, operation) => {
+  test.each(named(open))('%s: cannot be sent without a preflight', async (_, operation) => {
     for (const [type, body] of SIMPLE_BODIES) {
       const headers = { 'content-type': type, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
       const answer = await send(world, 'POST', addressOf(operation, world.ids), { body, headers });
@@ -139,7 +139,7 @@ test('no answer lets another site’s page read what the cookie opens', async ()
   }
 });
 
-test('the cookie is for this host alone, out of reach of scripts, and not sent along by other sites’ forms', async () => {
+test('the cookie is limited to this host, hidden from scripts, and not sent with other sites’ forms', async () => {
   instance.clock.advance(16 * 60_000);
   const { headers } = await instance.trySignIn('console', 'owner@example.com');
   const [name, ...attributes] = headers

@@ -1,9 +1,9 @@
-/** Where a request says it is from and for: spellings of one address, countries, names that lead here from elsewhere. */
+/** Claims about where a request comes from and goes to: address spellings, countries, and foreign host names. */
 import { describe, expect, test } from 'bun:test';
 import { startEphemeral } from '../support/binary.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
-/** All of one client. */
+/** Spellings of one client's address. */
 const SPELLINGS = [
   '2001:db8::1',
   '2001:DB8::1',
@@ -18,11 +18,11 @@ const MAPPED = ['192.0.2.5', '::ffff:192.0.2.5', '::FFFF:192.0.2.5', '::ffff:c00
 const ask = (instance: Instance, clientId: string, email: string, headers: Record<string, string> = {}) =>
   instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId }, headers });
 
-describe('one client is counted as one', () => {
+describe('a client', () => {
   test.each([
     ['IPv6', SPELLINGS],
     ['IPv4 mapped into IPv6', MAPPED],
-  ])('however its address is spelt: %s', async (_, spellings) => {
+  ])('is counted once, however its address is spelt: %s', async (_, spellings) => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '3' } });
     const { clientId } = await instance.createApplication();
     const statuses: number[] = [];
@@ -33,7 +33,7 @@ describe('one client is counted as one', () => {
     expect(statuses).toEqual(spellings.map((_, index) => (index < 3 ? 200 : 429)));
   });
 
-  test('behind a trusted proxy as well, and its record has the one spelling', async () => {
+  test('is counted once behind a trusted proxy too, and is recorded in the canonical spelling', async () => {
     const environment = {
       GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '2',
       GATEHOUSE_TRUSTED_PROXIES: '::ffff:10.0.0.1, 10.0.0.1',
@@ -55,7 +55,7 @@ describe('one client is counted as one', () => {
     expect(instance.sqlite.query('SELECT ip FROM sessions').all()).toEqual([{ ip: '2001:db8:0:9::1' }]);
   });
 
-  test('and its neighbour as another', async () => {
+  test('is counted apart from its neighbour', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1' } });
     const { clientId } = await instance.createApplication();
     const statuses: number[] = [];
@@ -68,7 +68,7 @@ describe('one client is counted as one', () => {
 });
 
 describe('the country of a client', () => {
-  /** The country that the session and its record get. */
+  /** Returns the country that the session and its record get. */
   async function countryOf(peer: string, headers: Record<string, string>, environment: Record<string, string> = {}) {
     const instance = await createInstance({
       environment: { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry', ...environment },
@@ -89,13 +89,13 @@ describe('the country of a client', () => {
   }
   const TRUSTED = { GATEHOUSE_TRUSTED_PROXIES: '10.0.0.1' };
 
-  test('is not what the client itself says', async () => {
+  test('is never taken from the client’s own header', async () => {
     expect(await countryOf('8.8.8.8', { 'cf-ipcountry': 'CH' })).toBe('US');
     expect(await countryOf('192.168.1.1', { 'cf-ipcountry': 'CH' })).toBeNull();
     expect(await countryOf('10.0.0.2', { 'cf-ipcountry': 'CH', 'x-forwarded-for': '8.8.8.8' }, TRUSTED)).toBeNull();
   });
 
-  test('is what a trusted proxy says, and without that what the table says of the client’s address', async () => {
+  test('is what a trusted proxy says, otherwise what the table says of the client’s address', async () => {
     const from = { 'x-forwarded-for': '8.8.8.8' };
     expect(await countryOf('10.0.0.1', { ...from, 'cf-ipcountry': 'CH' }, TRUSTED)).toBe('CH');
     expect(await countryOf('10.0.0.1', { ...from, 'cf-ipcountry': 'XX' }, TRUSTED)).toBe('US');
@@ -104,12 +104,12 @@ describe('the country of a client', () => {
     expect(await countryOf('::ffff:8.8.8.8', {})).toBe('US');
   });
 
-  test('is none for addresses that are nobody’s, whatever the registries say of theirs', async () => {
+  test('is null for addresses that belong to nobody, whatever the registries say', async () => {
     for (const peer of ['10.1.2.3', '192.168.1.1', '127.0.0.1', '203.0.113.7', '::1', 'fe80::1%eth0', '2001:db8::1'])
       expect(await countryOf(peer, {})).toBeNull();
   });
 
-  test('that a peer made up is reported once, with the setting that would make it believed', async () => {
+  test('made up by a peer is reported once, with the setting that would make it trusted', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' } });
     const { clientId } = await instance.createApplication();
     for (const email of ['ada@example.com', 'bob@example.com']) {
@@ -122,7 +122,7 @@ describe('the country of a client', () => {
 });
 
 describe('the binary', () => {
-  test('has the table of countries in it, and answers to no foreign name', async () => {
+  test('contains the table of countries and refuses foreign host names', async () => {
     const { url, clientId, stop } = await startEphemeral([], { GATEHOUSE_TRUSTED_PROXIES: '127.0.0.1' });
     const call = async (path: string, init: { body?: unknown; headers?: Record<string, string> } = {}) =>
       fetch(url + path, {
@@ -142,7 +142,7 @@ describe('the binary', () => {
   }, 120_000);
 });
 
-describe('a name that leads here from elsewhere', () => {
+describe('a foreign host name', () => {
   const FOREIGN = [
     'evil.example',
     'evil.example:8080',
@@ -173,7 +173,7 @@ describe('a name that leads here from elsewhere', () => {
     Promise.all(hosts.map(async (host) => [host, (await at(instance, path, host)).status]));
 
   test.each(['127.0.0.1', 'localhost', '::1', '127.0.0.53'])(
-    'is refused by a server that listens on %s; its own names are taken',
+    'is refused by a server that listens on %s; its own names are accepted',
     async (host) => {
       const instance = await createInstance({ environment: { GATEHOUSE_HOST: host } });
       const { json, status } = await at(instance, '/healthz', 'evil.example');
@@ -185,7 +185,7 @@ describe('a name that leads here from elsewhere', () => {
     },
   );
 
-  test('is refused before anything is done, for pages and unknown paths too', async () => {
+  test('is refused before any change, for pages and unknown paths too', async () => {
     const instance = await createInstance();
     const count = () => instance.sqlite.query('SELECT count(*) AS n FROM code_challenges').get();
     const before = count();
@@ -197,7 +197,7 @@ describe('a name that leads here from elsewhere', () => {
     expect((await at(instance, '/nowhere', 'evil.example')).status).toBe(403);
   });
 
-  test('is the base URL’s where there is one, behind a proxy of the same machine', async () => {
+  test('is every host but the base URL’s, even behind a proxy on the same machine', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
     const hosts = ['auth.example.com', 'AUTH.example.com:443', 'evil.example', 'example.com'];
     expect(await statuses(instance, '/healthz', hosts)).toEqual([
@@ -208,7 +208,7 @@ describe('a name that leads here from elsewhere', () => {
     ]);
   });
 
-  test('is taken by a server for the network, but never by an ephemeral one, whose test routes hold every code', async () => {
+  test('is accepted by a network server, never by an ephemeral one, whose test routes reveal every code', async () => {
     const open = await createInstance({ environment: { GATEHOUSE_HOST: '0.0.0.0' } });
     expect((await at(open, '/healthz', 'gatehouse')).status).toBe(200);
     const ephemeral = await createInstance({ mode: 'ephemeral', environment: { GATEHOUSE_HOST: '0.0.0.0' } });
@@ -222,8 +222,8 @@ describe('a name that leads here from elsewhere', () => {
   });
 });
 
-describe('a connection that somebody has stripped of its encryption', () => {
-  test('is not used again: every answer of a server on https says so, and none of another', async () => {
+describe('a downgrade to HTTP', () => {
+  test('is prevented by HSTS on every answer of an https server, and on none of an http server', async () => {
     for (const [baseUrl, expected] of [
       ['https://auth.example.com', 'max-age=31536000'],
       ['http://localhost:8080', null],

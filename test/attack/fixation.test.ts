@@ -1,4 +1,4 @@
-/** Session fixation: nothing that somebody put into a browser, or began in another's name, becomes the other's session. */
+/** Session fixation: nothing planted in a browser or begun in another's name becomes the other's session. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { createBrowser, fragmentOf } from '../modules/provider/browser.ts';
@@ -21,7 +21,7 @@ async function setUp() {
 const whoIs = async (instance: Instance, token: string) =>
   (await instance.call('POST', '/api/v1/session', { token })).json;
 
-/** A sign-in by code, with what somebody has put into the browser before. */
+/** Signs in by code with the headers that an attacker has planted in the browser. */
 async function signInWithHeaders(instance: Instance, clientId: string, email: string, headers: Record<string, string>) {
   const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId }, headers });
   const { challengeId } = sent.json.data;
@@ -29,8 +29,8 @@ async function signInWithHeaders(instance: Instance, clientId: string, email: st
   return instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code }, headers });
 }
 
-describe('a sign-in in a browser that somebody has prepared', () => {
-  test('gives a session of its own, whatever cookie and bearer came along; theirs stays theirs', async () => {
+describe('a sign-in in a prepared browser', () => {
+  test('by code gives a session of its own, whatever cookie and bearer were sent; the planted one stays separate', async () => {
     const { instance, application } = await setUp();
     const planted = await instance.signIn(application.clientId, MALLORY);
     const headers = { ...OWN_PAGE, cookie: `gatehouse=${planted.token}`, authorization: `Bearer ${planted.token}` };
@@ -40,7 +40,7 @@ describe('a sign-in in a browser that somebody has prepared', () => {
     expect(await whoIs(instance, planted.token)).toMatchObject({ ok: true, email: MALLORY });
   });
 
-  test('to the console writes its cookie anew, so that the planted one is gone', async () => {
+  test('to the console overwrites the planted cookie', async () => {
     const { instance } = await setUp();
     const planted = `est_${'0'.repeat(49)}`;
     const headers = { ...OWN_PAGE, cookie: `gatehouse=${planted}` };
@@ -62,7 +62,7 @@ describe('a sign-in in a browser that somebody has prepared', () => {
     expect(await whoIs(instance, planted.token)).toMatchObject({ email: MALLORY });
   });
 
-  test('on https takes no cookie that another host of the same domain could have set', async () => {
+  test('on https accepts no cookie that another host of the same domain could have set', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://id.example.com' } });
     const { json, headers } = await signInWithHeaders(instance, 'console', OWNER, {
       origin: 'https://id.example.com',
@@ -84,7 +84,7 @@ describe('a sign-in in a browser that somebody has prepared', () => {
 });
 
 describe('a session token', () => {
-  test('counts in no query, body or form of a request: a link cannot carry one in', async () => {
+  test('is ignored in a query, body or form, so that a link cannot plant one', async () => {
     const { instance } = await setUp();
     const { token } = await instance.signIn('console', OWNER);
     for (const name of ['token', 'access_token', 'session', 'gatehouse', 'sid'])
@@ -97,7 +97,7 @@ describe('a session token', () => {
     expect(page.text).not.toContain(token);
   });
 
-  test('that was signed out, or was never given out, comes back by no sign-in', async () => {
+  test('is not revived by a sign-in if it was signed out or never issued', async () => {
     const { instance, application } = await setUp();
     const first = await instance.signIn(application.clientId, VICTIM);
     await instance.call('DELETE', '/api/v1/session', { token: first.token });
@@ -107,7 +107,7 @@ describe('a session token', () => {
     expect((await whoIs(instance, first.token)).ok).toBe(false);
   });
 
-  test('is not made fresher by a proof that the person gives in another session', async () => {
+  test('is not refreshed by a proof that the person gives in another session', async () => {
     const { instance, application } = await setUp();
     const stolen = await instance.signIn(application.clientId, VICTIM);
     instance.clock.advance(11 * MINUTE);
@@ -115,7 +115,7 @@ describe('a session token', () => {
     const asked = await instance.call('POST', '/api/account/proof', { token: own.token });
     const { challengeId } = asked.json.data;
     const code = instance.codeFor(VICTIM);
-    // Nor can the thief hand the person's proof in for themselves.
+    // The thief cannot submit the person's proof either.
     const handedIn = await instance.call('POST', '/api/account/proof/confirm', {
       token: stolen.token,
       body: { challengeId, code },
@@ -132,8 +132,8 @@ describe('a session token', () => {
   });
 });
 
-describe('a sign-in that somebody else has begun', () => {
-  test('by code gives one session, to who brings the code; the other has nothing by knowing the challenge', async () => {
+describe('a sign-in begun by somebody else', () => {
+  test('by code gives one session, to the caller with the code; knowing the challenge gives nothing', async () => {
     const { instance, application } = await setUp();
     const { clientId } = application;
     const begun = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: VICTIM, clientId } });
@@ -165,7 +165,7 @@ describe('a sign-in that somebody else has begun', () => {
     expect(json.data.applicationId).toBe(other.id);
   });
 
-  test('by passkey is answered once, so that an answer that was caught is worth nothing', async () => {
+  test('by passkey accepts an answer once, so that an intercepted answer is worthless', async () => {
     const { instance, application } = await setUp();
     const { token } = await instance.signIn(application.clientId, VICTIM);
     const { passkey } = await register(instance, token);
@@ -179,7 +179,7 @@ describe('a sign-in that somebody else has begun', () => {
     expect((await give(other)).json.error).toBe('passkey_invalid');
   });
 
-  test('at a provider ends in the browser it began in: a callback sent as a link signs nobody in', async () => {
+  test('at a provider ends only in the browser it began in: a callback sent as a link signs nobody in', async () => {
     const scene = await createScene();
     scene.provider.claims = { sub: 'mallory', email: MALLORY };
     const query = await scene.begin();
@@ -187,7 +187,7 @@ describe('a sign-in that somebody else has begun', () => {
     const landed = await scene.comeBack(query, victim);
     expect([landed.status, landed.headers.get('location')]).toEqual([400, null]);
     expect(landed.headers.getSetCookie()).toEqual([]);
-    // A flow of the victim's own in the same browser does not help it along.
+    // The victim's own flow in the same browser does not help the attacker's.
     await victim.visit(
       `/api/auth/google/start?${new URLSearchParams({ clientId: scene.application.clientId, returnTo: RETURN_TO })}`,
     );
@@ -195,7 +195,7 @@ describe('a sign-in that somebody else has begun', () => {
     expect(fragmentOf(await scene.comeBack(query))['token']).toStartWith('est_');
   });
 
-  test('on a device is let in by nobody who does not enter its code and say yes, and as themselves', async () => {
+  test('on a device is approved only by a person who enters its code and confirms, as themselves', async () => {
     const { instance, application } = await setUp();
     const begun = await instance.call('POST', '/api/v1/device/code', { body: { client_id: application.clientId } });
     const { device_code } = begun.json;

@@ -1,4 +1,4 @@
-/** Passkeys asked for from within a page of another site: what a framed page gets signed is worth nothing here. */
+/** Passkey ceremonies in a page framed by another site: their signatures are refused. */
 import { expect, test } from 'bun:test';
 import { createInstance } from '../support/instance.ts';
 import { problemOf, register, signInWith } from '../modules/passkeys/passkeys.ts';
@@ -30,13 +30,13 @@ test.each(FRAMED)('an assertion whose client data %s signs nobody in', async (_,
   expect(instance.auditKinds(id).at(-1)).toBe('signin.refused');
 });
 
-test.each(FRAMED)('a registration whose client data %s makes no passkey', async (_, claims) => {
+test.each(FRAMED)('a registration whose client data %s creates no passkey', async (_, claims) => {
   const { instance, ada } = await setUp();
   expect(problemOf(await register(instance, ada.token, { claims }))).toEqual([400, 'passkey_invalid']);
   expect(instance.sqlite.query('SELECT count(*) AS n FROM passkeys').get()).toEqual({ n: 0 });
 });
 
-test('client data that says nothing of frames, as older browsers make it, is taken', async () => {
+test('client data without frame information, as older browsers send it, is accepted', async () => {
   const { instance, clientId, ada } = await setUp();
   const { passkey, status } = await register(instance, ada.token, { claims: { crossOrigin: null } });
   expect(status).toBe(200);

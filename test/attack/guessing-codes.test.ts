@@ -1,4 +1,4 @@
-/** Guessing codes: how many guesses are judged, wherever they come from, and who gets in all the same meanwhile. */
+/** Guessing codes: how many guesses are judged, from any number of clients, and who can still sign in meanwhile. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
@@ -6,7 +6,7 @@ import { type Answer, createInstance, type Instance } from '../support/instance.
 
 const VICTIM = 'ada@example.com';
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' };
-/** So that neither asking for codes nor one code is what stops a guesser. */
+/** Lifts every limit but the lockout budgets. */
 const ONLY_BUDGETS = {
   GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100000',
   GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '100000',
@@ -27,26 +27,26 @@ async function setUp(environment: Record<string, string> = {}) {
 }
 
 const headersOf = (cookie?: string) => (cookie === undefined ? {} : { headers: { ...OWN_PAGE, cookie } });
-const ask = (instance: Instance, clientId: string, email: string, cookie?: string) =>
+const requestCode = (instance: Instance, clientId: string, email: string, cookie?: string) =>
   instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId }, ...headersOf(cookie) });
-const give = (instance: Instance, challengeId: string, code: string, cookie?: string) =>
+const enterCode = (instance: Instance, challengeId: string, code: string, cookie?: string) =>
   instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code }, ...headersOf(cookie) });
 const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 
-/** One guess with a code of its own. @returns the refusal: of the guess, or of asking for a code. */
+/** Makes one guess with a code of its own. @returns the refusal of the guess or of the request for a code. */
 async function guess(instance: Instance, clientId: string, { email = VICTIM, peer, cookie }: Guess): Promise<Answer> {
   if (peer !== undefined) instance.peer = peer;
-  const asked = await ask(instance, clientId, email, cookie);
+  const asked = await requestCode(instance, clientId, email, cookie);
   if (asked.status !== 200) return asked;
-  return give(instance, asked.json.data.challengeId, wrong(instance.codeFor(email)), cookie);
+  return enterCode(instance, asked.json.data.challengeId, wrong(instance.codeFor(email)), cookie);
 }
 
-/** Addresses of as many clients as are asked for, no two in one block. */
+/** Yields client addresses, no two in one /64 prefix. */
 function* clients(): Generator<string> {
   for (let at = 0; ; at += 1) yield `198.${18 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}`;
 }
 
-/** Guesses whenever it can, as often as is judged, until the time is up. @returns when each was judged. */
+/** Guesses as often as allowed until the time is up. @returns the times of the judged guesses. */
 async function guessFor(instance: Instance, ms: number, attempt: () => Promise<Answer>): Promise<number[]> {
   const end = instance.clock.now() + ms;
   const judged: number[] = [];
@@ -60,13 +60,13 @@ async function guessFor(instance: Instance, ms: number, attempt: () => Promise<A
   return judged;
 }
 
-/** The most that fall in any one day. */
+/** Returns the highest number of times within any 24 hours. */
 const mostInADay = (times: readonly number[]) =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + DAY).length));
 
-/** A browser in which the person has signed in on the hosted page. @returns its cookie. */
+/** Signs the person in on the hosted page in a browser. @returns its cookie. */
 async function knownBrowser(instance: Instance, clientId: string, email = VICTIM, before = ''): Promise<string> {
-  const asked = await ask(instance, clientId, email);
+  const asked = await requestCode(instance, clientId, email);
   const body = { challengeId: asked.json.data.challengeId, code: instance.codeFor(email) };
   const headers = { ...OWN_PAGE, ...(before && { cookie: before }) };
   const { headers: answered } = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers });
@@ -77,8 +77,8 @@ async function knownBrowser(instance: Instance, clientId: string, email = VICTIM
     .split(';')[0]!;
 }
 
-describe('guesses that are judged in a day', () => {
-  test('at one address: 24, from however many clients, and no more in any 24 hours', async () => {
+describe('the judged guesses', () => {
+  test('at one address are 24, from any number of clients, and no more in any 24 hours', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const peers = clients();
     const judged = await guessFor(instance, 4 * DAY, () =>
@@ -89,7 +89,7 @@ describe('guesses that are judged in a day', () => {
     expect(mostInADay(judged)).toBe(24);
   }, 120_000);
 
-  test('at one address: no more than 24, also at a pace that is to slip below', async () => {
+  test('at one address are at most 24 even at a pace tuned to stay below the limits', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const peers = clients();
     const judged: number[] = [];
@@ -100,7 +100,7 @@ describe('guesses that are judged in a day', () => {
     expect(mostInADay(judged)).toBeLessThanOrEqual(24);
   });
 
-  test('from one /64 over ever other addresses of people: 54', async () => {
+  test('from one /64 prefix over ever new addresses are 54', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     let count = 0;
     const judged = await guessFor(instance, 2 * DAY, () => {
@@ -115,20 +115,20 @@ describe('guesses that are judged in a day', () => {
     expect(mostInADay(judged)).toBe(54);
   }, 120_000);
 
-  test('with codes that were asked for from elsewhere: the guesser’s block is what counts', async () => {
+  test('of codes requested elsewhere are counted for the guesser’s own /64 prefix', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const statuses: number[] = [];
     for (let at = 0; at < 60; at += 1) {
       const email = `person${at}@example.com`;
       instance.peer = `198.51.100.${at}`;
-      const { challengeId } = (await ask(instance, clientId, email)).json.data;
+      const { challengeId } = (await requestCode(instance, clientId, email)).json.data;
       instance.peer = '203.0.113.66';
-      statuses.push((await give(instance, challengeId, wrong(instance.codeFor(email)))).status);
+      statuses.push((await enterCode(instance, challengeId, wrong(instance.codeFor(email)))).status);
     }
     expect(statuses).toEqual([...Array(50).fill(400), ...Array(10).fill(429)]);
   });
 
-  test('in the whole instance: once there are too many in an hour, a tenth from each address, and nobody is switched off', async () => {
+  test('above the hourly limit of the instance are limited to a tenth per address, and nobody is locked out', async () => {
     const { instance, clientId } = await setUp({
       ...ONLY_BUDGETS,
       GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '30',
@@ -143,23 +143,23 @@ describe('guesses that are judged in a day', () => {
       instance.clock.advance(SECOND);
     }
     instance.peer = '203.0.113.1';
-    const { challengeId } = (await ask(instance, clientId, 'new@example.com')).json.data;
-    expect((await give(instance, challengeId, wrong(instance.codeFor('new@example.com')))).status).toBe(400);
-    expect((await give(instance, challengeId, instance.codeFor('new@example.com'))).status).toBe(200);
+    const { challengeId } = (await requestCode(instance, clientId, 'new@example.com')).json.data;
+    expect((await enterCode(instance, challengeId, wrong(instance.codeFor('new@example.com')))).status).toBe(400);
+    expect((await enterCode(instance, challengeId, instance.codeFor('new@example.com'))).status).toBe(200);
 
     const fromOne = (count: number) => at(count, '2001:db8:0:7::1');
     expect([(await fromOne(31)).status, (await fromOne(32)).status]).toEqual([400, 400]);
     const refused = await fromOne(33);
     expect([refused.status, refused.headers.get('ratelimit-limit')]).toEqual([429, '2']);
     expect(refused.json.message).toContain('in all');
-    // Those of the first minute are forgotten after an hour, and with them the scarcity.
+    // The guesses of the first minute expire after an hour, which lifts the limit.
     const retryMs = Number(refused.headers.get('retry-after')) * SECOND;
     expect(instance.clock.now() + retryMs).toBeLessThanOrEqual(first + HOUR + 30 * SECOND);
     instance.clock.advance(HOUR);
     for (let count = 34; count < 40; count += 1) expect((await fromOne(count)).status).toBe(400);
   });
 
-  test('by a few addresses that use up what is counted in all: codes go on for everyone else, and for them no more than their own', async () => {
+  test('by a few addresses that exhaust the instance’s limit do not lock out anyone else', async () => {
     const { instance, clientId } = await setUp({
       ...ONLY_BUDGETS,
       GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '1000',
@@ -177,7 +177,7 @@ describe('guesses that are judged in a day', () => {
           ).json.error === 'code_invalid'
         )
           judged += 1;
-    // 20 addresses with their 50, then five with a tenth of it.
+    // 20 addresses use their 50, then five use a tenth of it.
     expect(judged).toBe(20 * 50 + 5 * 5);
     for (const peer of ['203.0.113.1', '203.0.113.2', '2001:db8:1::1']) {
       instance.peer = peer;
@@ -187,23 +187,23 @@ describe('guesses that are judged in a day', () => {
     }
   }, 120_000);
 
-  test('at once: of 200 side by side as many as the budget has, whichever budget it is', async () => {
+  test('of 200 concurrent ones are as many as the budget allows, for each budget', async () => {
     for (const [setting, judged] of [
       ['GATEHOUSE_LIMIT_TRIES_PER_CODE', 5],
       ['GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL', 7],
       ['GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS', 6],
-      // A tenth of the fifty that one client has.
+      // A tenth of the 50 that one client has.
       ['GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL', 5],
     ] as const) {
       const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, [setting]: String(judged) });
-      const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+      const { challengeId } = (await requestCode(instance, clientId, VICTIM)).json.data;
       const code = wrong(instance.codeFor(VICTIM));
-      const answers = await Promise.all(Array.from({ length: 200 }, () => give(instance, challengeId, code)));
+      const answers = await Promise.all(Array.from({ length: 200 }, () => enterCode(instance, challengeId, code)));
       expect([setting, answers.filter(({ json }) => json.error === 'code_invalid').length]).toEqual([setting, judged]);
     }
   });
 
-  test('for changes to an account and an application count as well, in the same budget of the client', async () => {
+  test('count in one client budget, also for changes to an account or an application', async () => {
     const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '2' });
     const { token } = await instance.signIn(clientId, VICTIM);
     instance.peer = '203.0.113.66';
@@ -215,8 +215,8 @@ describe('guesses that are judged in a day', () => {
   });
 });
 
-describe('a pause', () => {
-  test('doubles with each further wrong code, up to a day, and a restart forgives nothing', async () => {
+describe('a lockout', () => {
+  test('doubles with each further wrong code, up to a day, and survives a restart', async () => {
     let { instance, clientId } = await setUp(ONLY_BUDGETS);
     const peers = clients();
     const next = () => guess(instance, clientId, { peer: peers.next().value as string });
@@ -236,7 +236,7 @@ describe('a pause', () => {
     }
     // 31 hours later the first twenty are forgotten.
     expect(pauses).toEqual([1, 2, 4, 8, 16]);
-    expect((await ask(instance, clientId, VICTIM)).status).toBe(200);
+    expect((await requestCode(instance, clientId, VICTIM)).status).toBe(200);
   });
 
   test('ends after a day at the latest', async () => {
@@ -249,7 +249,7 @@ describe('a pause', () => {
     expect((await guess(instance, clientId, {})).headers.get('retry-after')).toBe(String(DAY / SECOND));
   });
 
-  test('says which limit was broken, how many it allows and when to come back', async () => {
+  test('names the exceeded limit, its size and the time to retry', async () => {
     const broken = async (environment: Record<string, string>, cookie = false) => {
       const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, ...environment });
       const known = cookie ? { cookie: await knownBrowser(instance, clientId) } : {};
@@ -292,14 +292,14 @@ describe('a pause', () => {
     expect(await trace('known@example.com')).toEqual(await trace('unknown@example.com'));
   });
 
-  test('leaves passkeys alone, and the codes of other people, applications and purposes', async () => {
+  test('does not affect passkeys, or codes of other people, applications and purposes', async () => {
     const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });
     const other = await instance.createApplication({ name: 'Other' });
     const { token } = await instance.signIn(clientId, VICTIM);
     const { passkey } = await register(instance, token);
     instance.clock.advance(MINUTE);
     await guess(instance, clientId, {});
-    expect((await ask(instance, clientId, VICTIM)).status).toBe(429);
+    expect((await requestCode(instance, clientId, VICTIM)).status).toBe(429);
     expect((await signInWith(instance, clientId, passkey)).status).toBe(200);
     expect((await instance.call('POST', '/api/account/proof', { token })).status).toBe(200);
     expect((await instance.trySignIn(other.clientId, VICTIM)).status).toBe(200);
@@ -307,7 +307,7 @@ describe('a pause', () => {
   });
 });
 
-describe('a browser that has signed the person in before', () => {
+describe('a browser in which the person has signed in before', () => {
   const PAUSED = {
     ...ONLY_BUDGETS,
     GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '3',
@@ -320,22 +320,22 @@ describe('a browser that has signed the person in before', () => {
       await guess(instance, clientId, {});
       instance.clock.advance(30 * SECOND);
     }
-    expect((await ask(instance, clientId, VICTIM)).status).toBe(429);
+    expect((await requestCode(instance, clientId, VICTIM)).status).toBe(429);
   }
 
-  test('lets them in by code while codes are paused for everyone else', async () => {
+  test('lets them sign in by code while codes are locked for everyone else', async () => {
     const { instance, clientId } = await setUp(PAUSED);
     const cookie = await knownBrowser(instance, clientId);
     await pause(instance, clientId);
-    const asked = await ask(instance, clientId, VICTIM, cookie);
+    const asked = await requestCode(instance, clientId, VICTIM, cookie);
     expect(asked.status).toBe(200);
     const code = instance.codeFor(VICTIM);
-    // The code alone is not enough elsewhere.
-    expect((await give(instance, asked.json.data.challengeId, code)).status).toBe(429);
-    expect((await give(instance, asked.json.data.challengeId, code, cookie)).status).toBe(200);
+    // The code alone does not suffice in another browser.
+    expect((await enterCode(instance, asked.json.data.challengeId, code)).status).toBe(429);
+    expect((await enterCode(instance, asked.json.data.challengeId, code, cookie)).status).toBe(200);
   });
 
-  test('has a budget of its own: a stolen cookie gives its few guesses and nothing else', async () => {
+  test('has its own lockout budget: a stolen cookie gives its few guesses and nothing else', async () => {
     const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER: '10' });
     const cookie = await knownBrowser(instance, clientId);
     const peers = clients();
@@ -344,14 +344,14 @@ describe('a browser that has signed the person in before', () => {
     );
     expect(judged.filter((at) => at < judged[0]! + DAY)).toHaveLength(14);
     expect(mostInADay(judged)).toBe(14);
-    // What the thief used up is the thief's: neither the open budget nor another browser's.
+    // The thief used up only the stolen browser's budget, not the open one.
     expect((await guess(instance, clientId, {})).status).toBe(400);
     const { headers, status } = await instance.call('POST', '/api/v1/session', { headers: { cookie } });
     expect([status, headers.get('set-cookie')]).toEqual([401, null]);
     expect((await instance.call('GET', '/api/account', { headers: { ...OWN_PAGE, cookie } })).status).toBe(401);
   }, 120_000);
 
-  test('however many there are, all of a person together have no more than one budget beside the open one', async () => {
+  test('shares one budget with the person’s other known browsers, however many there are', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const cookies: string[] = [];
     for (let count = 0; count < 40; count += 1) cookies.push(await knownBrowser(instance, clientId));
@@ -364,17 +364,17 @@ describe('a browser that has signed the person in before', () => {
     expect(judged).toBe(20);
   });
 
-  test('is known for the people who signed in there, and for nobody else', async () => {
+  test('is known only for the people who have signed in there', async () => {
     const { instance, clientId } = await setUp(PAUSED);
     const bob = await knownBrowser(instance, clientId, 'bob@example.com');
     const both = await knownBrowser(instance, clientId, VICTIM, bob);
     await pause(instance, clientId);
-    expect((await ask(instance, clientId, VICTIM, bob)).status).toBe(429);
-    expect((await ask(instance, clientId, VICTIM, both)).status).toBe(200);
-    expect((await ask(instance, clientId, 'bob@example.com', both)).status).toBe(200);
+    expect((await requestCode(instance, clientId, VICTIM, bob)).status).toBe(429);
+    expect((await requestCode(instance, clientId, VICTIM, both)).status).toBe(200);
+    expect((await requestCode(instance, clientId, 'bob@example.com', both)).status).toBe(200);
   });
 
-  test('is known by a cookie that this instance signed, whole, and not for ever', async () => {
+  test('is recognised only by an intact, unexpired cookie that this instance signed', async () => {
     const { instance, clientId } = await setUp(PAUSED);
     const cookie = await knownBrowser(instance, clientId);
     const elsewhere = await setUp();
@@ -391,18 +391,18 @@ describe('a browser that has signed the person in before', () => {
       'gatehouse-known=',
     ];
     for (const each of forged)
-      expect([each, (await ask(instance, clientId, VICTIM, each)).status]).toEqual([each, 429]);
-    expect((await ask(instance, clientId, VICTIM, cookie)).status).toBe(200);
+      expect([each, (await requestCode(instance, clientId, VICTIM, each)).status]).toEqual([each, 429]);
+    expect((await requestCode(instance, clientId, VICTIM, cookie)).status).toBe(200);
     instance.clock.advance(400 * DAY);
     await pause(instance, clientId);
-    expect((await ask(instance, clientId, VICTIM, cookie)).status).toBe(429);
+    expect((await requestCode(instance, clientId, VICTIM, cookie)).status).toBe(429);
   });
 
-  test('gets a cookie out of reach of scripts and other sites, which names nobody; others’ pages get none', async () => {
+  test('gets a cookie hidden from scripts and other sites that names nobody; other sites’ pages get none', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
     const { clientId } = await instance.createApplication();
     const signIn = async (headers: Record<string, string>) => {
-      const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+      const { challengeId } = (await requestCode(instance, clientId, VICTIM)).json.data;
       const body = { challengeId, code: instance.codeFor(VICTIM) };
       const answer = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers });
       expect(answer.status).toBe(200);
@@ -425,14 +425,14 @@ describe('a browser that has signed the person in before', () => {
     for (const known of [userId, VICTIM, Buffer.from(VICTIM).toString('base64url')]) expect(value).not.toContain(known);
   });
 
-  test('is known by a passkey as well, and beside the console’s session', async () => {
+  test('is known after a passkey sign-in too, and alongside the console’s session', async () => {
     const { instance, clientId } = await setUp(PAUSED);
     const { token } = await instance.signIn(clientId, VICTIM);
     const { passkey } = await register(instance, token);
     const signedIn = await signInWith(instance, clientId, passkey, {}, OWN_PAGE);
     expect(signedIn.headers.getSetCookie().map((cookie) => cookie.split('=')[0])).toEqual(['gatehouse-known']);
     instance.clock.advance(MINUTE);
-    const { challengeId } = (await ask(instance, 'console', 'owner@example.com')).json.data;
+    const { challengeId } = (await requestCode(instance, 'console', 'owner@example.com')).json.data;
     const body = { challengeId, code: instance.codeFor('owner@example.com') };
     const owner = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers: OWN_PAGE });
     expect(owner.headers.getSetCookie().map((cookie) => cookie.split('=')[0])).toEqual([
@@ -442,26 +442,26 @@ describe('a browser that has signed the person in before', () => {
   });
 });
 
-describe('what a right code leaves', () => {
-  test('no other code of the same person, purpose and application', async () => {
+describe('a right code', () => {
+  test('invalidates all other codes of the same person, purpose and application', async () => {
     const { instance, clientId } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const sent: { challengeId: string; code: string }[] = [];
     for (let count = 0; count < 3; count += 1) {
-      const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+      const { challengeId } = (await requestCode(instance, clientId, VICTIM)).json.data;
       sent.push({ challengeId, code: instance.codeFor(VICTIM) });
       instance.clock.advance(30 * SECOND);
     }
-    const { challengeId } = (await ask(instance, other.clientId, VICTIM)).json.data;
+    const { challengeId } = (await requestCode(instance, other.clientId, VICTIM)).json.data;
     const elsewhere = { challengeId, code: instance.codeFor(VICTIM) };
-    const bobs = (await ask(instance, clientId, 'bob@example.com')).json.data.challengeId as string;
-    expect((await give(instance, sent[1]!.challengeId, sent[1]!.code)).status).toBe(200);
-    for (const { challengeId: id, code } of sent) expect((await give(instance, id, code)).status).not.toBe(200);
-    expect((await give(instance, elsewhere.challengeId, elsewhere.code)).status).toBe(200);
-    expect((await give(instance, bobs, instance.codeFor('bob@example.com'))).status).toBe(200);
+    const bobs = (await requestCode(instance, clientId, 'bob@example.com')).json.data.challengeId as string;
+    expect((await enterCode(instance, sent[1]!.challengeId, sent[1]!.code)).status).toBe(200);
+    for (const { challengeId: id, code } of sent) expect((await enterCode(instance, id, code)).status).not.toBe(200);
+    expect((await enterCode(instance, elsewhere.challengeId, elsewhere.code)).status).toBe(200);
+    expect((await enterCode(instance, bobs, instance.codeFor('bob@example.com'))).status).toBe(200);
   });
 
-  test('the same of codes for an action: those for other actions stay', async () => {
+  test('for an action invalidates the other codes for it, and keeps codes for other actions', async () => {
     const { instance, clientId } = await setUp();
     const { token } = await instance.signIn(clientId, VICTIM);
     const asked = async (path: string) => {
@@ -478,18 +478,18 @@ describe('what a right code leaves', () => {
   });
 });
 
-test('an office of people who mistype once each goes on signing in; whoever guesses there without being right does not', async () => {
+test('one mistyped code each does not lock out an office; guesses without a right code do', async () => {
   const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '3' });
   for (let count = 0; count < 8; count += 1) {
     const email = `colleague${count}@example.com`;
-    const { challengeId } = (await ask(instance, clientId, email)).json.data;
+    const { challengeId } = (await requestCode(instance, clientId, email)).json.data;
     const code = instance.codeFor(email);
-    expect((await give(instance, challengeId, wrong(code))).json.error).toBe('code_invalid');
-    expect((await give(instance, challengeId, code)).status).toBe(200);
+    expect((await enterCode(instance, challengeId, wrong(code))).json.error).toBe('code_invalid');
+    expect((await enterCode(instance, challengeId, code)).status).toBe(200);
   }
   const statuses: number[] = [];
   for (let count = 0; count < 4; count += 1) {
-    // A right code for an account of one's own forgives nothing that was tried at others'.
+    // A right code for one's own account forgives no guesses at other accounts.
     statuses.push((await guess(instance, clientId, { email: `victim${count}@example.com` })).status);
     if (count < 2) await instance.signIn(clientId, `own${count}@example.com`);
   }
@@ -508,7 +508,7 @@ describe('an office behind one address', () => {
     return { ...scene, visitor };
   }
 
-  test('whose visitors guess pauses codes for visitors, and for nobody who has signed in from there', async () => {
+  test('is locked for guessing visitors, but not for people who have signed in from there', async () => {
     const { instance, clientId, visitor } = await lockedOffice();
     for (let count = 0; count < 3; count += 1) expect((await visitor(count)).status).toBe(400);
     expect((await visitor(3)).status).toBe(429);
@@ -516,14 +516,14 @@ describe('an office behind one address', () => {
     instance.clock.advance(30 * SECOND);
     expect((await instance.trySignIn(clientId, 'ann@example.com')).status).toBe(200);
     expect((await visitor(4)).status).toBe(429);
-    // What she may do there she may not from an address that she never came from, once that is paused.
+    // Her exemption does not apply at a locked address from which she has never signed in.
     instance.peer = '198.51.100.1';
     for (let count = 5; count < 8; count += 1) expect((await visitor(count)).status).toBe(400);
     instance.clock.advance(30 * SECOND);
-    expect((await ask(instance, clientId, 'ann@example.com')).status).toBe(429);
+    expect((await requestCode(instance, clientId, 'ann@example.com')).status).toBe(429);
   });
 
-  test('whose own people mistype goes on for newcomers too; each address of theirs has its own few all the same', async () => {
+  test('stays open to newcomers when its own people mistype; each person keeps their own limit', async () => {
     const { instance, clientId, visitor } = await lockedOffice({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '6' });
     const own = () => guess(instance, clientId, { email: 'ann@example.com' });
     for (let count = 0; count < 6; count += 1) {
@@ -535,7 +535,7 @@ describe('an office behind one address', () => {
     expect((await instance.trySignIn(clientId, 'new@example.com')).status).toBe(200);
   });
 
-  test('within one /64 counts as one address, however they are numbered in it', async () => {
+  test('covers a whole /64 prefix', async () => {
     const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '1' });
     instance.peer = '2001:db8:0:7::1';
     await instance.signIn(clientId, VICTIM);
@@ -546,19 +546,19 @@ describe('an office behind one address', () => {
     expect((await instance.trySignIn(clientId, VICTIM)).status).toBe(200);
   });
 
-  test('knows a browser that has signed the person in, wherever it comes to', async () => {
+  test('recognises a browser in which the person has signed in elsewhere', async () => {
     const { instance, clientId, visitor } = await lockedOffice();
     instance.peer = '198.51.100.1';
     const cookie = await knownBrowser(instance, clientId, 'bob@example.com');
     instance.peer = OFFICE;
     for (let count = 0; count < 4; count += 1) await visitor(count);
-    expect((await ask(instance, clientId, 'bob@example.com')).status).toBe(429);
-    expect((await ask(instance, clientId, 'bob@example.com', cookie)).status).toBe(200);
+    expect((await requestCode(instance, clientId, 'bob@example.com')).status).toBe(429);
+    expect((await requestCode(instance, clientId, 'bob@example.com', cookie)).status).toBe(200);
   });
 });
 
 describe('the activity of an application', () => {
-  test('has each wrong code, with its address only where the person is a member', async () => {
+  test('contains each wrong code, with its e-mail address only if the person is a member', async () => {
     const { instance, clientId, applicationId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });
     const other = await instance.createApplication({ name: 'Other' });
     const { userId } = await instance.signIn(clientId, VICTIM);
@@ -585,8 +585,8 @@ describe('the activity of an application', () => {
   });
 });
 
-describe('codes of devices', () => {
-  test('guessed side by side from one client: ten on the page, whatever becomes of the rest', async () => {
+describe('device codes', () => {
+  test('are guessed ten times by one client on the page, even in 200 concurrent requests', async () => {
     const { instance } = await setUp();
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => instance.call('GET', '/device?code=BBBB-BBBB')),
@@ -595,7 +595,7 @@ describe('codes of devices', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(190);
   });
 
-  test('guessed by many people from one client: as many as the client has, also side by side', async () => {
+  test('are guessed as often as one client may, even by many people concurrently', async () => {
     const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_USER_CODES_PER_ADDRESS: '8' });
     const tokens: string[] = [];
     for (let count = 0; count < 10; count += 1)

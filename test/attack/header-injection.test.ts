@@ -1,4 +1,4 @@
-/** Header injection: no string of a caller's becomes a header, a recipient or a second message, in mails or in HTTP. */
+/** Header injection: no caller's text becomes a header, a recipient or a second message, in mail or HTTP. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { LIMITS } from '@/http/limits.ts';
@@ -12,7 +12,7 @@ setDefaultTimeout(120_000);
 
 const EVE = 'eve@evil.example';
 
-/** Ends of a line, of a head and of a message, in every spelling that some reader takes for one. */
+/** Ends of a line, a head and a message, in every spelling that some parser accepts. */
 const HOSTILE: readonly string[] = [
   `\r\nBcc: ${EVE}`,
   `\nBcc: ${EVE}`,
@@ -49,11 +49,11 @@ let server: TestMailServer;
 beforeAll(async () => void (server = await startMailServer()));
 afterAll(() => server.close());
 
-/** What a mail of ours has for a head; in any order. */
+/** The headers of our mails, sorted. */
 const HEAD = ['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'];
 
 describe('mails', () => {
-  test('of every kind there is are looked at', async () => {
+  test('of every kind are covered by these tests', async () => {
     const messages = join(import.meta.dir, '../../src/mail/messages');
     const kinds: string[] = [];
     for (const file of new Bun.Glob('*.ts').scanSync(messages))
@@ -63,7 +63,7 @@ describe('mails', () => {
   });
 
   test.each(Object.keys(LETTERS).map((name) => [name]))(
-    'take no header, recipient or message from a text: %s',
+    'get no header, recipient or message from a text: %s',
     async (name) => {
       const transport = smtpTransport({ url: server.url, from: 'Acme <no-reply@acme.example>' });
       try {
@@ -79,11 +79,11 @@ describe('mails', () => {
           expect(headers['to']).toBe('ada@example.com');
           expect(headers['from']).toBe('Acme <no-reply@acme.example>');
           expect([text, content.subject.match(/[\p{Cc}\p{Zl}\p{Zp}]/gu)]).toEqual([text, null]);
-          // What a mail server stores of the head is printable ASCII, and lines end as they should.
+          // The head is printable ASCII with proper line ends.
           const head = raw.slice(0, raw.indexOf('\r\n\r\n'));
           expect([text, /[^\x20-\x7e\r\n\t]|\r(?!\n)|(?<!\r)\n/.test(head)]).toEqual([text, false]);
           expect([text, head.split(/\r\n(?![ \t])/).filter((line) => /^bcc/i.test(line))]).toEqual([text, []]);
-          // One body of two parts: three marks of its boundary.
+          // A body of two parts contains its boundary three times.
           const boundary = /boundary="?([^";]+)"?/.exec(headers['content-type']!)![1]!;
           expect([text, raw.split(`--${boundary}`).length]).toEqual([text, 4]);
         }
@@ -94,7 +94,7 @@ describe('mails', () => {
   );
 });
 
-/** What is no address, and what some mail servers would take for two. */
+/** Texts that are no address, and texts that some mail servers take for two. */
 const ADDRESSES: readonly string[] = [
   ...HOSTILE.map((text) => `ada@example.com${text}`),
   ...HOSTILE.slice(0, 20).map((text) => `ada${text}@example.com`),
@@ -128,7 +128,7 @@ describe('addresses', () => {
   let clientId: string;
   let session: string;
   beforeAll(async () => {
-    // Without what slows a guesser down.
+    // Lifts the limits against guessing.
     const environment = Object.fromEntries(
       Object.values(LIMITS)
         .filter(({ env }) => /EMAIL|ADDRESS|ACCOUNT_CODES/.test(env))
@@ -138,7 +138,7 @@ describe('addresses', () => {
     ({ id, clientId } = await instance.createApplication());
     ({ token: session } = await instance.signIn(clientId, 'me@example.com'));
   });
-  // What any of them left behind is one mailbox, of a name that was typed as such.
+  // Every mail left behind has one mailbox as its recipient.
   afterEach(() => {
     const rows = instance.sqlite.query('SELECT DISTINCT recipient FROM mails').all() as { recipient: string }[];
     const odd = rows.filter(({ recipient }) => !/^[^\s<>,;:"()@\\[\]\p{C}]+@[a-z0-9.-]+$/u.test(recipient));
@@ -157,7 +157,7 @@ describe('addresses', () => {
     'a change of address': (email) => instance.call('POST', '/api/account/email', { token: session, body: { email } }),
   };
 
-  test.each(Object.keys(WAYS).map((name) => [name]))('are one mailbox or none, in %s', async (name) => {
+  test.each(Object.keys(WAYS).map((name) => [name]))('are one mailbox or refused, in %s', async (name) => {
     for (const email of ADDRESSES) {
       const { status } = await WAYS[name]!(email);
       expect([email, status < 500]).toEqual([email, true]);
@@ -180,7 +180,7 @@ describe('answers', () => {
     '%u000d%u000aX-Evil:1',
   ];
 
-  test('have no header of a caller’s making, whatever stands in path, query, headers or cookies', async () => {
+  test('contain no header injected through path, query, headers or cookies', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS: '1000000' } });
     const { id, clientId } = await instance.createApplication({ returnUrls: ['https://shop.example.com/'] });
     const targets = (text: string) => [
@@ -233,7 +233,7 @@ describe('answers', () => {
     }
   });
 
-  test('have no header of a stored text’s making', async () => {
+  test('contain no header injected through a stored text', async () => {
     const instance = await createInstance();
     for (const text of HOSTILE) {
       const token = instance.workspaceKey;

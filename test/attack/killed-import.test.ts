@@ -1,4 +1,4 @@
-/** The server is killed in the middle of an import: no row is half there, and sending the import again completes it. */
+/** The server is killed during an import: no row is half imported, and sending the import again completes it. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { faultsOf } from '../faults/promises.ts';
 import { emptyFolder, readDatabase, request, type RunningServer, run, startServer } from '../support/binary.ts';
@@ -38,7 +38,7 @@ async function listed(server: RunningServer, token: string, id: string): Promise
   return items.filter(({ email }) => email.startsWith('person'));
 }
 
-/** What a row became, without what is one's own: ids, and times. */
+/** A row's result without ids and times. */
 const plain = ({ email, ...record }: Listed) => {
   const text = JSON.stringify(record, (name, value) => (/(?:Id|At|^id)$/.test(name) ? undefined : value));
   return text
@@ -47,7 +47,7 @@ const plain = ({ email, ...record }: Listed) => {
     .replace(/Ada \d+/g, 'Ada N');
 };
 
-/** What is in the tables of one row, as counts: it is all there or not at all. */
+/** Rows per table: those of an imported row are all there or all missing. */
 const rowsPerTable = (folder: string) =>
   readDatabase(folder, (sqlite) => {
     const count = (sql: string) => (sqlite.query(sql).get() as { n: number }).n;
@@ -64,7 +64,7 @@ const rowsPerTable = (folder: string) =>
     };
   });
 
-test(`${KILLS} kills leave no row half imported; sent again, all are there, once`, async () => {
+test(`${KILLS} kills leave no row half imported; sending the import again imports each row once`, async () => {
   const { path: folder } = emptyFolder();
   const token = (await run(['key'], { cwd: folder })).stdout.trim();
   const env = { GATEHOUSE_WORKSPACE_KEY: token };
@@ -86,7 +86,7 @@ test(`${KILLS} kills leave no row half imported; sent again, all are there, once
   for (let kill = 0; kill < KILLS; kill += 1) {
     const answer = send().catch(() => null);
     const before = reached.at(-1) ?? 0;
-    // Killed when some of it is there: rows are done in parts.
+    // Killed after some of the batches.
     await Promise.race([
       answer,
       (async () => {

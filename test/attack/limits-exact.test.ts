@@ -1,4 +1,4 @@
-/** Limits against callers who ask all at once, or just after a restart: exactly as many get through as were set. */
+/** Limits under concurrent calls and after a restart: exactly as many calls get through as configured. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,11 +8,11 @@ import { type Answer, createInstance, type Instance } from '../support/instance.
 
 setDefaultTimeout(120_000);
 
-/** As many as are set, and how many ask at once. */
+/** The configured limit, and the number of concurrent calls. */
 const ALLOWED = 7;
 const AT_ONCE = 25;
 
-/** So that no other limit of the same call speaks first. */
+/** Raises every other limit of the same call. */
 const OTHERS = {
   GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000',
   GATEHOUSE_LIMIT_USER_CODES_PER_SESSION: '1000',
@@ -22,9 +22,9 @@ const OTHERS = {
 interface Scene {
   readonly clientId: string;
   readonly applicationId: string;
-  /** Of a member. */
+  /** The token of a member's session. */
   readonly session: string;
-  /** Of the application. */
+  /** The client secret of the application. */
   readonly secret: string;
 }
 
@@ -50,7 +50,7 @@ const introspect = (instance: Instance, clientId: string, secret: string) =>
 
 const UNKNOWN_CODE = 'BBBB-BBBB';
 
-/** One use of each limit that is counted; of the others, `RECORDED_ELSEWHERE` says which test holds them to their number. */
+/** One use of each counted limit; `RECORDED_ELSEWHERE` names the tests of the others. */
 const USES: Partial<Record<LimitName, Attempt>> = {
   sessionPerMinute: asPerson('POST', '/api/v1/session'),
   failuresPerAddressPerMinute: (instance) => instance.call('POST', '/api/v1/session', { token: 'est_nonsense' }),
@@ -80,7 +80,7 @@ const USES: Partial<Record<LimitName, Attempt>> = {
   exportsPerPerson: asPerson('GET', '/api/account/export'),
 };
 
-/** Those whose uses are rows, by the test that holds them to their number. */
+/** Limits whose uses are rows, with the test file that covers each. */
 const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
   wrongCodesPerEmail: 'attack/guessing-codes.test.ts',
   wrongCodesPerBrowser: 'attack/guessing-codes.test.ts',
@@ -105,7 +105,7 @@ const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
 async function setScene(environment: Record<string, string>): Promise<{ instance: Instance; scene: Scene }> {
   const instance = await createInstance({ environment: { ...OTHERS, ...environment } });
   const { id, clientId } = await instance.createApplication();
-  // A window of its own for what the scene itself uses up, and not at its very edge.
+  // Starts a new window after the setup's own calls, and not at its very edge.
   const { token } = await instance.signIn(clientId, 'ada@example.com');
   instance.clock.advance(DAY + SECOND);
   const { json } = await instance.call('POST', `/api/applications/${id}/rotate-secret`, {
@@ -114,7 +114,7 @@ async function setScene(environment: Record<string, string>): Promise<{ instance
   return { instance, scene: { applicationId: id, clientId, session: token, secret: json.data.clientSecret } };
 }
 
-/** How many of so many at once are not told to wait. */
+/** Returns how many of `AT_ONCE` concurrent calls are not answered 429. */
 async function letThrough(instance: Instance, scene: Scene, attempt: Attempt, from = 0): Promise<number> {
   const answers = await Promise.all(
     Array.from({ length: AT_ONCE }, (_, index) => attempt(instance, scene, from + index)),
@@ -125,7 +125,7 @@ async function letThrough(instance: Instance, scene: Scene, attempt: Attempt, fr
   return answers.filter(({ status }) => status !== 429).length;
 }
 
-test('every limit is held to its number here, or in a test that is named', () => {
+test('every limit is tested here or in a named test file', () => {
   const missing = (Object.keys(LIMITS) as LimitName[]).filter(
     (name) => !(name in USES) && !(name in RECORDED_ELSEWHERE) && !(name in HERE),
   );
@@ -138,9 +138,9 @@ test('every limit is held to its number here, or in a test that is named', () =>
   }
 });
 
-describe('asked for all at once', () => {
+describe('concurrent calls', () => {
   test.each(Object.entries(USES) as [LimitName, Attempt][])(
-    '%s: exactly as many get through as were set, none after a restart, and as many again in the next window',
+    '%s: exactly as many get through as configured, none after a restart, and as many in the next window',
     async (name, attempt) => {
       const { env, windowMs } = LIMITS[name] as { env: string; windowMs: number };
       const { instance, scene } = await setScene({ [env]: String(ALLOWED) });
@@ -156,19 +156,22 @@ describe('asked for all at once', () => {
   test.each([
     ['perMinute', MINUTE, { perMinute: ALLOWED, perDay: 1000 }],
     ['perDay', DAY, { perMinute: 1000, perDay: ALLOWED }],
-  ])('a key’s %s: the same, and what the minute refuses does not use up the day', async (_, windowMs, rateLimits) => {
-    const { instance, scene } = await setScene({});
-    const { token } = await instance.createKey(scene.applicationId, { rateLimits });
-    const use: Attempt = (at) => at.call('GET', `/api/applications/${scene.applicationId}`, { token });
-    expect(await letThrough(instance, scene, use)).toBe(ALLOWED);
-    const restarted = await instance.restart();
-    expect(await letThrough(restarted, scene, use)).toBe(0);
-    instance.clock.advance(windowMs);
-    expect(await letThrough(restarted, scene, use)).toBe(ALLOWED);
-  });
+  ])(
+    'a key’s %s: exactly as many get through, and the minute’s refusals do not count for the day',
+    async (_, windowMs, rateLimits) => {
+      const { instance, scene } = await setScene({});
+      const { token } = await instance.createKey(scene.applicationId, { rateLimits });
+      const use: Attempt = (at) => at.call('GET', `/api/applications/${scene.applicationId}`, { token });
+      expect(await letThrough(instance, scene, use)).toBe(ALLOWED);
+      const restarted = await instance.restart();
+      expect(await letThrough(restarted, scene, use)).toBe(0);
+      instance.clock.advance(windowMs);
+      expect(await letThrough(restarted, scene, use)).toBe(ALLOWED);
+    },
+  );
 });
 
-/** Whose uses are rows: one of a kind each. */
+/** One test for each limit whose uses are rows. */
 const HERE: Partial<Record<LimitName, () => Promise<void>>> = {
   async codeCooldownSeconds() {
     const { instance, scene } = await setScene({});
@@ -233,8 +236,11 @@ function codeMails({ sqlite }: Instance): number {
   return (row as { n: number }).n;
 }
 
-describe('asked for all at once, where each use is on record', () => {
-  test.each(Object.entries(HERE))('%s: exactly as many as were set, restart or not', async (_, prove) => {
-    await prove();
-  });
+describe('concurrent calls of which each use is stored', () => {
+  test.each(Object.entries(HERE))(
+    '%s: exactly as many get through as configured, even after a restart',
+    async (_, prove) => {
+      await prove();
+    },
+  );
 });

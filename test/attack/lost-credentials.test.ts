@@ -1,4 +1,4 @@
-/** Attack: whoever signed in with a stolen passkey, or through a provider, stays in after it was taken away. */
+/** Attack: a thief who signed in with a stolen passkey or through a provider stays in after its removal. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { as, type Person, problemOf, prove } from '../modules/account/account.ts';
@@ -32,7 +32,7 @@ const endsIn = (instance: Instance, applicationId: string) =>
   instance.events(applicationId).flatMap(({ type, data }) => (type === 'user.session_revoked' ? [data] : []));
 
 describe('the removal of a passkey', () => {
-  test('ends the sessions made with it, in every application, and no other', async () => {
+  test('ends the sessions made with it, in every application, and no others', async () => {
     const { instance, application, sister, ada, enter, remove } = await setUp();
     const thieves = [await enter(), await enter(sister.clientId)];
     const other = await register(instance, ada.token);
@@ -46,14 +46,14 @@ describe('the removal of a passkey', () => {
       ]);
   });
 
-  test('ends the asking session too, where it is one of them', async () => {
+  test('ends the requesting session too if it was made with it', async () => {
     const { instance, enter, remove } = await setUp();
     const session = await enter();
     expect((await remove('', session)).json.data.sessionsEnded).toBe(1);
     expect(await isAlive(instance, session)).toBe(false);
   });
 
-  test('ends all others as well where that is asked for, in the reach of the asking session', async () => {
+  test('also ends all other sessions that the requesting session can reach, on request', async () => {
     const { instance, sister, ada, enter, remove } = await setUp();
     const tenant = await given.tenant(instance);
     const thief = await enter();
@@ -66,7 +66,7 @@ describe('the removal of a passkey', () => {
     for (const session of [ada, elsewhere]) expect(await isAlive(instance, session)).toBe(true);
   });
 
-  test('refuses the device that such a session has let in and that has not come yet', async () => {
+  test('refuses an approved device without a key if its session was made with the passkey', async () => {
     const { instance, application, ada, enter, remove } = await setUp();
     const devices = devicesOf(instance, application);
     const [letInByThief, letInByAda] = [await devices.begin(), await devices.begin()];
@@ -77,7 +77,7 @@ describe('the removal of a passkey', () => {
     expect(await devices.outcome(letInByAda)).toBe('Bearer');
   });
 
-  test('ends sessions by passkey of which it is not known which one they were made with', async () => {
+  test('ends passkey sessions that do not record which passkey they were made with', async () => {
     const { instance, enter, remove } = await setUp();
     const old = await enter();
     instance.sqlite.run("UPDATE sessions SET credential_id = NULL WHERE method = 'passkey'");
@@ -85,7 +85,7 @@ describe('the removal of a passkey', () => {
     expect(await isAlive(instance, old)).toBe(false);
   });
 
-  test('ends all of the person’s, where very many were made with it', async () => {
+  test('ends all sessions of the person if very many were made with the passkey', async () => {
     const { instance, application, ada, enter, remove } = await setUp();
     const thief = await enter();
     await given.sessions(instance, application, ada.userId, 300);
@@ -98,7 +98,7 @@ describe('the removal of a passkey', () => {
     expect(await isAlive(instance, ada)).toBe(false);
   });
 
-  test('changes nothing where it is refused', async () => {
+  test('changes nothing if it is refused', async () => {
     const { instance, enter, remove } = await setUp();
     const session = await enter();
     instance.clock.advance(10 * MINUTE);
@@ -108,7 +108,7 @@ describe('the removal of a passkey', () => {
 });
 
 describe('the removal of an identity at a provider', () => {
-  test('ends the sessions made with it: the first one, which made it, and later ones', async () => {
+  test('ends the sessions made with it, including the first, which created it', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const enter = async (claims?: Record<string, unknown>) =>

@@ -1,4 +1,4 @@
-/** Mail to anybody: what a key can have this server send to addresses of its choice, in an hour. */
+/** Mail to strangers: how much a key can have this server send per hour to addresses of its choice. */
 import { describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const LIMIT = 'GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE';
 const addresses = (count: number, name = 'victim') =>
   Array.from({ length: count }, (_, index) => `${name}${index}@example.com`);
 
-/** Mails that are no codes, of all workspaces. */
+/** Mails without a code, of all workspaces. */
 const mails = ({ sqlite }: Instance): number =>
   (sqlite.query('SELECT count(*) AS n FROM mails WHERE code IS NULL').get() as { n: number }).n;
 
@@ -24,7 +24,7 @@ const recipients = ({ sqlite }: Instance): string[] =>
 interface Scene {
   readonly instance: Instance;
   readonly id: string;
-  /** As a key of the application alone. */
+  /** Calls with the application's key. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   pendingWork(): Promise<unknown>;
 }
@@ -50,7 +50,7 @@ async function addPending({ call }: Scene, emails: readonly string[]): Promise<R
 
 const runDue = async ({ services }: Instance) => services.tasks.runOnce();
 
-/** The refusal of one mail too many. */
+/** Expects the refusal for an exhausted mail budget. */
 function expectSpent({ status, json, headers }: Answer, perHour: number): void {
   expect(status).toBe(429);
   expect(json.error).toBe('rate_limited');
@@ -63,7 +63,7 @@ function expectSpent({ status, json, headers }: Answer, perHour: number): void {
 }
 
 describe('one application key', () => {
-  test('has 1,000 mails an hour queued to 2,000 addresses of its choice; the rest waits, and nothing is lost', async () => {
+  test('queues 1,000 mails an hour for 2,000 addresses; the rest waits, and none is lost', async () => {
     const scene = await setUp();
     const { instance, call } = scene;
     const emails = addresses(2000);
@@ -73,7 +73,7 @@ describe('one application key', () => {
     await runDue(instance);
     expect(mails(instance)).toBe(1000);
     expect(await scene.pendingWork()).toMatchObject({ kind: 'decide_pending', done: 1000, total: 2000 });
-    // All are let in at once, told or not.
+    // All are let in at once, before their mails are sent.
     const listed = await call('GET', '/beta-interests?status=pending');
     expect(listed.json.data.items).toEqual([]);
 
@@ -86,7 +86,7 @@ describe('one application key', () => {
     expect(await scene.pendingWork()).toBeNull();
   });
 
-  test('is held to the mails of the hour after a restart as well', async () => {
+  test('keeps its hourly limit after a restart', async () => {
     const scene = await setUp(10);
     await addPending(scene, addresses(30));
     await scene.call('POST', '/beta-policy', { policy: 'auto_accept', notify: true });
@@ -99,7 +99,7 @@ describe('one application key', () => {
     expect(mails(scene.instance)).toBe(10);
   });
 
-  test('cannot approve or decline with a mail when none is left: 429 with the reason, and nothing is changed', async () => {
+  test('gets 429 with the reason for a decision with a mail beyond the budget, which changes nothing', async () => {
     const scene = await setUp(2);
     const { instance, call } = scene;
     const ids = await addPending(scene, addresses(4));
@@ -114,13 +114,13 @@ describe('one application key', () => {
     expect(instance.auditKinds()).toHaveLength(audited);
     const { items } = (await call('GET', '/beta-interests?status=pending')).json.data;
     expect(items.map(({ id }: { id: string }) => `/beta-interests/${id}`).sort()).toEqual([three!, four!].sort());
-    // What sends no mail goes on.
+    // Calls without a mail still succeed.
     expect((await call('POST', `${three}/approve`, {})).status).toBe(200);
     expect((await call('POST', `${four}/decline`, {})).status).toBe(200);
     expect(mails(instance)).toBe(2);
   });
 
-  test('that asks twenty times at once gets as many as are left', async () => {
+  test('gets as many mails from 20 concurrent calls as are left', async () => {
     const scene = await setUp(7);
     const ids = Object.values(await addPending(scene, addresses(20)));
     const answers = await Promise.all(
@@ -131,7 +131,7 @@ describe('one application key', () => {
     expect(mails(scene.instance)).toBe(7);
   });
 
-  test('leaves those of another workspace, and the codes of its own people, untouched', async () => {
+  test('does not affect another workspace’s budget or sign-in codes of its own people', async () => {
     const scene = await setUp(3);
     const { instance } = scene;
     await addPending(scene, addresses(10));
@@ -149,7 +149,7 @@ describe('one application key', () => {
   });
 });
 
-test('four workspaces of one maker queue the mails of one budget together; another’s mails go on', async () => {
+test('four workspaces made by one account share one mail budget; another maker’s mails still go out', async () => {
   const instance = await createInstance({ environment: { [LIMIT]: '100', GATEHOUSE_LIMIT_WORKSPACES_PER_DAY: '4' } });
   const { token } = await instance.signIn('console', 'owner@example.com');
   const made: Awaited<ReturnType<typeof given.workspaceMadeBy>>[] = [];
@@ -161,14 +161,14 @@ test('four workspaces of one maker queue the mails of one budget together; anoth
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
   for (const answer of answers.filter(({ status }) => status !== 200)) expectSpent(answer, 100);
   expect(mails(instance)).toBe(100);
-  // The first workspace is of no maker, and its budget is its own.
+  // The first workspace has no maker, and a budget of its own.
   const own = await invite(instance.workspaceKey, 'colleague@example.org');
   expect([own.status, own.headers.get('ratelimit-remaining')]).toEqual([200, '99']);
   instance.clock.advance(HOUR);
   expect((await invite(made[0]!.workspaceKey, 'later@example.org')).status).toBe(200);
 });
 
-test('workspaces whose maker was taken out of them go on with the budget as it is spent', async () => {
+test('workspaces whose maker was removed from them keep the spent budget', async () => {
   const instance = await createInstance({ environment: { [LIMIT]: '2' } });
   const first = await instance.signIn('console', 'owner@example.com');
   await instance.call('POST', '/api/workspace/members', {
@@ -182,7 +182,7 @@ test('workspaces whose maker was taken out of them go on with the budget as it i
   ] as const;
   const call = (key: string, method: string, path: string, body?: object) =>
     instance.call(method, `/api/workspace/members${path}`, { token: key, body });
-  // Somebody else owns both from here on.
+  // From here on another person owns both.
   for (const { workspaceId } of made) {
     const path = `?workspaceId=${workspaceId}`;
     const other = await call(maker.token, 'POST', path, { email: 'owner@example.com', role: 'owner' });
@@ -199,7 +199,7 @@ test('workspaces whose maker was taken out of them go on with the budget as it i
     expectSpent(await call(workspaceKey, 'POST', '', { email: 'two@example.org', role: 'member' }), 2);
 });
 
-test('a launch pauses when no mail is left and goes on hour by hour, each person told once', async () => {
+test('a launch pauses when the mail budget is spent, resumes each hour, and mails each person once', async () => {
   const scene = await setUp(100);
   const { instance, call } = scene;
   const emails = addresses(250);
@@ -215,11 +215,11 @@ test('a launch pauses when no mail is left and goes on hour by hour, each person
   }
   expect(recipients(instance).sort()).toEqual(emails.toSorted());
   expect(await scene.pendingWork()).toBeNull();
-  // It waits, and does not fail over and over.
+  // It waits instead of failing repeatedly.
   expect(instance.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
 });
 
-test('a trail whose last mail was the last of the hour is done, and waits for nothing', async () => {
+test('a background task whose last mail was the last of the hour is complete', async () => {
   const scene = await setUp(150);
   await addPending(scene, addresses(150));
   await scene.call('POST', '/beta-policy', { policy: 'auto_accept', notify: true });
@@ -232,7 +232,7 @@ test('a trail whose last mail was the last of the hour is done, and waits for no
   expect(await scene.pendingWork()).toBeNull();
 });
 
-test('invitations to a workspace are counted, also of somebody who is taken out and invited again', async () => {
+test('workspace invitations are counted, even for a person who is removed and invited again', async () => {
   const { instance } = await setUp(3);
   const token = instance.workspaceKey;
   const invite = (email: string) =>
@@ -251,7 +251,7 @@ test('invitations to a workspace are counted, also of somebody who is taken out 
   expect((await invite('other@example.com')).status).toBe(200);
 });
 
-test('a webhook released and quarantined over and over fills no mailbox of its owners', async () => {
+test('a webhook that is repeatedly released and quarantined does not flood its owners’ mailboxes', async () => {
   const gone = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status: 410 }) });
   try {
     const instance = await createInstance({
@@ -276,7 +276,7 @@ test('a webhook released and quarantined over and over fills no mailbox of its o
   }
 });
 
-test('nothing queues a mail past the budget but codes, and notices to people of their own account', async () => {
+test('only codes and notices to people about their own account bypass the mail budget', async () => {
   const SRC = join(import.meta.dir, '../../src');
   const asked: Record<string, string> = {
     'mail/notice.ts': 'what was done to somebody’s own account',

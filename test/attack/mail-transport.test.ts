@@ -1,4 +1,6 @@
-/** Whoever stands between this server and its mail server: codes and the password never cross a network in plain text. */
+/**
+ * Attack on the network between this server and its mail server: codes and the password are never sent in plain text.
+ */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SMTPServer } from 'smtp-server';
 import { SECOND } from '@/core/clock.ts';
@@ -14,7 +16,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A mail server whose offer of STARTTLS is missing, as if somebody had cut it out; it keeps every line it is sent. */
+/** A mail server whose STARTTLS offer was stripped; it records every line it receives. */
 function startStripped() {
   const lines: string[] = [];
   const server = Bun.listen<{ isData: boolean }>({
@@ -68,12 +70,12 @@ async function mailCode(instance: Instance): Promise<string> {
 const stored = ({ sqlite }: Instance) =>
   sqlite.query('SELECT status, last_error AS lastError FROM mails').get() as { status: string; lastError: string };
 
-/** An address of this machine that is not known as loopback. */
+/** An address of this machine that is not recognised as loopback. */
 const ELSEWHERE = '0.0.0.0';
 
 describe('smtp:// to another host', () => {
   test.each(['', '?requireTLS=false', '?ignoreTLS=true', '?opportunisticTLS=true', '?secure=false'])(
-    'whose STARTTLS is cut out is given neither code nor password (%s); log and outbox say why',
+    'sends neither code nor password without STARTTLS (%s); log and outbox say why',
     async (parameters) => {
       const { lines, port } = startStripped();
       const instance = await instanceSendingTo(`smtp://user:hunter2@${ELSEWHERE}:${port}${parameters}`);
@@ -82,7 +84,7 @@ describe('smtp:// to another host', () => {
       expect(sent).not.toMatch(/^(?:AUTH|MAIL|RCPT|DATA)/m);
       for (const secret of [code, 'hunter2', Buffer.from('\0user\0hunter2').toString('base64')])
         expect(sent).not.toContain(secret);
-      // It stays queued: the settings are to be mended, not the mail.
+      // The mail stays queued, since the settings are at fault.
       expect(stored(instance)).toMatchObject({ status: 'queued', lastError: expect.stringContaining('STARTTLS') });
       expect(stored(instance).lastError).toContain('?tls=optional');
       const log = instance.logLines.join('');
@@ -91,7 +93,7 @@ describe('smtp:// to another host', () => {
     },
   );
 
-  test('is sent to in plain text where the operator has said so', async () => {
+  test('sends in plain text if the operator allows it', async () => {
     const { lines, port } = startStripped();
     const instance = await instanceSendingTo(`smtp://user:hunter2@${ELSEWHERE}:${port}?tls=optional`);
     await mailCode(instance);
@@ -99,7 +101,7 @@ describe('smtp:// to another host', () => {
     expect(lines).toContain('RCPT TO:<ada@example.com>');
   });
 
-  test.each(['', '?tls=optional'])('is sent to under TLS where STARTTLS is offered (%s)', async (parameters) => {
+  test.each(['', '?tls=optional'])('sends under TLS if STARTTLS is offered (%s)', async (parameters) => {
     const secured: boolean[] = [];
     const server = new SMTPServer({
       authOptional: true,
@@ -122,7 +124,7 @@ describe('smtp:// to another host', () => {
     expect(secured).toEqual([true]);
   });
 
-  test('goes on once the settings are mended', async () => {
+  test('resumes once the settings are corrected', async () => {
     const { port } = startStripped();
     const instance = await instanceSendingTo(`smtp://${ELSEWHERE}:${port}`);
     await mailCode(instance);
@@ -132,14 +134,14 @@ describe('smtp:// to another host', () => {
   });
 });
 
-test.each(['127.0.0.1', 'localhost'])('smtp:// to %s may go in plain text', async (host) => {
+test.each(['127.0.0.1', 'localhost'])('smtp:// to %s may send in plain text', async (host) => {
   const { port } = startStripped();
   const instance = await instanceSendingTo(`smtp://${host}:${port}`);
   await mailCode(instance);
   expect(stored(instance).status).toBe('sent');
 });
 
-test('the setting takes ?tls=optional and nothing else for tls', () => {
+test('the setting accepts ?tls=optional and no other value of tls', () => {
   const { smtpUrl } = SETTINGS;
   for (const query of ['', '?tls=optional']) expect(smtpUrl.parse(`smtp://mail.example.com:587${query}`)).toBeString();
   for (const query of ['?tls=none', '?tls=', '?tls=Optional', '?tls=false'])

@@ -1,4 +1,6 @@
-/** Workspaces without end: an account makes so many in all and so many in a day, whatever it does at once or from where. */
+/**
+ * Unlimited workspaces: an account makes a fixed number in total and per day, concurrently or not, from any address.
+ */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR, isoTime, SECOND } from '@/core/clock.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
@@ -12,7 +14,7 @@ async function ownerOf(instance: Instance): Promise<string> {
   return (await instance.signIn('console', 'owner@example.com')).token;
 }
 
-/** Another owner of the instance's first workspace. */
+/** Creates another owner of the instance's first workspace. */
 async function secondOwner(instance: Instance): Promise<string> {
   const token = await ownerOf(instance);
   const body = { email: 'second@example.com', role: 'owner' };
@@ -24,7 +26,7 @@ const countOf = ({ sqlite }: Instance) =>
   (sqlite.query('SELECT count(*) AS n FROM workspaces').get() as { n: number }).n;
 
 describe('an account that makes workspaces', () => {
-  test('makes three in 24 hours; the fourth is 429 and says when, and the day goes on from the oldest', async () => {
+  test('makes three in 24 hours; the fourth gets 429 with the time at which the oldest expires', async () => {
     const instance = await createInstance();
     const token = await ownerOf(instance);
     const since = instance.clock.now();
@@ -52,7 +54,7 @@ describe('an account that makes workspaces', () => {
     expect((await make(instance, token)).status).toBe(429);
   });
 
-  test('makes ten in all; the eleventh is 409 on any day and names the setting', async () => {
+  test('makes ten in total; the eleventh gets 409 on any day, naming the setting', async () => {
     const instance = await createInstance();
     const token = await ownerOf(instance);
     for (let made = 0; made < 10; made += 1) {
@@ -69,7 +71,7 @@ describe('an account that makes workspaces', () => {
     expect(countOf(instance)).toBe(11);
   });
 
-  test('makes no more with a hundred calls at once', async () => {
+  test('makes no more with a hundred concurrent calls', async () => {
     const instance = await createInstance({ environment: { [IN_ALL!]: '5', [A_DAY!]: '100' } });
     const token = await ownerOf(instance);
     const answers = await Promise.all(Array.from({ length: 100 }, () => make(instance, token)));
@@ -78,7 +80,7 @@ describe('an account that makes workspaces', () => {
     expect(countOf(instance)).toBe(6);
   });
 
-  test('is counted by what it has made, not by what it owns or still belongs to', async () => {
+  test('is counted by the workspaces it has made, not by those it owns or belongs to', async () => {
     const instance = await createInstance({ environment: { [A_DAY!]: '1' } });
     const [first, second] = [await ownerOf(instance), await secondOwner(instance)];
     const workspaceId: string = (await make(instance, first)).json.data.id;
@@ -90,19 +92,19 @@ describe('an account that makes workspaces', () => {
     const { items } = (await instance.call('GET', path + query, { token: again })).json.data;
     const { id } = items.find(({ email }: { email: string }) => email === 'owner@example.com');
     expect((await instance.call('DELETE', `${path}/${id}${query}`, { token: again })).status).toBe(200);
-    // Leaving a workspace frees no place; being given one takes none.
+    // Leaving a workspace frees no slot; receiving one takes none.
     expect((await make(instance, first)).status).toBe(429);
     expect((await make(instance, second)).status).toBe(200);
   });
 
-  test('is held to it after a restart', async () => {
+  test('is still limited after a restart', async () => {
     const instance = await createInstance({ environment: { [A_DAY!]: '1' } });
     const token = await ownerOf(instance);
     expect((await make(instance, token)).status).toBe(200);
     expect((await make(await instance.restart(), token)).status).toBe(429);
   });
 
-  test('is held to neither in an ephemeral instance, where each test may make its own', async () => {
+  test('is not limited in an ephemeral instance, where each test may make its own workspaces', async () => {
     const instance = await createInstance({ mode: 'ephemeral', environment: { [A_DAY!]: '1', [IN_ALL!]: '1' } });
     const token = await ownerOf(instance);
     for (let made = 0; made < 12; made += 1) expect((await make(instance, token)).status).toBe(200);

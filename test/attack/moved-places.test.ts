@@ -1,4 +1,4 @@
-/** Attack: whoever gains an account in one workspace moves its address and takes its place in another's private beta. */
+/** Attack: a member of one workspace moves their address and takes over a place on another's private beta. */
 import { describe, expect, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
@@ -13,7 +13,7 @@ interface Beta {
   readonly token: string;
 }
 
-/** A person of the instance's own workspace who is approved in the private beta of another one. */
+/** A person of the instance's own workspace who is approved in another's private beta. */
 async function setUp() {
   const instance = await createInstance();
   const shop = await instance.createApplication();
@@ -36,7 +36,7 @@ async function list(instance: Instance, beta: Beta, email: string, status: strin
 const close = (instance: Instance, beta: Beta) =>
   manage(instance, beta, 'POST', '/signin-gate', { gate: 'private_beta' });
 
-/** `address: status` of everybody on the list. */
+/** `address: status` of each entry on the waitlist. */
 async function listed(instance: Instance, beta: Beta): Promise<Record<string, string>> {
   const { json } = await manage(instance, beta, 'GET', '/beta-interests');
   return Object.fromEntries(json.data.items.map(({ email, status }: any) => [email, status]));
@@ -58,7 +58,7 @@ async function undo(instance: Instance, email: string): Promise<void> {
 
 describe('the owner of a workspace without a mail server', () => {
   test.each(['approved', 'pending', 'declined'])(
-    'reads no mail of a person of theirs who is %s on the list of another workspace',
+    'reads no mail of their member who is %s on another workspace’s waitlist',
     async (status) => {
       const instance = await createInstance();
       const shop = await instance.createApplication();
@@ -79,7 +79,7 @@ describe('the owner of a workspace without a mail server', () => {
     },
   );
 
-  test('reads none of a person who is listed there at a former address', async () => {
+  test('reads no mail of a person who is on another waitlist with a former address', async () => {
     const { instance, shop, person } = await setUp();
     await changeEmail(instance, person, NEW);
     await enter(instance, { application: shop, token: '' }, NEW);
@@ -92,7 +92,7 @@ describe('the owner of a workspace without a mail server', () => {
 });
 
 describe('a place in a private beta', () => {
-  test('stays at its address while the new one was proved in another workspace alone', async () => {
+  test('stays at its old address while the new one is proved only in another workspace', async () => {
     const { instance, shop, beta, person } = await setUp();
     expect((await changeEmail(instance, person, NEW)).status).toBe(200);
     expect(await listed(instance, beta)).toEqual({ [OLD]: 'approved' });
@@ -101,11 +101,11 @@ describe('a place in a private beta', () => {
     await as(instance, person)('GET', '/overview');
     expect(await listed(instance, beta)).toEqual({ [OLD]: 'approved' });
     expect(instance.auditKinds(beta.application.id)).not.toContain('beta.moved');
-    // Not to the address alone either: another account with it is a stranger.
+    // The old address alone gives no access either: an account that takes it is a different person.
     expect(problemOf(await enter(instance, beta, OLD))).toEqual([403, 'email_archived']);
   });
 
-  test('follows with the first code that the new address gives there, and is on record', async () => {
+  test('moves at the first code that the new address enters there, and the move is recorded', async () => {
     const { instance, beta, person } = await setUp();
     await changeEmail(instance, person, NEW);
     const entered = await enter(instance, beta, NEW);
@@ -117,7 +117,7 @@ describe('a place in a private beta', () => {
     expect(instance.auditKinds(beta.application.id).filter((kind) => kind === 'beta.moved')).toHaveLength(1);
   });
 
-  test('follows from an address two changes back, in all applications of the workspace', async () => {
+  test('moves from an address two changes back, in all applications of the workspace', async () => {
     const { instance, beta, person } = await setUp();
     const { json } = await instance.call('POST', '/api/applications', { token: beta.token, body: { name: 'Second' } });
     const second = { application: json.data as Application, token: beta.token };
@@ -132,7 +132,7 @@ describe('a place in a private beta', () => {
     ]);
   });
 
-  test('follows at once in the workspace of the session that proved the address', async () => {
+  test('moves at once in the workspace of the session that proved the address', async () => {
     const { instance, shop, person } = await setUp();
     const own = { application: shop, token: instance.workspaceKey };
     await list(instance, own, OLD, 'approved');
@@ -140,7 +140,7 @@ describe('a place in a private beta', () => {
     expect(await listed(instance, own)).toEqual({ [NEW]: 'approved' });
   });
 
-  test('follows at once in the workspaces of a member who changes their address in the console', async () => {
+  test('moves at once in the workspaces of a member who changes their address in the console', async () => {
     const { instance, shop, beta } = await setUp();
     const own = { application: shop, token: instance.workspaceKey };
     for (const one of [own, beta]) await list(instance, one, 'owner@example.com', 'approved');
@@ -150,7 +150,7 @@ describe('a place in a private beta', () => {
     expect(await listed(instance, beta)).toEqual({ [OLD]: 'approved', 'owner@example.com': 'approved' });
   });
 
-  test('takes the place of a request that nobody has decided, and never of a decision', async () => {
+  test('replaces an undecided request, and never a decision', async () => {
     for (const [status, after] of [
       ['pending', { [NEW]: 'approved' }],
       ['approved', { [OLD]: 'approved', [NEW]: 'approved' }],
@@ -168,7 +168,7 @@ describe('a place in a private beta', () => {
 });
 
 describe('the undo of a change of address', () => {
-  test('puts back every place that has followed, wherever, and leaves the thief none', async () => {
+  test('moves every place back, in every workspace, and leaves the thief none', async () => {
     const { instance, shop, beta, person } = await setUp();
     const own = { application: shop, token: instance.workspaceKey };
     await list(instance, own, OLD, 'approved');
@@ -180,7 +180,7 @@ describe('the undo of a change of address', () => {
     expect((await enter(instance, beta, OLD)).json.data.userId).toBe(person.userId);
   });
 
-  test('takes no place along that the new address had of its own', async () => {
+  test('does not move places that the new address had before', async () => {
     const { instance, beta, person } = await setUp();
     const third = await given.tenant(instance, 'Tenant three');
     const elsewhere = { application: third.application, token: third.workspaceKey };
@@ -191,7 +191,7 @@ describe('the undo of a change of address', () => {
     expect(await listed(instance, beta)).toEqual({ [OLD]: 'approved' });
   });
 
-  test('puts a place back through a chain of changes, to where it stood at each', async () => {
+  test('moves a place back through a chain of changes, to its address at each', async () => {
     const { instance, beta, person } = await setUp();
     await changeEmail(instance, person, 'between@example.org');
     expect((await enter(instance, beta, 'between@example.org')).status).toBe(200);
@@ -205,7 +205,7 @@ describe('the undo of a change of address', () => {
     expect(await listed(instance, beta)).toEqual({ [OLD]: 'approved' });
   });
 
-  test('drops the place that has followed where the workspace has listed the first address anew', async () => {
+  test('drops the moved place if the workspace has listed the first address again', async () => {
     const { instance, beta, person } = await setUp();
     await changeEmail(instance, person, NEW);
     await enter(instance, beta, NEW);

@@ -1,6 +1,6 @@
 /**
- * Every value that serves once, at every place that takes one: whatever was made for one purpose, person and application is
- * refused at all the others and changes nothing there, and still serves where it belongs.
+ * Every single-use value at every operation that takes one: a value of one purpose, person and application is refused
+ * everywhere else, changes nothing there, and still works where it belongs.
  */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
@@ -17,13 +17,13 @@ const BOB = 'bob@example.com';
 const NEW_ADDRESS = 'ada@new.example.com';
 const OWNER = 'owner@example.com';
 
-/** A value: the id it goes by, and what proves that one has it. */
+/** A value: its id, and the secret that proves possession. */
 interface Value {
   readonly id: string;
   readonly secret: string;
 }
 
-/** Tables in which a place that takes a value changes something. */
+/** Tables that an accepted value changes. */
 const OUTCOMES = [
   'users',
   'email_aliases',
@@ -72,7 +72,7 @@ async function createWorld() {
   const as = (who: Who) => (method: string, path: string, body?: unknown) =>
     call(method, path, body, people[who].token);
 
-  /** What concerns the person everywhere needs a proof, each its own. */
+  /** Changes to the person's global data need a proof, one for each. */
   for (const who of Object.keys(people) as Who[])
     for (const proof of [{}, { purpose: 'email_change', target: NEW_ADDRESS }, { purpose: 'account_deletion' }]) {
       const { challengeId } = (await as(who)('POST', '/api/account/proof', proof)).json.data;
@@ -92,11 +92,11 @@ async function createWorld() {
   const lifecycle = (applicationId: string, step: string, body: object, token: string) =>
     call('POST', `/api/applications/${applicationId}/lifecycle/${step}`, body, token);
 
-  /** A browser that is on its own way through the provider. */
+  /** A browser in the middle of its own provider flow. */
   const stranger = createBrowser(instance);
   await stranger.visit(`/api/auth/google/start?clientId=${shop.clientId}&returnTo=${encodeURIComponent(RETURN_TO)}`);
   expect(stranger.cookies.size).toBe(1);
-  /** What the provider answered to the flow of a state. */
+  /** The provider's answer to the flow with a given state. */
   const flows = new Map<string, Record<string, string>>();
   const flowOf = (query: URLSearchParams): Value => {
     const state = query.get('state')!;
@@ -196,7 +196,9 @@ async function createWorld() {
   return { scene, instance, values, places, outcomes, people, as, shop, other, tenant, signInCode, call };
 }
 
-/** Where each belongs; those after the first are as right, and not tried. Anybody may approve what shows them its code. */
+/**
+ * The places that accept each value; only the first is tried. Any user may approve a device that shows them its code.
+ */
 const HOME: Record<string, readonly string[]> = {
   'sign-in code': ['sign-in'],
   'proof code': ['proof of ada in shop'],
@@ -212,24 +214,24 @@ const HOME: Record<string, readonly string[]> = {
   'user code': ['approval of ada in shop', 'approval of bob in shop'],
 };
 
-/** A page sends the browser on, with what was achieved. */
+/** A page redirects the browser with the result. */
 const isTaken = ({ status, headers }: Answer) =>
   status === 200 || (status === 302 && /#(token|linked)=/.test(headers.get('location') ?? ''));
 
-describe('a value that serves once', () => {
+describe('a single-use value', () => {
   let world: Awaited<ReturnType<typeof createWorld>>;
   beforeAll(async () => void (world = await createWorld()));
 
-  test('each has a home, and every home is a place', () => {
+  test('has a place that accepts it, and every such place exists', () => {
     expect(Object.keys(HOME).sort()).toEqual(Object.keys(world.values).sort());
     for (const homes of Object.values(HOME)) for (const home of homes) expect(world.places).toHaveProperty([home]);
   });
 
-  // The last ones end what the others need.
+  // The last values end what the others need.
   const ORDER = Object.keys(HOME).filter((name) => !['address code', 'deletion code', 'lifecycle code'].includes(name));
   test.each([...ORDER, 'address code', 'lifecycle code', 'deletion code'])('%s', async (name) => {
     const isLast = name === 'lifecycle code' || name === 'deletion code';
-    // An archived application takes nothing any more, so its last values are tried in a world of their own.
+    // An archived application accepts nothing, so its last values are tried in a separate world.
     const { values, places, outcomes, scene } = isLast ? await createWorld() : world;
     scene.provider.claims = { sub: name, email: ADA, email_verified: true };
     const value = await values[name]!();
@@ -243,12 +245,12 @@ describe('a value that serves once', () => {
     const home = await places[homes[0]!]!(value);
     expect([name, isTaken(home), home.status, isTaken(home) ? '' : home.text]).toEqual([name, true, home.status, '']);
     const again = await places[homes[0]!]!(value);
-    // Whoever has approved may say so twice; nothing comes of it.
+    // A repeated approval is accepted and has no effect.
     if (name !== 'user code') expect([name, isTaken(again)]).toEqual([name, false]);
   });
 });
 
-test('a code is right for its own challenge only: of no other purpose, person or application', async () => {
+test('a code is valid only for its own challenge, purpose, person and application', async () => {
   const { as, people, shop, other, tenant, signInCode, call, instance } = await createWorld();
   type Who = keyof typeof people;
   const confirm = (path: string, who: Who) => (body: object) => as(who)('POST', path, body);
@@ -271,7 +273,7 @@ test('a code is right for its own challenge only: of no other purpose, person or
   const values: Value[] = [];
   for (const [, make] of made) {
     let value = await make();
-    // One in a million is the same by chance.
+    // Two codes are equal by chance one time in a million.
     while (values.some(({ secret }) => secret === value.secret)) value = await make();
     values.push(value);
   }

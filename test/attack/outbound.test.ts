@@ -1,6 +1,6 @@
 /**
- * Requests forged through this server: every spelling of an address that is nobody else's business, through every place that
- * takes an address. A canary listens on loopback, in both families; no connection may ever reach it.
+ * Server-side request forgery: every spelling of an internal address, through every operation that takes a URL. A
+ * canary listens on loopback, on IPv4 and IPv6; no connection may reach it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { BlockList } from 'node:net';
@@ -14,7 +14,7 @@ import { type Answer, createInstance, type Instance } from '../support/instance.
 
 setDefaultTimeout(120_000);
 
-/** What a hostile zone answers. */
+/** The answers of a hostile DNS zone. */
 const ZONE: Record<string, string[]> = {
   'loop.evil.example': ['127.0.0.1'],
   'loop6.evil.example': ['::1'],
@@ -39,7 +39,7 @@ const ZONE: Record<string, string[]> = {
 
 const NAMES = Object.keys(ZONE);
 
-/** As they are written into an address, before the port. */
+/** Hosts as written into a URL, before the port. */
 const HOSTS: readonly string[] = [
   ...NAMES,
   ...NAMES.map((name) => `${name}.`),
@@ -130,7 +130,7 @@ const canary = { port: 0, connections: [] as string[], stop() {} };
 let instance: Instance;
 let application: Application;
 let path: string;
-/** Documents of providers that are somewhere on the public net, by address. */
+/** Documents of providers on the public internet, by address. */
 const published = new Map<string, object>();
 
 beforeAll(async () => {
@@ -147,7 +147,7 @@ beforeAll(async () => {
   try {
     listeners.push(Bun.listen<undefined>({ hostname: '::1', port: four.port, socket: note('IPv6') }));
   } catch {
-    // A machine without IPv6 has nothing there to be reached.
+    // A machine without IPv6 has no listener there.
   }
   canary.stop = () => listeners.forEach((listener) => listener.stop(true));
 
@@ -175,7 +175,7 @@ afterAll(() => canary.stop());
 const asAdmin = (method: string, rest: string, body?: unknown): Promise<Answer> =>
   instance.call(method, `${path}${rest}`, { token: instance.workspaceKey, body });
 
-/** With the canary's port, and with none; by both schemes, and some that are no web's. */
+/** URLs with the canary's port and without one, in http, https and other schemes. */
 const urlsOf = (host: string): string[] => {
   const at = /^([^#?/\\;\s]*)([\s\S]*)$/.exec(host)!;
   const withPort = `${at[1]}:${canary.port}${at[2]}`;
@@ -188,15 +188,15 @@ const URLS = (): string[] => [
   ...[22, 25, 53, 110, 6379, 11211].map((port) => `https://127.0.0.1:${port}/`),
 ];
 
-test('the canary hears a guard that lets loopback through, in both families', async () => {
+test('the canary notices a guard that lets loopback through, on IPv4 and IPv6', async () => {
   const open = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
   const request = { method: 'GET', timeoutMs: 2000, maxBytes: 0 } as const;
   await open({ ...request, url: `http://127.0.0.1:${canary.port}/` });
   expect(canary.connections.splice(0)).toEqual(['IPv4']);
 });
 
-describe('no connection reaches loopback, link-local, private or metadata addresses', () => {
-  test('as a webhook, made with it or changed to it', async () => {
+describe('a loopback, link-local, private or metadata address', () => {
+  test('is not connected to as a webhook, new or changed', async () => {
     const { json } = await asAdmin('POST', '/webhooks', { url: 'https://hooks.example.com/', events: ['*'] });
     const changeable = json.data.id as string;
     let taken = 0;
@@ -219,12 +219,12 @@ describe('no connection reaches loopback, link-local, private or metadata addres
     await instance.db.write(SYSTEM_ACTOR, (unit) =>
       emit(unit, { type: 'user.banned', applicationId: application.id, data: { userId: 'usr_1' } }),
     );
-    // Names are judged when they are resolved: the test would show nothing if none came as far.
+    // Names are judged when they are resolved; the test is void unless some get that far.
     expect(taken).toBeGreaterThan(NAMES.length / 2);
     expect(canary.connections).toEqual([]);
   });
 
-  test('as a legal URL', async () => {
+  test('is not connected to as a legal URL', async () => {
     let taken = 0;
     for (const url of URLS()) {
       const set = await asAdmin('PATCH', '', { legalUrls: { terms: url, privacy: url, imprint: url } });
@@ -241,7 +241,7 @@ describe('no connection reaches loopback, link-local, private or metadata addres
     expect(canary.connections).toEqual([]);
   });
 
-  test('as an issuer of an identity provider', async () => {
+  test('is not connected to as the issuer of an identity provider', async () => {
     let taken = 0;
     for (const issuer of URLS()) {
       const set = await asAdmin('PUT', '/identity-provider', { issuer, clientId: 'c', clientSecret: 's' });
@@ -256,7 +256,7 @@ describe('no connection reaches loopback, link-local, private or metadata addres
   });
 
   test.each(['token_endpoint', 'jwks_uri', 'userinfo_endpoint'])(
-    'as the %s that a provider publishes of itself',
+    'is not connected to as the %s in a provider’s metadata',
     async (endpoint) => {
       const { privateKey, publicKey } = await generateKeyPair('RS256');
       const keys = [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'RS256' }];
@@ -282,7 +282,7 @@ describe('no connection reaches loopback, link-local, private or metadata addres
         expect([url, started.status]).toEqual([url, 302]);
         begun += 1;
         const asked = new URL(started.headers.get('location')!).searchParams;
-        // All that comes before the address in question is as it should be.
+        // Every step before the tested address is valid.
         const idToken = await new SignJWT({ nonce: asked.get('nonce') })
           .setProtectedHeader({ alg: 'RS256', kid: 'k' })
           .setIssuer(issuer)
@@ -294,7 +294,7 @@ describe('no connection reaches loopback, link-local, private or metadata addres
         published.set(`${issuer}/token`, { access_token: 'a', token_type: 'Bearer', id_token: idToken });
         const back = await browser.visit(`/api/auth/google/callback?code=x&state=${asked.get('state')}`);
         expect([url, back.status]).toEqual([url, 502]);
-        // It came as far as that.
+        // The flow reached that step.
         const step = { token_endpoint: 'token endpoint', jwks_uri: 'id_token', userinfo_endpoint: 'userinfo' }[
           endpoint
         ];
@@ -306,14 +306,14 @@ describe('no connection reaches loopback, link-local, private or metadata addres
   );
 });
 
-test('no redirect of a page that may be reached leads to one that may not', async () => {
+test('no redirect from a public page is followed to an internal address', async () => {
   const opened = new BlockList();
   opened.addAddress('127.0.0.2');
   let target = '';
   const outside = Bun.serve({
     hostname: '127.0.0.2',
     port: 0,
-    // As a hostile server writes it: no client of ours repairs it beforehand.
+    // Answers as a hostile server would, with no client normalising the address first.
     fetch: () => new Response(null, { status: 302, headers: { location: target } }),
   });
   try {

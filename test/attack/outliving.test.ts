@@ -1,4 +1,4 @@
-/** What goes on working after the right it rests on is gone: keys made with a device, drafts behind a seat. */
+/** Access that must not outlive its reason: keys made with a device, drafts open to workspace members. */
 import { describe, expect, test } from 'bun:test';
 import { findConsole } from '@/store/applications.ts';
 import * as given from '../support/given.ts';
@@ -23,7 +23,7 @@ const mint = async (instance: Instance, token: string, path = '/api/workspace/ap
   return json.data as { id: string; token: string; deviceKeyId: string | null };
 };
 
-/** Whether the key manages, and whether a backend that verifies it is told that it is good. */
+/** Returns whether the key manages, and whether a backend that verifies it accepts it. */
 async function works({ instance, application }: World, token: string): Promise<[number, boolean]> {
   const { status } = await instance.call('GET', `/api/applications/${application.id}`, { token });
   const verdict = await instance.call('POST', '/api/v1/verify', { token: instance.workspaceKey, body: { token } });
@@ -49,7 +49,7 @@ describe('keys made with a console device', () => {
     ['rests, as its person does', (world) => world.console.setStatus(world.eve.userId, 'paused')],
   ];
 
-  test.each(ENDS)('end when the device %s, and so do those made with them in turn', async (_, end) => {
+  test.each(ENDS)('end when the device %s, and so do keys made with those keys', async (_, end) => {
     const world = await createWorld();
     const { instance, application, device } = world;
     const ofWorkspace = await mint(instance, device.token);
@@ -65,7 +65,7 @@ describe('keys made with a console device', () => {
     expect((await works(world, independent.token))[0]).toBe(200);
   });
 
-  test('are on record as ended with it', async () => {
+  test('are recorded as ended with the device', async () => {
     const { instance, eve, device } = await createWorld();
     const { id } = await mint(instance, device.token);
     await instance.call('DELETE', `/api/account/devices/${device.id}`, { token: eve.token });
@@ -73,7 +73,7 @@ describe('keys made with a console device', () => {
     expect(json.data.items.find((key: { id: string }) => key.id === id).revokedAt).toBeString();
   });
 
-  test('are the only ones that it, or they, may rotate: whoever rotates a key has its token', async () => {
+  test('are the only keys that the device or they may rotate, since rotating returns a token', async () => {
     const world = await createWorld();
     const { instance, device, owner } = world;
     const independent = await mint(instance, instance.workspaceKey);
@@ -96,7 +96,7 @@ describe('keys made with a console device', () => {
   });
 });
 
-describe('who is taken out of a workspace', () => {
+describe('a person removed from a workspace', () => {
   async function inApplication(world: World, isPublished: boolean) {
     const { instance, owner } = world;
     const { json } = await instance.call('POST', '/api/applications', {
@@ -113,7 +113,7 @@ describe('who is taken out of a workspace', () => {
   const see = ({ instance }: World, token: string) => instance.call('POST', '/api/v1/session', { token });
   const me = ({ instance }: World, token: string) => instance.call('GET', '/api/me/roles', { token });
 
-  test('loses its drafts at once: sessions, devices, and the way back in', async () => {
+  test('loses its drafts at once: sessions, devices and new sign-ins', async () => {
     const world = await createWorld();
     const draft = await inApplication(world, false);
     expect([(await see(world, draft.eve.token)).status, (await me(world, draft.device.token)).status]).toEqual([
@@ -130,7 +130,7 @@ describe('who is taken out of a workspace', () => {
     expect(ended.map(({ data }) => (data as { reason: string }).reason)).toEqual(['removed_from_workspace']);
   });
 
-  test('loses betas that they are not on the list of; what is open to everyone stays theirs', async () => {
+  test('loses a private beta without a place on its waitlist; applications open to everyone stay accessible', async () => {
     const world = await createWorld();
     const beta = await inApplication(world, true);
     await given.application(world.instance, beta.id, { signinGate: 'private_beta' });
@@ -140,7 +140,7 @@ describe('who is taken out of a workspace', () => {
     expect([(await see(world, beta.eve.token)).status, (await see(world, open.token)).status]).toEqual([401, 200]);
   });
 
-  test('of one of two keeps the drafts of the other', async () => {
+  test('keeps the drafts of their other workspace', async () => {
     const world = await createWorld();
     const { instance, owner, memberId } = world;
     const draft = await inApplication(world, false);

@@ -1,4 +1,6 @@
-/** Bodies and queries that parsers stumble over, at every operation that takes one: refused in plain words, and quickly. */
+/**
+ * Bodies and queries that break parsers, at every operation that takes one: refused quickly and with a clear error.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { isOfClients, type Operation } from '@/http/operation.ts';
@@ -16,13 +18,13 @@ const named = (list: readonly Operation[]) => list.map((operation) => [operation
 const withBody = instance.app.operations.filter(({ body }) => body);
 const propertiesOf = ({ body }: Operation) => Object.keys((body!['properties'] ?? {}) as object);
 
-/** Sends a text as the body of an operation, to what is there, as somebody who may. */
+/** Sends a text as an operation's body, to existing resources, with sufficient rights. */
 async function sendBody(operation: Operation, body: string, by?: string) {
   const token = by ?? (await world.tokenFor(operation));
   return send(world, operation.method, addressOf(operation, world.ids), { token, body });
 }
 
-/** Sends texts that must be refused, and leave everything as it was. */
+/** Expects texts to be refused without a change. */
 async function expectRefused(operation: Operation, texts: readonly string[]): Promise<void> {
   const token = await world.tokenFor(operation);
   const before = dumpTables(instance);
@@ -34,7 +36,7 @@ async function expectRefused(operation: Operation, texts: readonly string[]): Pr
   expect(dumpTables(instance)).toEqual(before);
 }
 
-/** A page has no code: there the status says it. */
+/** A page has no error code, so its status decides. */
 const isInvalid = ({ status, json }: Pick<Answer, 'status' | 'json'>) => [
   status,
   json === undefined && status === 400 ? 'invalid_request' : (json?.errorMessage ?? json?.error),
@@ -44,7 +46,7 @@ describe('depth', () => {
   const nested = (depth: number, open: string, close: string) => `${open.repeat(depth)}1${close.repeat(depth)}`;
   const DEEP = 200_000;
 
-  test.each(named(withBody))('%s: a body that is very deep is refused', async (_, operation) => {
+  test.each(named(withBody))('%s: refuses a deeply nested body', async (_, operation) => {
     const bombs = [
       nested(20_000, '[', ']'),
       ...propertiesOf(operation).map((name) => `{${JSON.stringify(name)}:${nested(33, '[{"a":', '}]')}}`),
@@ -53,7 +55,7 @@ describe('depth', () => {
   });
 
   test.each([[nested(DEEP, '[', ']')], [nested(100_000, '{"a":', '}')], [nested(40_000, '[{"signinMethods":', '}]')]])(
-    'is said to be the reason',
+    'is named as the reason',
     async (value) => {
       const { status, json } = await instance.call('POST', '/api/applications', {
         token: instance.workspaceKey,
@@ -70,7 +72,7 @@ describe('width', () => {
   const wide = (parts: (index: number) => string, [open, close]: string, count: number) =>
     `${open}${Array.from({ length: count }, (_, index) => parts(index)).join(',')}${close}`;
 
-  test.each(named(withBody))('%s: a body that is very wide is refused, with few words', async (_, operation) => {
+  test.each(named(withBody))('%s: refuses a very wide body with a short answer', async (_, operation) => {
     const texts = [
       wide((index) => `"k${index}":1`, '{}', 5000),
       ...propertiesOf(operation).flatMap((name) => [
@@ -88,8 +90,8 @@ describe('width', () => {
   });
 });
 
-describe('names of what every object has', () => {
-  test.each(named(withBody))('%s: are unknown fields like any other', async (_, operation) => {
+describe('names of Object.prototype', () => {
+  test.each(named(withBody))('%s: are refused as unknown fields', async (_, operation) => {
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
     await expectRefused(
       operation,
@@ -98,7 +100,7 @@ describe('names of what every object has', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('do not stand in for a parameter of a query, or of a form', async () => {
+  test('do not replace a parameter of a query or a form', async () => {
     const token = instance.workspaceKey;
     for (const name of ['__proto__', 'constructor']) {
       const { status } = await send(world, 'GET', `/api/applications/${world.applicationId}/users?${name}=1`, {
@@ -109,14 +111,14 @@ describe('names of what every object has', () => {
         body: `client_id=${world.clientId}&${name}=1`,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       });
-      // OAuth has unknown parameters ignored.
+      // OAuth requires unknown parameters to be ignored.
       expect([form.status, typeof form.json.device_code]).toEqual([200, 'string']);
     }
   });
 });
 
-describe('what is given twice', () => {
-  test('in JSON is one field, and what is judged of it is what is stored', async () => {
+describe('a duplicate', () => {
+  test('field in JSON is validated by the value that is stored', async () => {
     const { status, json } = await instance.call('POST', `/api/applications/${world.applicationId}/api-keys`, {
       token: instance.workspaceKey,
       body: '{"name":"first","access":"full","access":"read","name":"second"}',
@@ -126,21 +128,21 @@ describe('what is given twice', () => {
 
   const listing = instance.app.operations.filter(({ query }) => query?.properties['limit']);
 
-  test.each(named(listing))('%s: in a query is refused', async (_, operation) => {
+  test.each(named(listing))('%s: is refused in a query', async (_, operation) => {
     const token = await world.tokenFor(operation);
     const address = `${addressOf(operation, world.ids)}?limit=1&limit=200`;
     const answer = await send(world, 'GET', address, { token });
     expect([...isInvalid(answer), answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'limit']);
   });
 
-  test('as a workspace names none: who reads the first and who reads the last would differ', async () => {
+  test('workspace parameter is refused, since parsers differ in which value they read', async () => {
     const address = `/api/workspace?workspaceId=${instance.workspaceId}&workspaceId=wsp_01h455vb4pex5vsknk084sn02q`;
     const answer = await send(world, 'GET', address, { token: instance.workspaceKey });
     expect(isInvalid(answer)).toEqual([400, 'invalid_request']);
   });
 });
 
-describe('text that no text can be', () => {
+describe('invalid Unicode text', () => {
   type Path = readonly (string | number)[];
 
   function* textsIn(value: unknown, path: Path = []): Generator<Path> {
@@ -163,7 +165,7 @@ describe('text that no text can be', () => {
   const BAD = ['a\0b', '\ud800', 'x\udc00', '\ud83dx'];
 
   test.each(named(withBody.filter(({ isUndocumented }) => !isUndocumented)))(
-    '%s: is refused in every field of text',
+    '%s: is refused in every text field',
     async (_, operation) => {
       const schema = description.at(operation).requestBody!.content['application/json']!.schema;
       const fitting = arbitraryOf(schema, description, 0);
@@ -180,7 +182,7 @@ describe('text that no text can be', () => {
     },
   );
 
-  test('is named by its field where nothing else is wrong with it', async () => {
+  test('is reported with its field if everything else is valid', async () => {
     for (const description of BAD) {
       const { json } = await instance.call('POST', `/api/applications/${world.applicationId}/roles`, {
         token: instance.workspaceKey,
@@ -192,7 +194,7 @@ describe('text that no text can be', () => {
     }
   });
 
-  test('in a token makes it a wrong one, in a row of an import that row', async () => {
+  test('makes a token invalid, and in an import only its own row', async () => {
     const key = await instance.createKey(world.applicationId);
     for (const bad of BAD) {
       const verdict = await send(world, 'POST', '/api/v1/verify', { token: key.token, body: { token: bad } });
@@ -219,7 +221,7 @@ describe('text that no text can be', () => {
 describe('wrong types', () => {
   const WRONG = ['null', 'true', '0', '-1.5e308', '"text"', '[]', '{}', '[[]]', '[null]', '{"length":1}'];
 
-  test.each(named(withBody))('%s: no field breaks it', async (_, operation) => {
+  test.each(named(withBody))('%s: break no field', async (_, operation) => {
     for (const name of propertiesOf(operation))
       for (const wrong of WRONG) {
         const { status, text } = await sendBody(operation, `{${JSON.stringify(name)}:${wrong}}`);
@@ -228,6 +230,6 @@ describe('wrong types', () => {
   });
 });
 
-test('none of it is a fault in the log', () => {
+test('none of these requests logs a fault', () => {
   expect(instance.logLines.filter((line) => JSON.parse(line).msg === 'request failed')).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * Accounts made in somebody's name before they come: whoever was in them by another's word is out once the person has shown
- * that the mailbox is theirs.
+ * Accounts created in somebody's name before they arrive: the creator loses all access once the person proves that
+ * the mailbox is theirs.
  */
 import { describe, expect, test } from 'bun:test';
 import { HOUR } from '@/core/clock.ts';
@@ -14,8 +14,8 @@ import type { Instance } from '../support/instance.ts';
 const VICTIM = 'victim@example.com';
 const TAKEN_FOR_VICTIM = { sub: 'mallory', email: VICTIM };
 
-/** A shop whose own provider takes anybody's word for an address, and somebody who has used that. */
-async function squatted() {
+/** A shop whose own provider verifies no addresses, and an attacker who has used that. */
+async function squatAccount() {
   const scene = await createScene({
     environment: { GATEHOUSE_GOOGLE_ISSUER: '', GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '' },
   });
@@ -34,8 +34,8 @@ const isAlive = async (instance: Instance, token: string) =>
   (await instance.call('POST', '/api/v1/session', { token })).status === 200;
 
 describe('an account squatted through a provider that verifies nothing', () => {
-  test('is the victim’s alone once they sign in by a code: session, passkey, device and identity are gone', async () => {
-    const { instance, application, userId, token } = await squatted();
+  test('belongs to the victim alone once they sign in by code: session, passkey, device and identity are gone', async () => {
+    const { instance, application, userId, token } = await squatAccount();
     const { passkey } = await register(instance, token);
     const { token: device } = await devicesOf(instance, application).connect({ token });
     expect((await instance.call('GET', '/api/me/roles', { token: device })).status).toBe(200);
@@ -49,7 +49,7 @@ describe('an account squatted through a provider that verifies nothing', () => {
     const held = async (path: string) =>
       (await instance.call('GET', `/api/account/${path}`, { token: victim.token })).json.data.items;
     for (const path of ['passkeys', 'providers', 'devices']) expect(await held(path)).toEqual([]);
-    // Told, on record, and mailed to the one whose mailbox it is.
+    // The removal emits an event, is recorded, and is mailed to the mailbox's holder.
     expect(instance.events(application.id)).toContainEqual({
       type: 'user.identity_changed',
       data: { userId, changed: ['provider', 'passkey'] },
@@ -61,8 +61,8 @@ describe('an account squatted through a provider that verifies nothing', () => {
     expect(mail).toEqual({ recipient: VICTIM, subject: 'Your e-mail address was confirmed' });
   });
 
-  test('so that a device let in just before gets no key after', async () => {
-    const { instance, application, token } = await squatted();
+  test('gives no key to a device that was approved just before', async () => {
+    const { instance, application, token } = await squatAccount();
     const devices = devicesOf(instance, application);
     const codes = await devices.begin();
     expect((await devices.decide('approve', codes.user_code, { token })).status).toBe(200);
@@ -70,8 +70,8 @@ describe('an account squatted through a provider that verifies nothing', () => {
     expect(await devices.outcome(codes)).toBe('access_denied');
   });
 
-  test('does not follow the victim into another tenant: neither session nor identity counts there', async () => {
-    const { scene, instance, token } = await squatted();
+  test('does not follow the victim to another tenant: neither session nor identity is valid there', async () => {
+    const { scene, instance, token } = await squatAccount();
     const tenant = await given.tenant(instance);
     const victim = await instance.signIn(tenant.application.clientId, VICTIM);
     const there = await instance.call('GET', `/api/me/roles?applicationId=${tenant.application.id}`, { token });
@@ -82,18 +82,18 @@ describe('an account squatted through a provider that verifies nothing', () => {
     expect(sessions.text).not.toContain(tenant.application.id);
     expect(await isAlive(instance, token)).toBe(false);
     expect(await isAlive(instance, victim.token)).toBe(true);
-    // A second subject of that provider is not let in any more: others know the person by now.
+    // A second subject of that provider is refused, since other tenants know the person now.
     expect(fragmentOf(await scene.signIn({ sub: 'second', email: VICTIM }))).toEqual({ error: 'link_required' });
   });
 
-  test('is not joined with an account that the same provider vouches for afterwards', async () => {
-    const { scene } = await squatted();
+  test('is not joined with an account that the same provider vouches for later', async () => {
+    const { scene } = await squatAccount();
     expect(fragmentOf(await scene.signIn({ sub: 'victim', email: VICTIM }))).toEqual({ error: 'email_unverified' });
   });
 });
 
-describe('before the victim comes', () => {
-  test('an account does not come into being by a provider that does not vouch', async () => {
+describe('before the victim arrives', () => {
+  test('a provider that does not vouch for the address creates no account', async () => {
     const scene = await createScene();
     const before = scene.count('users');
     for (const email_verified of [false, undefined, 'true', 1])
@@ -103,7 +103,7 @@ describe('before the victim comes', () => {
     expect(scene.count('users')).toBe(before);
   });
 
-  test('a change of address that was begun stays open to nobody', async () => {
+  test('a pending change of address gives access to nobody', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const mallory = await instance.signIn(application.clientId, 'mallory@example.com');
@@ -119,7 +119,7 @@ describe('before the victim comes', () => {
     expect(asked.status).toBe(200);
     const code = instance.codeFor(VICTIM);
     const victim = await instance.signIn(application.clientId, VICTIM);
-    // Even with the code, the address is the victim's by now.
+    // The code does not help either: the address is the victim's by now.
     const confirmed = await instance.call('POST', '/api/account/email/confirm', {
       token: mallory.token,
       body: { challengeId: asked.json.data.challengeId, code },
@@ -130,7 +130,7 @@ describe('before the victim comes', () => {
     expect(json.email).toBe(VICTIM);
   });
 
-  test('an import leaves no way in, whatever it says of them', async () => {
+  test('an import creates no sign-in method, whatever it says of the person', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     await instance.call('POST', `/api/applications/${application.id}/users/bulk`, {
@@ -142,7 +142,7 @@ describe('before the victim comes', () => {
     expect((await personOf(scene, await scene.signIn({ sub: 'victim', email: VICTIM }))).userId).toBe(userId);
   });
 
-  test('the owner that a setup link has made keeps the console’s passkeys: nobody else could have made them', async () => {
+  test('an owner made by a setup link keeps the console’s passkeys, since nobody else can have made them', async () => {
     const scene = await createScene();
     const { instance } = scene;
     const owner = await instance.signIn('console', 'owner@example.com');

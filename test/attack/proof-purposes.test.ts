@@ -1,4 +1,4 @@
-/** Proofs: each is good for the one thing it was asked for, whatever else the session would do with it. */
+/** Proofs: each is valid for the one action it was requested for, whatever else the session attempts. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { as, problemOf, type Proof, prove, toMoveTo } from '../modules/account/account.ts';
@@ -11,7 +11,7 @@ const ONE = 'one@new.example';
 const TWO = 'two@new.example';
 const HOME = { kind: 'billing', recipient: 'Ada', line1: '1 Long Lane', city: 'London', country: 'GB' };
 
-/** Somebody who is a customer of two tenants and has given one of them an address; two identities count everywhere. */
+/** A customer of two tenants who has given one of them an address; two identities are valid everywhere. */
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
@@ -56,8 +56,8 @@ const NAMES = [
   'profile',
 ];
 
-describe('a code that was asked for', () => {
-  test.each([...NAMES, 'nothing'])('for %s confirms that and no more', async (name) => {
+describe('a code', () => {
+  test.each([...NAMES, 'nothing'])('for %s confirms that action and no other', async (name) => {
     const { instance, there, proofs, things } = await setUp();
     if (name !== 'nothing') await prove(instance, there, proofs[name]);
     for (const [thing, attempt] of Object.entries(things)) {
@@ -71,7 +71,7 @@ describe('a code that was asked for', () => {
     if (again) expect([400, 404, 'refused']).toContain((await again()) as number | string);
   });
 
-  test.each(NAMES)('for %s makes a stale session as fresh as it says, and no other one', async (name) => {
+  test.each(NAMES)('for %s refreshes a stale session only if that is its purpose', async (name) => {
     const { instance, there, call, proofs } = await setUp();
     instance.clock.advance(11 * MINUTE);
     await prove(instance, there, proofs[name]);
@@ -80,7 +80,7 @@ describe('a code that was asked for', () => {
   });
 });
 
-test('a proof is over with the change that it was for, and with the address that it went to', async () => {
+test('a proof ends with the change it was for, and with the address it was sent to', async () => {
   const { instance, there, call } = await setUp();
   await prove(instance, there, { purpose: 'account_export' });
   await prove(instance, there, toMoveTo(ONE));
@@ -92,7 +92,7 @@ test('a proof is over with the change that it was for, and with the address that
   expect(problemOf(await call('GET', '/export'))).toEqual([403, 'reauthentication_required']);
 });
 
-test('a proof whose time is set in the future by a clock that goes back is none', async () => {
+test('a proof dated in the future by a clock that went back is invalid', async () => {
   const { instance, there, call } = await setUp();
   await prove(instance, there, { purpose: 'account_export' });
   instance.sqlite.run("UPDATE code_challenges SET consumed_at = consumed_at + 86400000 WHERE purpose = 'proof'");

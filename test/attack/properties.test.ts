@@ -1,6 +1,6 @@
 /**
- * Requests made from the description, by chance: whatever is sent, nothing breaks, and every answer is one that the
- * description promises. `FUZZ_SEED` and `FUZZ_RUNS` look further; a failure prints its seed.
+ * Property-based requests generated from the description: nothing breaks, and every answer matches the description.
+ * `FUZZ_SEED` and `FUZZ_RUNS` widen the search; a failure prints its seed.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -21,15 +21,15 @@ const description = await describeApi(world.instance);
 const documented = world.instance.app.operations.filter(({ isUndocumented }) => !isUndocumented);
 
 const ajv = new Ajv2020({ strict: false, allErrors: false });
-// What it exports has itself as `default`, which is how its types see it.
+// The package exports itself as `default`, which is how its types see it.
 formats.default(ajv);
-// Said to people and programs; no library of ours judges them.
+// Formats for readers and other programs; none of our libraries checks them.
 for (const format of ['idn-email', 'iso-3166-1-alpha-2', 'iso-4217', 'iana-time-zone', 'bcp-47'])
   ajv.addFormat(format, true);
 ajv.addSchema({ $id: 'api', components: description.components });
 const compiled = new Map<object, (value: unknown) => boolean>();
 
-/** What is wrong with an answer's body; null where it is as described. */
+/** Returns what is wrong with an answer's body; null if it matches the description. */
 function mismatch(schema: Schema, value: unknown): string | null {
   let check = compiled.get(schema);
   if (!check) {
@@ -92,7 +92,7 @@ async function attempt(operation: Operation, { ids, query, body }: Try): Promise
 }
 
 test.each(documented.map((operation) => [operation.id, operation] as const))(
-  '%s: nothing breaks it, and it answers as described',
+  '%s: survives every request and answers as described',
   async (_, operation) => {
     await fc.assert(
       fc.asyncProperty(tries(operation, world), async (one) => {
@@ -103,7 +103,7 @@ test.each(documented.map((operation) => [operation.id, operation] as const))(
   },
 );
 
-test('none of it has polluted what every object has, or is in the log as a fault', () => {
+test('these requests neither pollute Object.prototype nor log a fault', () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   const faults = world.instance.logLines.filter((line) => JSON.parse(line).msg === 'request failed');
   expect(faults).toEqual([]);

@@ -1,4 +1,7 @@
-/** Whose word counts where: an issuer is not trusted as such, but a client at it, and an application's in its workspace. */
+/**
+ * Trust in providers: it belongs to a client at an issuer, not to the issuer, and an application's client counts in
+ * its workspace only.
+ */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { insertIdentity } from '@/store/provider-identities.ts';
@@ -19,14 +22,14 @@ const identities = ({ instance }: Scene) =>
 const signedIn = (landed: Answer) => 'token' in fragmentOf(landed);
 const errorOf = (landed: Answer) => fragmentOf(landed)['error'];
 
-/** How the console is entered through the operator's own client. */
+/** Signs in to the console through the operator's own client. */
 async function enterConsole(scene: Scene, claims: Record<string, unknown>): Promise<Answer> {
   scene.provider.claims = claims;
   return scene.comeBack(await scene.begin({ clientId: 'console', returnTo: CONSOLE }));
 }
 
 describe('a client of an application at the operator’s issuer', () => {
-  test('does not mint a workspace key: it is not for a key of one application, and speaks for nobody in the console', async () => {
+  test('cannot be set by an application key, and signs nobody in to the console', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     await instance.signIn('console', OWNER);
@@ -36,7 +39,7 @@ describe('a client of an application at the operator’s issuer', () => {
       clientId: 'mallory',
     });
     expect([set.status, set.json.error]).toEqual([403, 'forbidden']);
-    // Nor when the whole workspace stands behind it.
+    // A workspace key does not change that.
     const own = await withClient(scene, 'mallory', application, instance.workspaceKey);
     const landed = await own.signIn({ sub: 'mallory', email: OWNER });
     expect(errorOf(landed)).toBe('link_required');
@@ -52,12 +55,12 @@ describe('a client of an application at the operator’s issuer', () => {
     const { own } = await beside(scene);
     expect(errorOf(await own.signIn({ sub: 'mallory', email: ADA }))).toBe('link_required');
     expect(identities(scene)).toEqual([]);
-    // The forger's own subject leads to nobody but themselves afterwards.
+    // The forger's subject leads only to the forger's account afterwards.
     const forger = await personOf(scene, await scene.signIn({ sub: 'mallory', email: 'mallory@example.com' }));
     expect(forger.userId).not.toBe(userId);
   });
 
-  test('makes nobody who counts as proved, or is found through another client', async () => {
+  test('neither proves a person nor finds one who came through another client', async () => {
     const scene = await createScene();
     const { tenant, own } = await beside(scene);
     const { userId } = await personOf(own, await own.signIn({ sub: 'mallory', email: 'victim@example.com' }));
@@ -70,7 +73,7 @@ describe('a client of an application at the operator’s issuer', () => {
     expect(forger.userId).not.toBe(userId);
   });
 
-  test('may not claim a subject that the operator’s client has proved', async () => {
+  test('cannot claim a subject that the operator’s client has proved', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
     const { own } = await beside(scene);
@@ -81,7 +84,7 @@ describe('a client of an application at the operator’s issuer', () => {
     expect((await personOf(scene, await scene.signIn({ sub: 'ada' }))).userId).toBe(userId);
   });
 
-  test('sets no picture of somebody whom others know', async () => {
+  test('sets no picture of a person whom other tenants know', async () => {
     const scene = await createScene();
     const { tenant, own } = await beside(scene);
     const { token, userId } = await scene.instance.signIn(tenant.application.clientId, ADA);
@@ -95,7 +98,7 @@ describe('a client of an application at the operator’s issuer', () => {
 });
 
 describe('one subject under two clients', () => {
-  test('is two people, each found through their own', async () => {
+  test('is two people, each found through their own client', async () => {
     const scene = await createScene();
     const { own } = await beside(scene);
     const first = await personOf(scene, await scene.signIn({ sub: 'same', email: ADA }));
@@ -107,7 +110,7 @@ describe('one subject under two clients', () => {
     );
   });
 
-  test('is one person at Google, whose subjects no client can shape', async () => {
+  test('is one person at Google, whose subjects no client can choose', async () => {
     const google = 'https://accounts.google.com';
     const { reachOf } = (await createScene({ environment: { GATEHOUSE_GOOGLE_ISSUER: google } })).instance.services
       .provider.clients;
@@ -118,23 +121,23 @@ describe('one subject under two clients', () => {
 });
 
 describe('an identity connected from the account', () => {
-  test('through one client stands in nobody’s way who comes through another', async () => {
+  test('through one client does not block people who use another client', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const own = await withClient(scene, 'shop', application, instance.workspaceKey);
     const mallory = await instance.signIn(application.clientId, 'mallory@example.com');
-    // In the same workspace, with the victim's own subject at the operator's issuer.
+    // The attacker is in the same workspace and uses the victim's own subject at the operator's issuer.
     expect(fragmentOf(await link(own, mallory.token, { aud: 'shop', sub: 'ada' }))).toEqual({ linked: 'provider' });
     const club = await instance.createApplication({ name: 'Club', returnUrls: [RETURN_TO] });
     const other = sceneOf(instance, club, scene.provider);
     const ada = await personOf(other, await other.signIn({ sub: 'ada', email: ADA }));
     expect(ada.userId).not.toBe(mallory.userId);
-    // And the victim can still connect what is theirs.
+    // The victim can still connect their own identity.
     const { token } = await instance.signIn(club.clientId, ADA);
     expect(fragmentOf(await link(other, token, { sub: 'ada' }))).toEqual({ linked: 'provider' });
   });
 
-  test('and disconnected, goes alone: that of another client stays', async () => {
+  test('is disconnected alone: the identity of another client stays', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const { token, userId } = await instance.signIn(application.clientId, 'countess@example.com');
@@ -152,7 +155,7 @@ describe('an identity connected from the account', () => {
     expect((await personOf(scene, await scene.signIn({ sub: 'ada' }))).userId).toBe(userId);
   });
 
-  test('of a client that the application no longer uses is no way in to it', async () => {
+  test('of a client that the application no longer uses is no sign-in method there', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const own = await withClient(scene, 'old', application, instance.workspaceKey);
@@ -167,7 +170,7 @@ describe('an identity connected from the account', () => {
   });
 });
 
-describe('once the operator has changed the client id of the instance', () => {
+describe('after the operator has changed the client id of the instance', () => {
   async function changed() {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
@@ -184,7 +187,7 @@ describe('once the operator has changed the client id of the instance', () => {
     expect(identities(scene)).toMatchObject([{ client_id: 'gatehouse' }, { client_id: 'second' }]);
   });
 
-  test('a tenant who comes by the former id speaks for their workspace alone', async () => {
+  test('a tenant that uses the former id counts in its own workspace alone', async () => {
     const { scene, userId } = await changed();
     const { tenant, own } = await beside(scene, 'Gatehouse');
     expect(errorOf(await own.signIn({ sub: 'ada' }))).toBe('link_required');
@@ -194,8 +197,8 @@ describe('once the operator has changed the client id of the instance', () => {
   });
 });
 
-describe('with several workspaces, each with a client of its own', () => {
-  test('at one issuer, both sign in their own people, new ones and those they know', async () => {
+describe('with several workspaces, each with its own client', () => {
+  test('at one issuer, both sign in their own people, new and known ones', async () => {
     const scene = await createScene({ environment: NO_INSTANCE_CLIENT });
     const { instance, application } = scene;
     const first = await withClient(scene, 'first', application, instance.workspaceKey);
@@ -216,7 +219,7 @@ describe('with several workspaces, each with a client of its own', () => {
     for (const { json } of await Promise.all(records)) expect(json.data.speaksFor).toBe('workspace');
   });
 
-  test('somebody known to both connects it after a code, and then comes in by it', async () => {
+  test('a person known to both connects a client after a code, and then signs in through it', async () => {
     const scene = await createScene({ environment: NO_INSTANCE_CLIENT });
     const { instance, application } = scene;
     const { own, tenant } = await beside(scene, 'Second');
@@ -227,7 +230,7 @@ describe('with several workspaces, each with a client of its own', () => {
     expect((await personOf(own, await own.signIn({ sub: 'ada' }))).userId).toBe(userId);
   });
 
-  test('another tenant’s import or invitation keeps nobody out of their own', async () => {
+  test('another tenant’s import or invitation locks nobody out of their own', async () => {
     const scene = await createScene();
     const { instance } = scene;
     const { own, tenant } = await beside(scene, 'Second');
@@ -244,13 +247,13 @@ describe('with several workspaces, each with a client of its own', () => {
     expect(signedIn(await own.signIn({ sub: 'ada', email: ADA }))).toBe(true);
   });
 
-  test('a provider taken away while somebody is on the way signs nobody in', async () => {
+  test('a provider removed during a sign-in signs nobody in', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const own = await withClient(scene, 'shop', application, instance.workspaceKey);
     own.provider.claims = { aud: 'shop' };
     const query = await own.begin();
-    // While the provider is asked for the token.
+    // Removed while the provider is asked for the token.
     own.provider.sign = ((sign) => async (claims: Record<string, unknown>) => {
       await instance.call('DELETE', `/api/applications/${application.id}/identity-provider`, {
         token: instance.workspaceKey,
@@ -263,11 +266,11 @@ describe('with several workspaces, each with a client of its own', () => {
   });
 });
 
-describe('an identity from before clients were kept', () => {
+describe('an identity stored before clients were recorded', () => {
   const forget = ({ instance }: Scene, clientId: string | null) =>
     instance.sqlite.run('UPDATE provider_identities SET client_id = ?', [clientId]);
 
-  test('where only the instance had one, is that of the instance, and says so once it is used', async () => {
+  test('belongs to the instance if only the instance had a client, and records it at its next use', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
     forget(scene, '');
@@ -278,7 +281,7 @@ describe('an identity from before clients were kept', () => {
     expect(identities(scene)).toMatchObject([{ client_id: 'gatehouse' }]);
   });
 
-  test('where it cannot be told, counts only with the proved address, and makes no second account', async () => {
+  test('of an ambiguous client counts only with the proved address and creates no second account', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
     forget(scene, null);
@@ -287,7 +290,7 @@ describe('an identity from before clients were kept', () => {
     expect(identities(scene)).toMatchObject([{ client_id: 'gatehouse', user_id: userId }]);
   });
 
-  test('that somebody forged through a client of their own leads nobody to the victim', async () => {
+  test('forged through the attacker’s own client does not lead to the victim', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const victim = await instance.signIn(application.clientId, ADA);
@@ -297,14 +300,14 @@ describe('an identity from before clients were kept', () => {
     });
     const landed = await scene.signIn({ sub: 'mallory', email: 'mallory@example.com' });
     expect(errorOf(landed)).toBe('link_required');
-    // A code and a connection of their own is the way on.
+    // A code and a connection of their own resolve it.
     const { token, userId } = await instance.signIn(application.clientId, 'mallory@example.com');
     await link(scene, token, { sub: 'mallory' });
     expect((await personOf(scene, await scene.signIn({ sub: 'mallory' }))).userId).toBe(userId);
   });
 });
 
-test('somebody invited or imported, whom nobody has proved and who has no way in, is linked at once', async () => {
+test('an invited or imported person without proof and sign-in method is linked at once', async () => {
   const scene = await createScene();
   const { instance } = scene;
   const { json } = await instance.call('POST', '/api/workspace/members', {

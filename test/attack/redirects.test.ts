@@ -1,6 +1,6 @@
 /**
- * Where a browser is sent after a sign-in: whatever is asked for, it ends at a registered address or nowhere. What is taken
- * is judged by the URL parser that browsers have (WHATWG), not by the code under test.
+ * Redirects after a sign-in: any requested address ends at a registered address or is refused. The URL parser of
+ * browsers (WHATWG) decides, not the code under test.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { GuardedFetch } from '@/outbound/guarded-fetch.ts';
@@ -11,7 +11,7 @@ import { createInstance, type Instance } from '../support/instance.ts';
 const ISSUER = 'https://idp.example.com';
 const REGISTERED = 'https://shop.example.com/app';
 
-/** What is never gone to. */
+/** Addresses that are never redirected to. */
 const FORMS: readonly string[] = [
   'https://evil.example/app',
   'https://evil.example',
@@ -139,7 +139,7 @@ const FORMS: readonly string[] = [
   '//localhost:8080/account',
 ];
 
-/** At or below what was registered. */
+/** Addresses at or below the registered one. */
 const GOOD: readonly string[] = [
   REGISTERED,
   `${REGISTERED}/`,
@@ -152,12 +152,12 @@ const GOOD: readonly string[] = [
 let instance: Instance;
 let application: Application;
 
-/** True where a browser that opens it is at the registered address or below it. */
+/** Returns true if a browser that opens the text is at the registered address or below it. */
 function isRegistered(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.origin !== 'https://shop.example.com' || url.username || url.password) return false;
   let path = url.pathname;
-  // As the most forgiving server would read it.
+  // Decodes as the most lenient server would.
   for (let turn = 0; turn < 3; turn += 1) path = decodeURIComponent(path);
   const parts = path.replaceAll('\\', '/').replaceAll(';', '/').split('/');
   return !parts.includes('..') && (url.pathname === '/app' || url.pathname.startsWith('/app/'));
@@ -194,7 +194,7 @@ beforeAll(async () => {
 
 afterAll(() => instance.services.stop());
 
-test('the corpus is what it says', () => {
+test('the corpus is classified correctly', () => {
   expect(GOOD.filter((text) => !isRegistered(text))).toEqual([]);
   expect(new Set(FORMS).size).toBeGreaterThan(110);
 });
@@ -202,24 +202,24 @@ test('the corpus is what it says', () => {
 const query = (returnTo: string) => `clientId=${application.clientId}&returnTo=${encodeURIComponent(returnTo)}`;
 
 describe('the hosted page', () => {
-  test.each(GOOD.map((url) => [url]))('goes to what is registered: %s', async (url) => {
+  test.each(GOOD.map((url) => [url]))('redirects to a registered address: %s', async (url) => {
     const { status, text } = await instance.call('GET', `/sign-in?${query(url)}`);
     expect(status).toBe(200);
     expect(text.toLowerCase()).toMatch(/"returnto":"https:\/\/shop\.example\.com(?::443)?\/app/);
   });
 
-  test('goes nowhere else, and shows no link to it', async () => {
+  test('redirects nowhere else and shows no link to another address', async () => {
     for (const form of FORMS) {
       const { status, text, headers } = await instance.call('GET', `/sign-in?${query(form)}`);
       expect([form, headers.get('location')]).toEqual([form, null]);
-      // Nothing to return to is no refusal: the page stays where it is.
+      // An empty address is no error: the page does not redirect.
       if (form === '' && status === 200) continue;
       expect([form, status]).toEqual([form, 400]);
       expect([form, /href="[^"]*evil|evil\.example|javascript:/i.test(text)]).toEqual([form, false]);
     }
   });
 
-  test('of two addresses takes none that is not registered', async () => {
+  test('ignores an unregistered address among two', async () => {
     const [good, evil] = [REGISTERED, 'https://evil.example/'].map((url) => `returnTo=${encodeURIComponent(url)}`);
     for (const both of [`${good}&${evil}`, `${evil}&${good}`]) {
       const { text, status } = await instance.call('GET', `/sign-in?clientId=${application.clientId}&${both}`);
@@ -230,7 +230,7 @@ describe('the hosted page', () => {
 });
 
 describe('the provider’s flow', () => {
-  test('is not begun for another address, and none that was begun ends at one', async () => {
+  test('does not begin for another address and never ends at one', async () => {
     let begun = 0;
     for (const form of [...GOOD, ...FORMS]) {
       const browser = createBrowser(instance);
@@ -253,7 +253,7 @@ describe('the provider’s flow', () => {
     expect(begun).toBe(GOOD.length);
   });
 
-  test('is not begun to connect a provider and return elsewhere', async () => {
+  test('does not begin to connect a provider with a return to another address', async () => {
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     for (const returnTo of FORMS) {
       const { status, json } = await instance.call('POST', '/api/account/providers', { token, body: { returnTo } });
@@ -262,7 +262,7 @@ describe('the provider’s flow', () => {
     }
   });
 
-  test('ends nowhere where the address was taken from the list meanwhile', async () => {
+  test('redirects nowhere if the address was removed from the list meanwhile', async () => {
     const other = await instance.createApplication({ signinMethods: ['provider'], returnUrls: [REGISTERED] });
     const browser = createBrowser(instance);
     const start = `/api/auth/google/start?clientId=${other.clientId}&returnTo=${encodeURIComponent(REGISTERED)}`;
@@ -276,7 +276,7 @@ describe('the provider’s flow', () => {
   });
 });
 
-test('the console is returned to from its own pages alone', async () => {
+test('the console is returned to only from its own pages', async () => {
   for (const form of FORMS) {
     const page = await instance.call('GET', `/sign-in?clientId=console&returnTo=${encodeURIComponent(form)}`);
     expect(page.headers.get('location')).toBeNull();
@@ -284,7 +284,7 @@ test('the console is returned to from its own pages alone', async () => {
   }
 });
 
-test('what no browser should be sent to is not registered in the first place', async () => {
+test('unsafe addresses cannot be registered', async () => {
   const path = `/api/applications/${application.id}`;
   const notEvenHttps = FORMS.filter((form) => {
     const url = URL.parse(form);
@@ -297,7 +297,7 @@ test('what no browser should be sent to is not registered in the first place', a
   }
 });
 
-test('no path of this server redirects to another one', async () => {
+test('no path of this server is an open redirect', async () => {
   const paths = [
     '//evil.example',
     '//evil.example/%2f..',

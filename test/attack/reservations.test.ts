@@ -1,6 +1,6 @@
 /**
- * Import and invitation of somebody whom another tenant knows: whatever the importing tenant can see, hear or read is, byte
- * for byte, what it would be if nobody knew the person; and nothing of the other tenant's changes.
+ * Import and invitation of a person whom another tenant knows: the importing tenant sees, hears and reads exactly,
+ * byte for byte, what it would if nobody knew the person, and nothing of the other tenant changes.
  */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -19,7 +19,7 @@ interface World {
   readonly theirs: given.Tenant;
 }
 
-/** A person of the other tenant, with everything that could show through. */
+/** A person of the other tenant, with all data that could leak. */
 async function personOf({ instance, theirs }: World) {
   const signedIn = await instance.signIn(theirs.application.clientId, EMAIL);
   await given.person(instance, signedIn.userId, {
@@ -40,7 +40,7 @@ async function personOf({ instance, theirs }: World) {
   return signedIn;
 }
 
-/** What is so beforehand, and what becomes of it while the tenant looks. */
+/** The state before, and what changes while the tenant watches. */
 interface Case {
   readonly prepare: (world: World) => Promise<unknown>;
   readonly meanwhile?: (world: World, person: { token: string; userId: string }) => Promise<unknown>;
@@ -93,7 +93,7 @@ const CASES: Record<string, Case> = {
   },
 };
 
-/** Ids by the order in which they are first met, and codes as such, so that two transcripts can be compared. */
+/** Replaces ids by their order of appearance and codes by a placeholder, so that two transcripts can be compared. */
 function numbered(text: string): string {
   const met = new Map<string, number>();
   const withIds = text.replace(/\b([a-z]{3,4})_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, (id, prefix: string) => {
@@ -107,7 +107,7 @@ function rowsOf({ sqlite }: Instance, sql: string, ...values: string[]): unknown
   return sqlite.query(sql).all(...values);
 }
 
-/** Everything of the other tenant and of the person themselves. */
+/** All rows of the other tenant and of the person. */
 function theirRows({ instance, theirs }: World, userId: string | undefined): unknown {
   const { id } = theirs.application;
   return {
@@ -115,7 +115,7 @@ function theirRows({ instance, theirs }: World, userId: string | undefined): unk
     languages: rowsOf(instance, 'SELECT * FROM user_languages WHERE user_id = ?', userId ?? ''),
     memberships: rowsOf(instance, 'SELECT * FROM application_users WHERE application_id = ?', id),
     events: rowsOf(instance, 'SELECT * FROM events WHERE application_id = ?', id),
-    // A mail of before that is dropped meanwhile is no matter of the tenant that asks.
+    // An older mail that is dropped meanwhile does not concern the requesting tenant.
     audit: rowsOf(instance, "SELECT * FROM audit_records WHERE application_id = ? AND family <> 'mail'", id),
   };
 }
@@ -128,7 +128,7 @@ const WHOLE = {
   languages: [{ code: 'en', level: 'BASIC' }],
 };
 
-/** All that a tenant can do with an address, and all that it learns by it. */
+/** Everything a tenant can do with an address, and everything it learns from it. */
 async function transcript(
   world: World,
   { meanwhile = async () => {}, isKept = false }: { meanwhile?: () => Promise<unknown>; isKept?: boolean } = {},
@@ -151,7 +151,7 @@ async function transcript(
   const note = (what: string, { status, text }: Pick<Answer, 'status' | 'text'>) =>
     said.push(`${what} → ${status} ${text.replace(/"requestId":"[^"]*"/, '')}`);
   const call = async (method: string, path: string, body?: unknown, token: string = key.token) => {
-    // A time of its own for each, so that lists have one order.
+    // A separate time for each call, so that lists have one order.
     instance.clock.advance(1);
     const answer = await instance.call(method, path, { token, body });
     note(`${method} ${path}`, answer);
@@ -175,7 +175,7 @@ async function transcript(
   await looks();
   await load({ scopeSlugs: ['nowhere'], profile: WHOLE });
   await load({ profile: { givenName: 'Again', timezone: 'UTC' } });
-  // What they do where they are known is no business of ours.
+  // The person's activity at the other tenant must not show.
   await meanwhile();
   await looks();
   await call('POST', at('/usernames/check'), { usernames: ['visitor', 'theirs'] });
@@ -214,7 +214,7 @@ async function transcript(
   }
   await call('GET', at('/activity/list?q=elsewhere'));
 
-  // Anybody may have a code sent to an address, and guess.
+  // Any client may request a code for an address and guess it.
   const sent = await call('POST', '/api/v1/auth/otp/send', { email: EMAIL, clientId: first.clientId });
   const guess = {
     challengeId: sent.json.data.challengeId,
@@ -248,33 +248,33 @@ async function play(prepare: Case['prepare']) {
   return { world, person, rows: () => theirRows(world, theirId) };
 }
 
-describe('an address that is imported and invited by a tenant that has never seen the person', () => {
-  const inNobodysWorld = async (options: Parameters<typeof transcript>[1]) =>
+describe('an address imported and invited by a tenant that has never seen the person', () => {
+  const asUnknownPerson = async (options: Parameters<typeof transcript>[1]) =>
     transcript((await play(async () => {})).world, options);
 
-  test.each(Object.keys(CASES))('where %s, it looks as if nobody knew them', async (name) => {
+  test.each(Object.keys(CASES))('looks as if nobody knew the person if %s', async (name) => {
     const { prepare, meanwhile } = CASES[name]!;
     const { world, person } = await play(prepare);
-    // A forgotten address that is named again stands for nobody: its person has given it up.
+    // A forgotten address counts as unknown when it is named again: its person has given it up.
     const options = { isKept: name === MOVED };
     const told = await transcript(world, {
       ...options,
       ...(meanwhile && { meanwhile: () => meanwhile(world, person) }),
     });
-    expect(numbered(told)).toBe(numbered(await inNobodysWorld(options)));
+    expect(numbered(told)).toBe(numbered(await asUnknownPerson(options)));
     for (const hidden of ['Victoria', 'Secretname', 'Bogota', 'elsewhere.example', 'pictures.example'])
       expect(told).not.toContain(hidden);
   });
 
-  test('is a reservation that shows what was imported', async () => {
-    const told = await inNobodysWorld({});
+  test('is a reservation that shows the imported data', async () => {
+    const told = await asUnknownPerson({});
     for (const shown of ['"outcome":"created"', '"lastSeenAt":null', 'PWNED', '"username":"visitor"'])
       expect(told).toContain(shown);
     expect(told.match(/"outcome":"skipped","userId":"\w+","error":"user_deleted"/g)).toHaveLength(1);
     expect(told).not.toContain('email_archived');
   });
 
-  test.each(Object.keys(CASES))('where %s, nothing of theirs changes or is told', async (name) => {
+  test.each(Object.keys(CASES))('changes and reveals nothing of the other tenant if %s', async (name) => {
     const { world, rows } = await play(CASES[name]!.prepare);
     const before = rows();
     await transcript(world);

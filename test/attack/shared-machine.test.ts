@@ -1,4 +1,7 @@
-/** Other users of the machine: what they could change or read of the data folder, and that no server starts on one such. */
+/**
+ * Other users of the machine: what they could change or read in the data folder, and that no server starts on an
+ * exposed one.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-/** Opens the folder as a server does, and closes it. @returns why not. */
+/** Opens the folder as a server does and closes it. @returns the reason for a refusal. */
 async function start(path = folder): Promise<string | null> {
   try {
     const data = await openData(path, { isDurable: false });
@@ -26,8 +29,8 @@ async function start(path = folder): Promise<string | null> {
   }
 }
 
-/** Runs the command at the end of a refusal, as the operator is told to. */
-function obey(refusal: string | null): void {
+/** Runs the command at the end of a refusal, as the operator is instructed. */
+function runAdvisedCommand(refusal: string | null): void {
   const command = /Run: (chmod .+)$/.exec(refusal ?? '')?.[1];
   expect(command).toBeString();
   expect(Bun.spawnSync(['sh', '-c', command!]).exitCode).toBe(0);
@@ -37,38 +40,38 @@ const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('a data folder', () => {
   test.each([0o777, 0o757, 0o775, 0o770, 0o1777, 0o722])(
-    'of mode %o is refused, until the command was run',
+    'of mode %o is refused until the named command was run',
     async (mode) => {
       mkdirSync(folder);
       chmodSync(folder, mode);
       const refusal = await start();
       expect(refusal).toBe(`Other users can write to the data folder ${folder}. Run: chmod go-w ${folder}`);
       expect(readdirSync(folder)).toEqual([]);
-      obey(refusal);
+      runAdvisedCommand(refusal);
       expect(await start()).toBeNull();
     },
   );
 
-  test.each([0o755, 0o750, 0o711, 0o700])('of mode %o is taken, as volumes of containers are', async (mode) => {
+  test.each([0o755, 0o750, 0o711, 0o700])('of mode %o is accepted, as container volumes have it', async (mode) => {
     mkdirSync(folder);
     chmodSync(folder, mode);
     expect([await start(), await start(), modeOf(folder)]).toEqual([null, null, mode]);
   });
 
-  test('whose name a shell would take apart is given so that it does not', async () => {
+  test('with special characters in its name is quoted in the command', async () => {
     const odd = join(scratch.path, "it's $HOME; data");
     mkdirSync(odd);
     chmodSync(odd, 0o777);
-    obey(await start(odd));
+    runAdvisedCommand(await start(odd));
     expect([modeOf(odd), await start(odd)]).toEqual([0o755, null]);
   });
 });
 
-/** As a container does that runs as nobody in particular and has its volume by a group. */
-describe.skipIf(process.getuid?.() !== 0)('a data folder of root that a process has by its group', () => {
+/** As in a container that runs as an arbitrary user and accesses its volume through a group. */
+describe.skipIf(process.getuid?.() !== 0)('a data folder of root that the process accesses through its group', () => {
   const [USER, GROUP, OTHER_GROUP] = [64_001, 64_002, 64_003];
 
-  /** @returns what the start said; empty where it was taken. */
+  /** @returns the refusal of the start; empty if it succeeded. */
   function startAs(groups: number): string {
     const open = `import { openDataFolder } from '${join(import.meta.dir, '../../src/db/sqlite/data-folder.ts')}';
       import { writeFileSync } from 'node:fs';
@@ -86,10 +89,10 @@ describe.skipIf(process.getuid?.() !== 0)('a data folder of root that a process 
     chmodSync(folder, mode);
   };
 
-  test.each([0o770, 0o2770, 0o3770, 0o2775 & ~0o005])('is taken with mode %o, at every start', (mode) => {
+  test.each([0o770, 0o2770, 0o3770, 0o2775 & ~0o005])('is accepted with mode %o at every start', (mode) => {
     give(mode);
     expect(startAs(GROUP)).toBe('');
-    // As a volume's files are given to the group anew at each mount.
+    // Some volumes give their files to the group again at each mount.
     chmodSync(join(folder, 'instance.key'), 0o660);
     chownSync(join(folder, 'instance.key'), USER, GROUP);
     expect(startAs(GROUP)).toBe('');
@@ -105,12 +108,12 @@ describe.skipIf(process.getuid?.() !== 0)('a data folder of root that a process 
     ['others may go in', 0o771, 0, GROUP, GROUP],
     ['it is of the process itself', 0o770, USER, GROUP, GROUP],
     ['it is of another user', 0o770, 64_009, GROUP, GROUP],
-  ])('is refused where %s', (_, mode, owner, group, groups) => {
+  ])('is refused if %s', (_, mode, owner, group, groups) => {
     give(mode, owner, group);
     expect(startAs(groups)).toContain('Other users can write to the data folder');
   });
 
-  test('is out of reach of a process in another group', () => {
+  test('is inaccessible to a process in another group', () => {
     give(0o770);
     expect(startAs(OTHER_GROUP)).toContain('cannot be read and written by this user');
   });
@@ -121,7 +124,7 @@ describe('a file that others may read or change', () => {
     [0o644, 0o640, 0o604, 0o620, 0o602, 0o666].map((mode) => [name, mode] as const),
   );
 
-  test.each(CASES)('%s of mode %o is refused, until the command was run', async (name, mode) => {
+  test.each(CASES)('%s of mode %o is refused until the named command was run', async (name, mode) => {
     expect(await start()).toBeNull();
     const path = join(folder, name);
     chmodSync(path, mode);
@@ -129,11 +132,11 @@ describe('a file that others may read or change', () => {
     const refusal = await start();
     expect(refusal).toBe(`Other users can read or change ${path}. Run: chmod 600 ${path}`);
     expect(statSync(path).mtimeMs).toBe(before);
-    obey(refusal);
+    runAdvisedCommand(refusal);
     expect(await start()).toBeNull();
   });
 
-  test('among the log and the copies counts as well, all named at once; what is none of ours does not', async () => {
+  test('among the log and backups counts too; all are named at once, unrelated files are ignored', async () => {
     expect(await start()).toBeNull();
     const copy = join(folder, 'gatehouse.db.schema-1');
     for (const name of ['gatehouse.db.schema-1', 'notes.txt']) {
@@ -145,11 +148,11 @@ describe('a file that others may read or change', () => {
     expect(refusal).toContain(copy);
     expect(refusal).toContain('instance.key');
     expect(refusal).not.toContain('notes.txt');
-    obey(refusal);
+    runAdvisedCommand(refusal);
     expect(await start()).toBeNull();
   });
 
-  test('is refused to a command beside the server too', async () => {
+  test('is refused to a command that runs alongside the server too', async () => {
     expect(await start()).toBeNull();
     chmodSync(join(folder, 'gatehouse.db'), 0o644);
     await expect(openData(folder, { isServer: false, isDurable: false })).rejects.toThrow('chmod 600');

@@ -1,4 +1,4 @@
-/** Clients that take their time over the wire: hundreds of them keep nobody out, and none is waited for without end. */
+/** Slow clients: hundreds of them block nobody, and none is waited for without limit. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { eventually, request, startEphemeral } from '../support/binary.ts';
 
@@ -8,7 +8,7 @@ const EACH = 100;
 const HEAD = 'POST /api/v1/auth/otp/send HTTP/1.1\r\nHost: localhost\r\n';
 const JSON_HEAD = `${HEAD}Content-Type: application/json\r\n`;
 
-/** What is sent at once, and what is sent again and again. */
+/** The bytes sent at once, and the bytes sent repeatedly. */
 const KINDS: Record<string, readonly [first: string, drip: string]> = {
   'nothing at all': ['', ''],
   'headers without end': [HEAD, 'X-Slow: 1\r\n'],
@@ -18,7 +18,7 @@ const KINDS: Record<string, readonly [first: string, drip: string]> = {
   'chunks without end': [`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
 };
 
-test('who sends slowly keeps nobody out, and is left', async () => {
+test('slow senders block nobody and are disconnected', async () => {
   const server = await startEphemeral();
   const port = Number(new URL(server.url).port);
   const open = new Set<Bun.Socket<undefined>>();

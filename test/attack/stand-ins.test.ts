@@ -1,4 +1,4 @@
-/** Places kept for an address that stood for nobody: whoever comes by it later is who was meant, for better and for worse. */
+/** Reservations for an unknown address: the person who proves the address later inherits its ban or invitation. */
 import { describe, expect, test } from 'bun:test';
 import { changeEmail, later, problemOf } from '../modules/account/account.ts';
 import { managing } from '../modules/users/management.ts';
@@ -8,7 +8,9 @@ import { createInstance, type Instance } from '../support/instance.ts';
 const ADA = 'ada@example.com';
 const NEW = 'ada@new.example';
 
-/** A person of another tenant, for whose first address the workspace keeps a place, and who has moved to another one since. */
+/**
+ * A person of another tenant, whose first address the workspace reserved, and who has moved to another address since.
+ */
 async function setUp() {
   const instance = await createInstance();
   const home = await given.tenant(instance, 'Home');
@@ -29,8 +31,8 @@ const openSessionsIn = ({ sqlite }: Instance, applicationId: string) =>
     )
     .all(applicationId).length;
 
-describe('a place for an address that stood for nobody', () => {
-  test('keeps out whom the application has banned by it', async () => {
+describe('a reservation for an unknown address', () => {
+  test('keeps out a person whom the application has banned by it', async () => {
     const { instance, ada, application, manage } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const standIn = await given.reservation(instance, other, NEW);
@@ -44,7 +46,7 @@ describe('a place for an address that stood for nobody', () => {
     expect(application.id).not.toBe(other.id);
   });
 
-  test('in the console lets in whom the workspace has invited by it', async () => {
+  test('in the console admits a person whom the workspace has invited by it', async () => {
     const { instance, ada } = await setUp();
     const body = { email: NEW, role: 'admin' };
     const invited = await instance.call('POST', '/api/workspace/members', { token: instance.workspaceKey, body });

@@ -1,4 +1,4 @@
-/** One tenant against all others: requests that it makes the server send must not delay, or stop, those of others. */
+/** One tenant against all others: outbound requests that it causes must not delay or block those of others. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Takes every connection and never says a word. */
+/** Accepts every connection and never answers. */
 function startSilent() {
   const sockets = new Set<Bun.Socket<undefined>>();
   const state = { connections: 0 };
@@ -60,8 +60,13 @@ const cause = (instance: Instance, { id: applicationId }: Application) =>
 
 type Workspace = Pick<given.Tenant, 'workspaceId' | 'workspaceKey'>;
 
-/** As many endpoints of one workspace as said, each with an event, that all hang. */
-async function hang(instance: Instance, { workspaceId, workspaceKey }: Workspace, endpoints: number, url: string) {
+/** Creates endpoints in one workspace that all stall, each with an event. */
+async function stallEndpoints(
+  instance: Instance,
+  { workspaceId, workspaceKey }: Workspace,
+  endpoints: number,
+  url: string,
+) {
   const each = 20;
   for (let made = 0; made < endpoints; made += each) {
     const { json } = await instance.call('POST', `/api/applications?workspaceId=${workspaceId}`, {
@@ -73,7 +78,7 @@ async function hang(instance: Instance, { workspaceId, workspaceKey }: Workspace
   }
 }
 
-/** Has an event of a workspace reach its healthy endpoint. Behind an attempt that hangs it would wait for 15 seconds. */
+/** Sends an event to the workspace's healthy endpoint. Behind a stalled attempt it would wait 15 seconds. */
 async function reachHealthy(
   instance: Instance,
   { workspaceKey, application }: given.Tenant,
@@ -86,7 +91,7 @@ async function reachHealthy(
   await eventually('the healthy endpoint got its event', () => receiver.received.length === 1, withinMs);
 }
 
-/** Where nothing is sent. */
+/** An address to which nothing is sent. */
 const UNREACHED = 'http://127.0.0.1:65000/';
 
 const underWay = async ({ sqlite }: Instance) =>
@@ -97,11 +102,11 @@ const underWay = async ({ sqlite }: Instance) =>
   ).n;
 
 describe('deliveries', () => {
-  test('of 300 endpoints that hang take a quarter of the places; another workspace’s goes out at once', async () => {
+  test('to 300 stalled endpoints use a quarter of the slots; another workspace’s goes out at once', async () => {
     const instance = await setUp();
     const [attacker, victim] = [await given.tenant(instance, 'Attacker'), await given.tenant(instance, 'Victim')];
     const silent = startSilent();
-    await hang(instance, attacker, 300, silent.url);
+    await stallEndpoints(instance, attacker, 300, silent.url);
     await eventually('they hang', () => silent.state.connections >= 25);
     await reachHealthy(instance, victim);
     expect(silent.state.connections).toBe(25);
@@ -118,13 +123,13 @@ describe('deliveries', () => {
     await eventually('they hang', () => silent.state.connections >= 25);
     for (const name of ['First', 'Second', 'Third'])
       await reachHealthy(instance, await given.tenant(instance, name), 2000);
-    // Attempts that timed out meanwhile left their places to the next of the same maker.
+    // Attempts that timed out meanwhile freed their slots for the next of the same maker.
     await eventually('the healthy ones are on record', async () => (await underWay(instance)) === 25);
     silent.stop();
     await instance.services.deliveries.stop();
   }, 120_000);
 
-  test('of a maker with nothing under way come next, however many others wait with thousands of endpoints', async () => {
+  test('of a maker with nothing in progress come next, however many endpoints of others wait', async () => {
     const instance = await setUp();
     await instance.services.deliveries.stop();
     const claims = deliveryClaims({ db: instance.db, clock: instance.clock, leaseHolder: 'instance' });
@@ -148,11 +153,11 @@ describe('deliveries', () => {
     expect((await claims.next()).map(({ budgetId }) => budgetId)).toEqual([victim.workspaceId]);
   });
 
-  test('of four workspaces that hang leave the places for others', async () => {
+  test('of four stalled workspaces leave slots for others', async () => {
     const instance = await setUp();
     const silent = startSilent();
     for (const name of ['One', 'Two', 'Three', 'Four'])
-      await hang(instance, await given.tenant(instance, name), 40, silent.url);
+      await stallEndpoints(instance, await given.tenant(instance, name), 40, silent.url);
     await eventually('they hang', () => silent.state.connections >= 79);
     for (const name of ['First', 'Second', 'Third']) await reachHealthy(instance, await given.tenant(instance, name));
     expect(silent.state.connections).toBe(79);
@@ -161,7 +166,7 @@ describe('deliveries', () => {
   });
 });
 
-/** A live application of the workspace with legal URLs. */
+/** Creates a live application of the workspace with legal URLs. */
 async function withLegalUrls(instance: Instance, { workspaceKey: token, workspaceId }: Workspace, url: string) {
   const { json } = await instance.call('POST', `/api/applications?workspaceId=${workspaceId}`, { token, body: {} });
   const { id } = json.data;
@@ -177,7 +182,7 @@ function startSite(): string {
 }
 
 describe('checks of legal URLs', () => {
-  test('that hang, of 60 applications, take a quarter of their places; others’ checks and deliveries go on', async () => {
+  test('that stall, for 60 applications, use a quarter of their slots; others’ checks and deliveries go on', async () => {
     const instance = await setUp();
     const [attacker, victim] = [await given.tenant(instance, 'Attacker'), await given.tenant(instance, 'Victim')];
     const silent = startSilent();
@@ -197,7 +202,7 @@ describe('checks of legal URLs', () => {
     await instance.services.deliveries.stop();
   });
 
-  test('that hang in 20 workspaces of one maker take a quarter of their places; another’s are made', async () => {
+  test('that stall in 20 workspaces of one maker use a quarter of their slots; another’s are made', async () => {
     const instance = await setUp();
     const silent = startSilent();
     const { token } = await instance.signIn('console', 'owner@example.com');
@@ -213,7 +218,7 @@ describe('checks of legal URLs', () => {
     await Promise.all(hanging);
   });
 
-  test('of one application are one: whoever asks meanwhile is given its result', async () => {
+  test('of one application are shared: concurrent requests get the same result', async () => {
     const instance = await setUp();
     const silent = startSilent();
     const { recheck } = await withLegalUrls(instance, await given.tenant(instance), silent.url);
@@ -232,7 +237,7 @@ describe('checks of legal URLs', () => {
     expect(instance.auditKinds().filter((kind) => kind === 'application.urls_checked')).toHaveLength(1);
   });
 
-  test('that wait for too long are told so, and no URL is called unreachable for it', async () => {
+  test('that wait too long fail with 503, and no URL is reported as unreachable for it', async () => {
     const instance = await setUp();
     const attacker = await given.tenant(instance);
     const silent = startSilent();
@@ -240,7 +245,7 @@ describe('checks of legal URLs', () => {
     for (let made = 0; made < 20; made += 1) applications.push(await withLegalUrls(instance, attacker, silent.url));
     const asked = applications.map(async ({ recheck }) => {
       const answer = await recheck();
-      // Once one is refused, the others need not hang for their full time.
+      // After the first refusal the others need not stall for their full time.
       if (answer.status !== 200) silent.stop();
       return answer;
     });
@@ -255,7 +260,7 @@ describe('checks of legal URLs', () => {
   }, 120_000);
 });
 
-test('sign-ins at issuers that hang take a quarter of the places; another workspace’s checks go on', async () => {
+test('sign-ins at stalled issuers use a quarter of the slots; another workspace’s checks go on', async () => {
   const instance = await setUp();
   const silent = startSilent();
   const clientIds: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Markup in every text that people and operators can set, in every page and every mail. A parser of HTML decides: a document
- * with hostile texts must have the same elements, attributes and comments as one with plain texts, and its addresses must
- * lead nowhere that runs.
+ * Markup in every text that people and operators can set, in every page and mail. An HTML parser decides: a document
+ * with hostile texts must have the same elements, attributes and comments as one with plain texts, and no address in
+ * it may run a script.
  */
 import { describe, expect, test } from 'bun:test';
 import { createInstance } from '../support/instance.ts';
@@ -25,11 +25,11 @@ const HOSTILE = [
 ];
 
 interface Shape {
-  /** Elements with the names of their attributes, and comments, in order. */
+  /** Elements with their attribute names, and comments, in order. */
   readonly parts: string[];
-  /** What attributes that take an address hold. */
+  /** The values of attributes that take an address. */
   readonly addresses: string[];
-  /** What scripts hold between their tags. */
+  /** The contents of scripts. */
   readonly scripts: string[];
 }
 
@@ -57,7 +57,7 @@ async function shapeOf(html: string): Promise<Shape> {
   return { parts, addresses, scripts };
 }
 
-/** What a document runs or opens that it must not. */
+/** Returns what a document would wrongly run or open. */
 function faultsOf({ parts, addresses, scripts }: Shape): string[] {
   const handlers = parts.filter((part) => part.split(' ').some((name) => /^on/i.test(name)));
   const running = addresses.filter((address) => {
@@ -90,7 +90,7 @@ test('the parser sees what a browser would', async () => {
   expect(faultsOf({ parts, addresses: ['java\nscript:alert(1)'], scripts })).toHaveLength(3);
 });
 
-/** Every page there is, with a text wherever somebody can put one. */
+/** Renders every page, with a text in every place that a user can fill. */
 async function pagesWith(text: string): Promise<Record<string, string>> {
   const instance = await createInstance({
     environment: {
@@ -165,10 +165,10 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
 describe('a page', async () => {
   const plain = await pagesWith(PLAIN);
 
-  test('is looked at for every operation that answers with one', async () => {
+  test('is tested for every operation that answers with one', async () => {
     const { operations } = (await createInstance()).app;
     const pages = operations.filter(({ style, method }) => style === 'page' && method === 'GET').map(({ id }) => id);
-    // What is the product's own, and a way on.
+    // Pages that show only the product's own content.
     const others = ['asset', 'homePage', 'docsReferencePage', 'docsSearchIndex', 'llmsText'];
     const seen = Object.keys(plain).map((name) => name.split(' ')[0]);
     expect(pages.filter((id) => !others.includes(id) && !seen.includes(id))).toEqual([]);
@@ -189,7 +189,7 @@ describe('a mail', () => {
     }
   });
 
-  test('shows no logo but an https one', async () => {
+  test('shows only https logos', async () => {
     const filling = filledWith(PLAIN);
     const withLogo = (logoUrl: string | null) =>
       LETTERS['signInCodeMail']!('en', { ...filling, application: { ...filling.application, logoUrl } }).html;
@@ -200,7 +200,7 @@ describe('a mail', () => {
   });
 });
 
-test('answers in JSON are never taken for a page', async () => {
+test('JSON answers are never sniffed as a page', async () => {
   const instance = await createInstance();
   const { id } = await instance.createApplication({ name: HOSTILE[0]! });
   const { headers } = await instance.call('GET', `/api/applications/${id}`, { token: instance.workspaceKey });

@@ -1,4 +1,4 @@
-/** Slugs, which the addresses of pictures are made of: no name passes from one tenant to another. */
+/** Slugs, from which picture addresses are built: no name passes from one tenant to another. */
 import { describe, expect, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
 import * as given from '../support/given.ts';
@@ -10,8 +10,8 @@ const rename = ({ instance }: World, id: string, slug: string, token = instance.
 const create = ({ instance }: World, body: Record<string, unknown>, token = instance.workspaceKey) =>
   instance.call('POST', '/api/applications', { token, body });
 
-describe('a name that an application has given up', () => {
-  test('still leads to its pictures, and to nobody else’s', async () => {
+describe('a slug that an application has given up', () => {
+  test('still leads to its pictures and to no others', async () => {
     const world = await createWorld();
     const { json } = await world.put(
       'avatar',
@@ -27,7 +27,7 @@ describe('a name that an application has given up', () => {
     expect((await world.get(path.replace('/shop/', '/shops/'))).status).toBe(404);
   });
 
-  test('is taken for everybody else, whether given or made from a name, and free for its own application', async () => {
+  test('is taken for every other application, chosen or derived, and free for its own', async () => {
     const world = await createWorld();
     const { instance, application } = world;
     const tenant = await given.tenant(instance);
@@ -45,7 +45,7 @@ describe('a name that an application has given up', () => {
     expect((await rename(world, tenant.application.id, 'boutique', tenant.workspaceKey)).status).toBe(409);
   });
 
-  test('is refused in the same words as one in use, which tell of nobody', async () => {
+  test('is refused with the same message as one in use, which reveals nobody', async () => {
     const world = await createWorld();
     const tenant = await given.tenant(world.instance);
     await rename(world, world.application.id, 'boutique');
@@ -56,7 +56,7 @@ describe('a name that an application has given up', () => {
     expect(answers[0]!.json.message).toBe('This slug is taken; choose another.');
   });
 
-  test('is one of ten in a day, whatever is tried; the next day there are more, and no old address is lost', async () => {
+  test('counts as one of ten per day; the limit resets the next day, and no old address is lost', async () => {
     const world = await createWorld();
     const { json } = await world.put(
       'avatar',
@@ -80,14 +80,14 @@ describe('a name that an application has given up', () => {
     expect(kept).toHaveLength(10);
     for (const [slug] of kept)
       expect([slug, (await world.get(path.replace('/shop/', `/${slug}/`))).status]).toEqual([slug, 200]);
-    // What is no other name costs nothing, and another application has its own.
+    // An unchanged slug costs nothing, and another application has its own limit.
     expect((await rename(world, world.other.id, 'another')).status).toBe(200);
     instance.clock.advance(DAY);
     expect((await rename(world, application.id, 'tomorrow')).status).toBe(200);
     expect((await world.get(path)).status).toBe(200);
   });
 
-  test('of two that ask at once goes to one', async () => {
+  test('goes to one of two concurrent requests', async () => {
     const world = await createWorld();
     const tenant = await given.tenant(world.instance);
     const answers = await Promise.all([

@@ -1,6 +1,7 @@
 /**
- * A tenant's own identity provider claims an address before its holder comes. Before the first proof the claim counts in that
- * workspace only and writes nothing to the person; the first proof anywhere ends all that rests on it, everywhere.
+ * A tenant's own identity provider claims an address before its holder arrives. Before the first proof the claim
+ * counts in that workspace only and changes nothing of the person; the first proof anywhere ends everything that
+ * rests on it, everywhere.
  */
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
@@ -23,7 +24,7 @@ const CLAIM = {
 
 type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** The first tenant's shop, and a second tenant whose own provider claims whatever its owner likes. */
+/** The first tenant's shop, and a second tenant whose own provider claims any address. */
 async function createWorld(environment: Record<string, string> = {}) {
   const scene = await createScene({ environment });
   const { tenant, own } = await beside(scene);
@@ -34,7 +35,7 @@ async function createWorld(environment: Record<string, string> = {}) {
     shop,
     tenant,
     claim: (claims: Record<string, unknown> = CLAIM) => own.signIn(claims),
-    /** Signs the holder in, by a code from the mailbox. */
+    /** Signs the holder in by a code from the mailbox. */
     async proveAt(clientId: string) {
       instance.clock.advance(MINUTE);
       return instance.signIn(clientId, VICTIM);
@@ -47,8 +48,8 @@ async function createWorld(environment: Record<string, string> = {}) {
   };
 }
 
-/** Returns the attacker's session by the provider's claim, and everything they can add to it. */
-async function occupied(world: World) {
+/** Returns the attacker's session by the provider's claim, and everything that they can add to it. */
+async function occupyAccount(world: World) {
   const { instance, tenant, claim } = world;
   const { token } = fragmentOf(await claim());
   if (token === undefined) throw new Error('the claim let nobody in');
@@ -95,8 +96,8 @@ beforeEach(async () => {
 });
 
 describe('before the first proof', () => {
-  test('the claimed account reads and writes a profile of its own workspace, and works there in every part', async () => {
-    const { token, userId } = await occupied(world);
+  test('the claimed account reads and writes a profile of its own workspace, where all features work', async () => {
+    const { token, userId } = await occupyAccount(world);
     expect(await envelopeOf(world, token)).toMatchObject({ fullName: 'Claimed Name', email: VICTIM });
     const url = await writeProfile(world, token, 'Written Here');
     expect(await envelopeOf(world, token)).toMatchObject({
@@ -119,15 +120,15 @@ describe('before the first proof', () => {
     expect((await world.instance.call('GET', '/api/me/roles', { token })).json.data.roles).toEqual(['user']);
     const overview = await world.instance.call('GET', '/api/account', { token });
     expect(overview.json.data.memberships).toMatchObject([{ applicationId: world.tenant.application.id }]);
-    // The same person again, by passkey and by the provider.
+    // Signs the same person in again, by passkey and by the provider.
     const again = fragmentOf(await world.claim())['token']!;
     expect(await envelopeOf(world, again)).toMatchObject({ userId, fullName: 'Written Here' });
     const exported = await world.instance.call('GET', '/api/account/export', { token: again });
     expect([exported.status, exported.text.includes('Written Here')]).toEqual([200, true]);
   });
 
-  test('an import into the workspace fills blanks of the profile there, and waits for the holder', async () => {
-    const { token, userId } = await occupied(world);
+  test('an import into the workspace fills blanks of the profile there until the holder arrives', async () => {
+    const { token, userId } = await occupyAccount(world);
     const row = { email: VICTIM, profile: { familyName: 'Imported', locale: 'nb', givenName: 'Other' } };
     const imported = await world.manageOwn('POST', '/users/bulk', { users: [row] });
     expect(imported.json.data.results).toMatchObject([{ outcome: 'already_member', userId }]);
@@ -151,18 +152,18 @@ describe('before the first proof', () => {
     'on the allowlist': ({ manageShop }) => manageShop('POST', '/beta-interests', { emails: [VICTIM] }),
   };
   for (const [how, name] of Object.entries(KNOWN_ELSEWHERE))
-    test(`somebody ${how} at another workspace is not claimed: a code comes first`, async () => {
+    test(`a person ${how} at another workspace is not claimed: a code comes first`, async () => {
       expect((await name(world)).status).toBe(200);
       expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
       const victim = await world.proveAt(world.tenant.application.clientId);
-      // The holder's own act: now the provider may be connected.
+      // This is the holder's own act: now the provider may be connected.
       expect(fragmentOf(await link(world.own, victim.token, { aud: 'mallory', sub: 'theirs' }))).toEqual({
         linked: 'provider',
       });
       expect(fragmentOf(await world.claim({ sub: 'theirs' }))['token']).toBeDefined();
     });
 
-  test('a request for access that anybody made in their name keeps nobody out of their own workspace', async () => {
+  test('a request for access that a stranger made in their name blocks nobody in their own workspace', async () => {
     await world.manageShop('POST', '/signin-gate', { gate: 'private_beta' });
     const body = { kind: 'request', email: VICTIM };
     const path = `/api/applications/${world.shop.id}/public/access-interest`;
@@ -170,8 +171,8 @@ describe('before the first proof', () => {
     expect(fragmentOf(await world.claim())['token']).toBeDefined();
   });
 
-  test('an imported profile of another workspace, made later, is neither shown nor filled in', async () => {
-    const { token, userId } = await occupied(world);
+  test('a profile that another workspace imports later is neither shown nor filled in', async () => {
+    const { token, userId } = await occupyAccount(world);
     const profile = { fullName: 'Vip Imported', locale: 'nb', username: 'vip' };
     const imported = await world.manageShop('POST', '/users/bulk', { users: [{ email: VICTIM, profile }] });
     expect(imported.json.data.results).toMatchObject([{ outcome: 'created', userId }]);
@@ -183,17 +184,17 @@ describe('before the first proof', () => {
     expect(eventTexts(world, world.shop.id)).not.toContain('PWNED');
   });
 
-  test('no client address of a claimed sign-in counts as the holder’s where codes are guessed', async () => {
-    await occupied(world);
+  test('the client address of a claimed sign-in does not count as the holder’s in lockouts', async () => {
+    await occupyAccount(world);
     const { listSignInAddresses } = await import('@/store/sessions.ts');
     expect(await listSignInAddresses(world.instance.db.reader, VICTIM)).toEqual([]);
   });
 });
 
-test('a browser that a claim signed in is not the holder’s: it is locked out with everyone else', async () => {
+test('a browser signed in by a claim is not the holder’s: it is locked out with everyone else', async () => {
   const paused = await createWorld({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '3' });
   const { instance, shop, tenant } = paused;
-  const { passkey } = await occupied(paused);
+  const { passkey } = await occupyAccount(paused);
   const ownPage = { origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' };
   const signedIn = await signInWith(instance, tenant.application.clientId, passkey, {}, ownPage);
   const cookie = signedIn.headers.getSetCookie().map((one) => one.split(';')[0]);
@@ -209,7 +210,7 @@ test('a browser that a claim signed in is not the holder’s: it is locked out w
   expect((await ask({ ...ownPage, cookie: cookie.join() })).status).toBe(429);
 });
 
-/** The holder's acts that prove the address; each gives the session they have then. */
+/** The holder's acts that prove the address; each returns their session afterwards. */
 const PROOFS: Record<string, (world: World, claimed: string) => Promise<string>> = {
   'a code at another tenant': async ({ proveAt, shop }) => (await proveAt(shop.clientId)).token,
   'a code at the same tenant': async ({ proveAt, tenant }) => (await proveAt(tenant.application.clientId)).token,
@@ -225,9 +226,9 @@ const PROOFS: Record<string, (world: World, claimed: string) => Promise<string>>
 
 for (const [proof, prove] of Object.entries(PROOFS))
   describe(`after the first proof, by ${proof},`, () => {
-    test('no session, key, passkey, grant, identity or value of before is left, and the person is told', async () => {
+    test('every earlier session, key, passkey, grant, identity and value is gone, and the person is notified', async () => {
       const { instance, tenant } = world;
-      const before = await occupied(world);
+      const before = await occupyAccount(world);
       const other = fragmentOf(await world.claim())['token']!;
       const url = await writeProfile(world, before.token, 'PWNED');
       const token = await prove(world, before.token);
@@ -251,9 +252,9 @@ for (const [proof, prove] of Object.entries(PROOFS))
       });
     });
 
-    test('the person is told in the language of the page where they prove the address', async () => {
+    test('the person is notified in the language of the page where they prove the address', async () => {
       if (!proof.startsWith('a code at')) return;
-      await occupied(world);
+      await occupyAccount(world);
       const { clientId } = proof.endsWith('another tenant') ? world.shop : world.tenant.application;
       const { instance } = world;
       const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
@@ -266,7 +267,7 @@ for (const [proof, prove] of Object.entries(PROOFS))
     });
 
     test('nothing that the person enters reaches the claiming tenant', async () => {
-      const before = await occupied(world);
+      const before = await occupyAccount(world);
       const token = await prove(world, before.token);
       const isThere = ['a code at the same tenant', 'a code given in the session itself'].includes(proof);
       await writeProfile(world, token, 'Vera Private');
@@ -275,8 +276,8 @@ for (const [proof, prove] of Object.entries(PROOFS))
       expect(eventTexts(world, world.tenant.application.id).includes('Vera Private')).toBe(isThere);
     });
 
-    test('the claim signs in nobody where the person has come to another tenant, and a later proof ends nothing', async () => {
-      const before = await occupied(world);
+    test('the claim signs nobody in once the person has joined another tenant, and a later proof ends nothing', async () => {
+      const before = await occupyAccount(world);
       const token = await prove(world, before.token);
       const isElsewhere = !['a code at the same tenant', 'a code given in the session itself'].includes(proof);
       if (isElsewhere) expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
@@ -288,7 +289,7 @@ for (const [proof, prove] of Object.entries(PROOFS))
 
 test('a move to another address leaves the claiming tenant with nothing', async () => {
   const { instance } = world;
-  await occupied(world);
+  await occupyAccount(world);
   const { token } = await world.proveAt(world.shop.clientId);
   const proof = await instance.call('POST', '/api/account/proof', {
     token,
@@ -304,17 +305,17 @@ test('a move to another address leaves the claiming tenant with nothing', async 
   expect(JSON.stringify((await world.manageOwn('GET', '/users')).json)).not.toContain('vera.new');
 });
 
-test('a sign-in that the gate refuses proves the address all the same', async () => {
-  const { token } = await occupied(world);
+test('a sign-in that the gate refuses proves the address nevertheless', async () => {
+  const { token } = await occupyAccount(world);
   await world.manageShop('POST', '/signin-gate', { gate: 'private_beta' });
   const refused = await world.instance.trySignIn(world.shop.clientId, VICTIM);
   expect([refused.status, refused.json.error]).toEqual([403, 'waitlist']);
   expect((await envelopeOf(world, token)).error).toBe('revoked');
 });
 
-test('the account can be deleted by the code of its mailbox, the claimed profile with it', async () => {
+test('the account and its claimed profile can be deleted with a code from its mailbox', async () => {
   const { instance } = world;
-  const { token } = await occupied(world);
+  const { token } = await occupyAccount(world);
   await writeProfile(world, token, 'PWNED');
   const asked = await instance.call('POST', '/api/account/deletion', { token });
   const body = { challengeId: asked.json.data.challengeId, code: instance.codeFor(VICTIM) };
@@ -323,28 +324,28 @@ test('the account can be deleted by the code of its mailbox, the claimed profile
   expect(left).toEqual({ n: 0 });
 });
 
-test('two tenants claim an address at once: one is let in', async () => {
+test('only one of two tenants that claim an address concurrently succeeds', async () => {
   const third = await beside(world.scene, 'Third');
   const landed = [await world.claim(), await third.own.signIn({ sub: 'third', email: VICTIM })];
   expect(landed.map((one) => fragmentOf(one)['error'] ?? 'in')).toEqual(['in', 'link_required']);
 });
 
-describe('the holder who is refused everywhere', () => {
+describe('the holder, refused everywhere,', () => {
   for (const [how, clientIdOf] of Object.entries({
     'by a waitlist': ({ shop }: World) => shop.clientId,
     'by the console': () => 'console',
   }))
-    test(`${how} has proved the address, and the claim comes back to nothing of theirs`, async () => {
-      await occupied(world);
+    test(`${how} has proved the address, and the claim gains access to nothing of theirs`, async () => {
+      await occupyAccount(world);
       await world.manageShop('POST', '/signin-gate', { gate: 'private_beta' });
       expect((await world.instance.trySignIn(clientIdOf(world), VICTIM)).status).toBe(403);
       expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
     });
 });
 
-test('a workspace does not learn from where the holder came to another', async () => {
+test('a workspace does not learn from which address the holder signed in to another', async () => {
   const { instance, tenant, shop } = world;
-  await occupied(world);
+  await occupyAccount(world);
   instance.peer = '198.51.100.99';
   await world.proveAt(shop.clientId);
   await instance.services.flushAll();
@@ -354,7 +355,7 @@ test('a workspace does not learn from where the holder came to another', async (
 });
 
 test('a member who came by the provider can be deleted, stays out, and can be restored', async () => {
-  const { token, userId } = await occupied(world);
+  const { token, userId } = await occupyAccount(world);
   const deleted = await world.manageOwn('POST', `/users/${userId}/delete`, {});
   expect([deleted.status, deleted.json.data?.status]).toEqual([200, 'deleted']);
   expect((await envelopeOf(world, token)).ok).toBe(false);
@@ -365,7 +366,7 @@ test('a member who came by the provider can be deleted, stays out, and can be re
 
 test('a person whom another workspace has claimed can delete their account', async () => {
   const { instance, shop } = world;
-  await occupied(world);
+  await occupyAccount(world);
   const { token } = await world.proveAt(shop.clientId);
   const confirm = (path: string, challengeId: string, method = 'POST') =>
     instance.call(method, path, { token, body: { challengeId, code: instance.codeFor(VICTIM) } });
@@ -378,7 +379,7 @@ test('a person whom another workspace has claimed can delete their account', asy
   expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
 });
 
-test('the instance’s provider keeps the identity that it proved, where it stood for a claim before', async () => {
+test('the instance’s provider keeps an identity that it proved in place of an earlier claim', async () => {
   const { instance, tenant, scene } = world;
   await world.claim();
   instance.sqlite.run('UPDATE provider_identities SET client_id = NULL');
@@ -389,8 +390,8 @@ test('the instance’s provider keeps the identity that it proved, where it stoo
   expect(kept.json.data.items).toMatchObject([{ email: VICTIM }]);
 });
 
-describe('a person who has proved the address at the tenant alone', () => {
-  test('is signed in by its provider, which writes nothing to their record, until they join another tenant', async () => {
+describe('a person who has proved the address only at the tenant', () => {
+  test('is signed in by its provider, which changes nothing of theirs, until they join another tenant', async () => {
     const { instance, tenant, shop, claim, proveAt } = world;
     const { userId } = await proveAt(tenant.application.clientId);
     const claimed = fragmentOf(await claim())['token']!;
@@ -404,7 +405,7 @@ describe('a person who has proved the address at the tenant alone', () => {
     expect((await envelopeOf(world, there.token)).fullName).toBe('Vera Private');
   });
 
-  test('gains no sign-in method by a session that rests on the provider’s claim, without a code of theirs', async () => {
+  test('needs a code to add a sign-in method in a session that rests on the provider’s claim', async () => {
     const { instance, tenant, shop, claim, own, proveAt } = world;
     await proveAt(tenant.application.clientId);
     const token = fragmentOf(await claim())['token']!;
@@ -425,7 +426,7 @@ describe('a person who has proved the address at the tenant alone', () => {
     expect(fragmentOf(await claim())['token']).toBeDefined();
   });
 
-  test('keeps a provider that they have connected themselves, wherever they go', async () => {
+  test('keeps a provider that they connected themselves, in every workspace', async () => {
     const { tenant, shop, own, claim, proveAt } = world;
     const { token } = await proveAt(tenant.application.clientId);
     expect(fragmentOf(await link(own, token, { aud: 'mallory', sub: 'theirs' }))).toEqual({ linked: 'provider' });

@@ -1,4 +1,4 @@
-/** Files that are two things at once, that unpack to far more than they are, or whose names lead elsewhere. */
+/** Files of two formats at once, decompression bombs, and path traversal by file names. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { jpeg, png, pngChunk, RED, withSegment } from '../modules/images/pictures.ts';
@@ -13,7 +13,7 @@ const PAYLOAD = '<script>alert(document.domain)</script><?php system($_GET[0]); 
 const red = png(60, 40, () => RED);
 const world = await createWorld();
 
-/** A GIF that is a script to whoever takes it for one: its first bytes name a variable, and a comment hides the rest. */
+/** A GIF that is also a script: its first bytes name a variable, and a comment hides the rest. */
 function gifThatIsAScript(): Buffer {
   const gif = animatedGif(20, 10);
   const hidden = Buffer.concat([Buffer.from([0x21, 0xfe, PAYLOAD.length]), Buffer.from(PAYLOAD), Buffer.from([0])]);
@@ -34,7 +34,7 @@ const POLYGLOTS: Record<string, () => Promise<Buffer>> = {
     png(60, 40, () => RED, { extra: [pngChunk('ruSt', Buffer.from(PAYLOAD))] }),
 };
 
-/** Every variant as a browser gets it. */
+/** Every variant as served to a browser. */
 async function served({ get, application, userId, stored }: World) {
   const variants = stored('avatar');
   return Promise.all(
@@ -45,8 +45,8 @@ async function served({ get, application, userId, stored }: World) {
   );
 }
 
-describe('a picture that is something else as well', () => {
-  test.each(Object.entries(POLYGLOTS))('%s: is drawn anew, and served as a picture alone', async (_, make) => {
+describe('a picture that is also another format', () => {
+  test.each(Object.entries(POLYGLOTS))('%s: is redrawn and served only as a picture', async (_, make) => {
     const file = await make();
     expect(file.includes('alert(')).toBe(true);
     const { status } = await world.put('avatar', file);
@@ -63,7 +63,7 @@ describe('a picture that is something else as well', () => {
   });
 });
 
-describe('a file that unpacks to far more than it is', () => {
+describe('a decompression bomb', () => {
   const zeros = (mebibytes: number) => deflateSync(Buffer.alloc(mebibytes * MIB), { level: 9 });
   const BOMBS: Record<string, () => Buffer> = {
     'a PNG with a compressed text of 200 MiB': () =>
@@ -78,7 +78,7 @@ describe('a file that unpacks to far more than it is', () => {
     },
   };
 
-  test.each(Object.entries(BOMBS))('%s: is answered, and takes no such memory', async (_, make) => {
+  test.each(Object.entries(BOMBS))('%s: is answered without using its unpacked size in memory', async (_, make) => {
     const file = make();
     Bun.gc(true);
     const before = process.memoryUsage.rss();
@@ -87,7 +87,7 @@ describe('a file that unpacks to far more than it is', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(150 * MIB);
   });
 
-  test('a compressed body is not unpacked: of a picture, or of JSON', async () => {
+  test('compressed bodies, of pictures or JSON, are not decompressed', async () => {
     const before = dumpTables(world.instance);
     const bomb = gzipSync(Buffer.alloc(200 * MIB), { level: 9 });
     for (const encoding of ['gzip', 'deflate', 'br', 'zstd']) {
@@ -104,7 +104,7 @@ describe('a file that unpacks to far more than it is', () => {
   });
 });
 
-describe('a name that leads elsewhere', () => {
+describe('a path traversal', () => {
   const NAMES = [
     '../../../etc/passwd',
     '..\\..\\boot.ini',
@@ -116,7 +116,7 @@ describe('a name that leads elsewhere', () => {
     'x'.repeat(5000),
   ];
 
-  test.each(NAMES)('%j as the name of a file is of no account', async (name) => {
+  test.each(NAMES)('by the file name %j is ignored', async (name) => {
     const body = new FormData();
     body.append('file', new Blob([new Uint8Array(red)], { type: 'text/html' }), name);
     const { status, json } = await world.put('avatar', body as Body);
@@ -143,7 +143,7 @@ describe('a name that leads elsewhere', () => {
     '/assets/%2e%2e%2f%2e%2e%2fgatehouse.db',
     '/assets/__proto__',
     '/assets/constructor',
-  ])('%s is not there', async (path) => {
+  ])('to %s finds nothing', async (path) => {
     await world.put('avatar', red);
     expect((await world.get(path)).status).toBe(404);
   });

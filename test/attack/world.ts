@@ -1,4 +1,4 @@
-/** An instance with somebody of every kind in it, for attacks that walk all operations. */
+/** An instance with a person of every role, for attacks that walk all operations. */
 import type { Operation } from '@/http/operation.ts';
 import { openApiDocument } from '@/modules/description/openapi.ts';
 import * as given from '../support/given.ts';
@@ -14,13 +14,13 @@ export interface AttackWorld {
   readonly instance: Instance;
   readonly applicationId: string;
   readonly clientId: string;
-  /** Ids of what there is, by the name of the path parameter. */
+  /** Ids of existing resources, by the name of the path parameter. */
   readonly ids: Readonly<Record<string, string>>;
-  /** A credential that an operation lets in. */
+  /** Returns a credential that the operation accepts. */
   tokenFor(operation: Operation): Promise<string | undefined>;
 }
 
-/** Whatever is sent, no limit answers in its place. */
+/** Raises all limits, so that none answers first. */
 const NO_LIMITS = {
   GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '1000000',
   GATEHOUSE_LIMIT_IMAGES_PER_PERSON: '1000000',
@@ -58,7 +58,7 @@ export async function createAttackWorld(options: InstanceOptions = {}): Promise<
   };
 
   const sessionTokens = new Map<string, string>();
-  /** Attacks sign people out; then they come again. */
+  /** Signs in again if an attack has signed the person out. */
   async function session(client: string, email: string): Promise<string> {
     const known = sessionTokens.get(email);
     if (known !== undefined && (await instance.call('GET', '/api/account/session', { token: known })).status === 200)
@@ -82,14 +82,14 @@ export async function createAttackWorld(options: InstanceOptions = {}): Promise<
   };
 }
 
-/** The path of an operation with ids in place of its parameters. */
+/** Returns the path of an operation with ids in place of its parameters. */
 export function addressOf({ path }: Operation, ids: Readonly<Record<string, string>>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? 'nothing'));
 }
 
 let calls = 0;
 
-/** One request from a client of its own. */
+/** Sends one request from a client of its own. */
 export function send(
   { instance }: Pick<AttackWorld, 'instance'>,
   method: string,
@@ -101,7 +101,7 @@ export function send(
   return instance.call(method, address, options);
 }
 
-/** A JSON Schema, as the description has it. */
+/** A JSON Schema, as in the description. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -132,7 +132,7 @@ export interface DescribedOperation {
 export interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   at(operation: Operation): DescribedOperation;
-  /** The schema itself where it is referred to. */
+  /** Returns the referenced schema, or the schema itself. */
   resolve(schema: Schema): Schema;
 }
 
