@@ -29,7 +29,7 @@ const REQUIRED = ['recipient', 'line1', 'city', 'country'];
 
 const add = async (call: Call, input: object = {}) => (await call('POST', PATH, { ...HOME, ...input })).json.data;
 const list = async (call: Call, query = '') => (await call('GET', PATH + query)).json.data.items;
-/** Ids of the defaults, by kind. */
+/** Returns the ids of the defaults by kind. */
 const defaults = async (call: Call) =>
   (await list(call))
     .filter(({ isDefault }: { isDefault: boolean }) => isDefault)
@@ -37,7 +37,7 @@ const defaults = async (call: Call) =>
     .sort();
 
 describe('the addresses', () => {
-  test('are none at first; one is answered as it is listed', async () => {
+  test('are empty at first; an address is answered as it is listed', async () => {
     const { asAda } = await createPeople();
     expect((await asAda('GET', PATH)).json).toEqual({ success: true, data: { items: [], nextCursor: null } });
     const { status, json } = await asAda('POST', PATH, WHOLE);
@@ -51,7 +51,7 @@ describe('the addresses', () => {
     expect(await list(asAda)).toEqual([json.data, home]);
   });
 
-  test('are listed by kind where one is asked for, oldest first', async () => {
+  test('are filtered by kind on request, oldest first', async () => {
     const { instance, asAda } = await createPeople();
     const [a, b, c] = [await add(asAda), await add(asAda, { kind: 'billing' }), await add(asAda)];
     expect(await list(asAda, '?kind=shipping')).toEqual([a, c]);
@@ -59,7 +59,7 @@ describe('the addresses', () => {
     expect(await refused(instance, () => asAda('GET', `${PATH}?kind=home`))).toEqual(INVALID('kind'));
   });
 
-  test('are stored in their normal form', async () => {
+  test('are stored in normal form', async () => {
     const { asAda } = await createPeople();
     const address = await add(asAda, {
       country: ' gb ',
@@ -77,7 +77,7 @@ describe('the addresses', () => {
     });
   });
 
-  test('are at most 50 in all, of whatever kind', async () => {
+  test('are limited to 50 in total, of any kind', async () => {
     const { instance, asAda, asBob } = await createPeople();
     for (let index = 0; index < 50; index += 1) await add(asAda, { kind: index % 2 ? 'billing' : 'shipping' });
     const oneMore = () => asAda('POST', PATH, HOME);
@@ -90,7 +90,7 @@ describe('the addresses', () => {
     expect((await oneMore()).status).toBe(200);
   });
 
-  test('are seen, changed and deleted by nobody else: theirs are not there', async () => {
+  test('are visible and writable only to their person; for others they are not found', async () => {
     const { instance, asAda, asBob, as, adaInForum } = await createPeople();
     const { id } = await add(asAda);
     expect(await list(asBob)).toEqual([]);
@@ -102,11 +102,11 @@ describe('the addresses', () => {
       () => asAda('DELETE', PATH, { id: 'nonsense' }),
     ])
       expect(await refused(instance, call)).toEqual(NOT_FOUND);
-    // They are hers, from whichever application she comes.
+    // They are hers in every application.
     expect(await list(as(adaInForum.token))).toHaveLength(1);
   });
 
-  test('are told to no backend: neither in the envelope nor in the list of users', async () => {
+  test('are shown to no backend, neither in the envelope nor in the user list', async () => {
     const { instance, shop, asAda, envelope } = await createPeople();
     await asAda('POST', PATH, WHOLE);
     const users = await instance.call('GET', `/api/applications/${shop.id}/users?include=profile`, {
@@ -118,7 +118,7 @@ describe('the addresses', () => {
 });
 
 describe('changing an address', () => {
-  test('keeps what is left out; null and blank clear', async () => {
+  test('keeps omitted fields; null and blank clear', async () => {
     const { instance, asAda } = await createPeople();
     const before = (await asAda('POST', PATH, WHOLE)).json.data;
     instance.clock.advance(MINUTE);
@@ -135,7 +135,7 @@ describe('changing an address', () => {
     expect(await list(asAda)).toEqual([cleared]);
   });
 
-  test('cannot clear what an address needs, nor change its kind', async () => {
+  test('can neither clear a required field nor change the kind', async () => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     for (const field of REQUIRED)
@@ -145,7 +145,7 @@ describe('changing an address', () => {
     expect((await asAda('PATCH', PATH, { id, kind: 'shipping', city: 'Paris' })).json.data.city).toBe('Paris');
   });
 
-  test('at the same time as somebody else never loses a field they named', async () => {
+  test('concurrently with another change loses no named field', async () => {
     const { asAda, as, adaInForum } = await createPeople();
     const { id } = (await asAda('POST', PATH, WHOLE)).json.data;
     const elsewhere = as(adaInForum.token);
@@ -160,8 +160,8 @@ describe('changing an address', () => {
   });
 });
 
-describe('the default', () => {
-  test('is the first of each kind, whatever was asked, and then whichever is made it', async () => {
+describe('the default address', () => {
+  test('is the first of each kind, whatever was requested, until another is made the default', async () => {
     const { asAda } = await createPeople();
     const a = await add(asAda, { isDefault: false });
     const b = await add(asAda);
@@ -179,7 +179,7 @@ describe('the default', () => {
     ]);
   });
 
-  test('cannot be unset without another: the remedy is told', async () => {
+  test('cannot be unset without a successor, and the error says how', async () => {
     const { instance, asAda } = await createPeople();
     const [a, b] = [await add(asAda), await add(asAda)];
     const unset = () => asAda('PATCH', PATH, { id: a.id, isDefault: false });
@@ -189,7 +189,7 @@ describe('the default', () => {
     expect(await defaults(asAda)).toEqual([['shipping', a.id]]);
   });
 
-  test('that is deleted is followed by the oldest of its kind; that of the other kind stays', async () => {
+  test('is succeeded by the oldest of its kind when it is deleted; the other kind keeps its own', async () => {
     const { asAda } = await createPeople();
     const [a, b, c] = [await add(asAda), await add(asAda), await add(asAda, { isDefault: true })];
     const billing = await add(asAda, { kind: 'billing' });
@@ -209,14 +209,14 @@ describe('the default', () => {
     expect((await add(asAda)).isDefault).toBe(true);
   });
 
-  test('stays where another one is deleted', async () => {
+  test('stays if another address is deleted', async () => {
     const { asAda } = await createPeople();
     const [a, b] = [await add(asAda), await add(asAda)];
     await asAda('DELETE', `${PATH}?id=${b.id}`);
     expect(await defaults(asAda)).toEqual([['shipping', a.id]]);
   });
 
-  test('is one after any number of claims at once', async () => {
+  test('is exactly one after any number of concurrent claims', async () => {
     const { asAda } = await createPeople();
     const made = await Promise.all(Array.from({ length: 8 }, () => add(asAda, { isDefault: true })));
     await Promise.all(made.map(({ id }) => asAda('PATCH', PATH, { id, isDefault: true })));
@@ -224,7 +224,7 @@ describe('the default', () => {
   });
 });
 
-describe('an address is refused', () => {
+describe('an address', () => {
   test.each([
     ['kind', 'home'],
     ['kind', null],
@@ -251,7 +251,7 @@ describe('an address is refused', () => {
     ['line2', { text: 'x' }],
     ['userId', 'usr_01h455vb4pex5vsknk084sn02q'],
     ['createdAt', '2020-01-01T00:00:00.000Z'],
-  ])('with %s as %j, by POST and by PATCH', async (field, value) => {
+  ])('with %s as %j is refused by POST and by PATCH', async (field, value) => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     const sent = typeof value === 'string' && value.length > 8 ? value : undefined;
@@ -261,35 +261,35 @@ describe('an address is refused', () => {
     expect(await refused(instance, () => asAda('PATCH', PATH, { id, [field]: value }), sent)).toEqual(INVALID(field));
   });
 
-  test('with a field of 64 KiB', async () => {
+  test('with a field of 64 KiB is refused', async () => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     for (const field of [...REQUIRED, ...Object.keys(OPTIONAL), 'kind', 'id'])
       expect(await refused(instance, () => asAda('PATCH', PATH, { id, [field]: LONG }), LONG)).toEqual(INVALID(field));
   });
 
-  test('without what it needs, naming all of it', async () => {
+  test('without its required fields is refused with all their names', async () => {
     const { instance, asAda } = await createPeople();
     expect(await refused(instance, () => asAda('POST', PATH, {}))).toEqual(INVALID('kind', ...REQUIRED));
     expect(await refused(instance, () => asAda('POST', PATH, { ...HOME, id: 'adr_1' }))).toEqual(INVALID('id'));
     expect(await refused(instance, () => asAda('PATCH', PATH, { city: 'Paris' }))).toEqual(INVALID('id'));
   });
 
-  test('with a key that reaches behind an object', async () => {
+  test('with the key __proto__ is refused', async () => {
     const { instance, asAda } = await createPeople();
     const body = JSON.stringify(HOME).replace('{', '{"__proto__":{"isDefault":true},');
     expect(await refused(instance, () => asAda('POST', PATH, body))).toEqual(INVALID('__proto__'));
   });
 
   test.each(['+43 1 234567', '(0)30/123-456', '555.0100x12', '555 0100 ext 4', '555 0100 EXT. 4', '112'])(
-    'not for a telephone number like %j',
+    'accepts a telephone number like %j',
     async (phone) => {
       const { asAda } = await createPeople();
       expect((await add(asAda, { phone })).phone).toBe(phone);
     },
   );
 
-  test('for deletion unless its id is given, once', async () => {
+  test('is deleted only with exactly one id', async () => {
     const { instance, asAda } = await createPeople();
     const [a, b] = [await add(asAda), await add(asAda)];
     const remove = (query: string, body?: object) => refused(instance, () => asAda('DELETE', PATH + query, body));
@@ -298,13 +298,13 @@ describe('an address is refused', () => {
     expect(await remove('?id=')).toEqual(INVALID('id'));
     expect(await remove(`?id=${a.id}`, { id: b.id })).toEqual(INVALID('id'));
     expect((await asAda('DELETE', `${PATH}?id=${a.id}`, { id: a.id })).status).toBe(200);
-    // Gone is gone.
+    // A deleted address is not found.
     expect(await remove(`?id=${a.id}`)).toEqual(NOT_FOUND);
   });
 });
 
 describe('a change of the addresses', () => {
-  test('is one event for each application and one record, also where another default is unmade', async () => {
+  test('is one event per application and one record, even if another default is unset', async () => {
     const people = await createPeople();
     const { asAda, ada, shop } = people;
     const first = await add(asAda);
@@ -330,7 +330,7 @@ describe('a change of the addresses', () => {
     }
   });
 
-  test('that changes nothing is silent and leaves the time of the last change', async () => {
+  test('is silent without a difference and keeps the time of the last change', async () => {
     const people = await createPeople();
     const { asAda, instance } = people;
     const before = (await asAda('POST', PATH, WHOLE)).json.data;

@@ -11,7 +11,7 @@ const IMPORTED = {
   languages: [{ code: 'en', level: 'BASIC' }],
 };
 
-/** 500 people, Ada and Bob among them. */
+/** 500 people, among them Ada and Bob. */
 function rows(profile: object) {
   const others = Array.from({ length: 498 }, (_, index) => ({
     email: `p${index}@example.com`,
@@ -20,7 +20,7 @@ function rows(profile: object) {
   return [{ email: 'ada@example.com', profile }, { email: 'bob@example.com', profile: {} }, ...others];
 }
 
-describe('an import of 500 and what a person has edited', () => {
+describe('an import of 500 and a person’s own edits', () => {
   test('fills blanks and never overwrites, before and after the edits', async () => {
     const people = await createPeople();
     const { instance, shop, asAda, envelope } = people;
@@ -49,7 +49,7 @@ describe('an import of 500 and what a person has edited', () => {
     expect((await asAda('GET', '/profile/identity')).json.data).toEqual({
       fullName,
       givenName: 'Ada',
-      // Cleared by her, so a blank like any other.
+      // She has cleared it, so it counts as blank.
       familyName: 'Person',
       locale: 'en',
       timezone: 'Europe/London',

@@ -14,7 +14,7 @@ const add = async (call: Call, input: object = {}) => (await call('POST', PATH, 
 const list = async (call: Call) => (await call('GET', PATH)).json.data.items;
 
 describe('the legal entities', () => {
-  test('are none at first; one is answered as it is listed, oldest first', async () => {
+  test('are empty at first; an entity is answered as it is listed, oldest first', async () => {
     const { asAda } = await createPeople();
     expect((await asAda('GET', PATH)).json).toEqual({ success: true, data: { items: [], nextCursor: null } });
     const whole = {
@@ -33,7 +33,7 @@ describe('the legal entities', () => {
     expect(await list(asAda)).toEqual([json.data, plain]);
   });
 
-  test('keep what a change leaves out; null and blank clear', async () => {
+  test('keep the fields that a change omits; null and blank clear', async () => {
     const { instance, asAda } = await createPeople();
     const addressId = await addressOf(asAda);
     const before = await add(asAda, { tradeName: 'E', registrationNumber: '1', taxId: '2', addressId });
@@ -47,7 +47,7 @@ describe('the legal entities', () => {
     expect(await list(asAda)).toEqual([{ ...cleared, addressId }]);
   });
 
-  test('name only an address of the person’s own; a foreign one looks like none at all', async () => {
+  test('accept only the person’s own address; another’s looks like none', async () => {
     const { instance, asAda, asBob } = await createPeople();
     const { id } = await add(asAda);
     const foreign = await addressOf(asBob);
@@ -57,7 +57,7 @@ describe('the legal entities', () => {
     }
   });
 
-  test('have no address any more where it was deleted: one event names both, and the others keep theirs', async () => {
+  test('lose a deleted address: one event names both kinds, and the others keep theirs', async () => {
     const people = await createPeople();
     const { instance, asAda, ada } = people;
     const [gone, kept] = [await addressOf(asAda), await addressOf(asAda)];
@@ -81,7 +81,7 @@ describe('the legal entities', () => {
     expect(await refused(instance, () => asAda('DELETE', PATH, { id: a.id }))).toEqual(NOT_FOUND);
   });
 
-  test('are seen, changed and deleted by nobody else: theirs are not there', async () => {
+  test('are visible and writable only to their person; for others they are not found', async () => {
     const { instance, asAda, asBob } = await createPeople();
     const { id } = await add(asAda);
     expect(await list(asBob)).toEqual([]);
@@ -93,7 +93,7 @@ describe('the legal entities', () => {
       expect(await refused(instance, call)).toEqual(NOT_FOUND);
   });
 
-  test('are at most 50', async () => {
+  test('are limited to 50', async () => {
     const { instance, asAda } = await createPeople();
     for (let index = 0; index < 50; index += 1) await add(asAda);
     const oneMore = () => asAda('POST', PATH, PLAIN);
@@ -105,7 +105,7 @@ describe('the legal entities', () => {
     expect((await oneMore()).status).toBe(200);
   });
 
-  test('changed at the same time never lose a field that was not named', async () => {
+  test('changed concurrently lose no field that was not named', async () => {
     const { asAda, as, adaInForum } = await createPeople();
     const { id } = await add(asAda, { taxId: '1', tradeName: 'E' });
     await Promise.all([
@@ -117,7 +117,7 @@ describe('the legal entities', () => {
   });
 });
 
-describe('a legal entity is refused', () => {
+describe('a legal entity', () => {
   test.each([
     ['legalName', ''],
     ['legalName', null],
@@ -134,7 +134,7 @@ describe('a legal entity is refused', () => {
     ['legalName', ['Engines']],
     ['userId', 'usr_01h455vb4pex5vsknk084sn02q'],
     ['kind', 'billing'],
-  ])('with %s as %j, by POST and by PATCH', async (field, value) => {
+  ])('with %s as %j is refused by POST and by PATCH', async (field, value) => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     const sent = typeof value === 'string' && value.length > 8 ? value : undefined;
@@ -145,7 +145,7 @@ describe('a legal entity is refused', () => {
       expect(await refused(instance, call, sent)).toEqual(INVALID(field));
   });
 
-  test('with a field of 64 KiB, or without what it needs', async () => {
+  test('with a field of 64 KiB, or without its required fields, is refused', async () => {
     const { instance, asAda } = await createPeople();
     for (const field of ['legalName', 'country', ...Object.keys(OPTIONAL)])
       expect(await refused(instance, () => asAda('POST', PATH, { ...PLAIN, [field]: LONG }), LONG)).toEqual(
@@ -156,7 +156,7 @@ describe('a legal entity is refused', () => {
 });
 
 describe('a change of the legal entities', () => {
-  test('is one event for each application and one record', async () => {
+  test('is one event per application and one record', async () => {
     const people = await createPeople();
     const { asAda, ada, shop } = people;
     const { id } = await add(asAda);
@@ -182,7 +182,7 @@ describe('a change of the legal entities', () => {
     }
   });
 
-  test('that changes nothing is silent', async () => {
+  test('is silent without a difference', async () => {
     const people = await createPeople();
     const { id } = await add(people.asAda);
     const since = watch(people);

@@ -24,7 +24,7 @@ describe('the identity', () => {
     expect((await asAda('GET', PATH)).json).toEqual(json);
   });
 
-  test('keeps what is left out; null and blank clear', async () => {
+  test('keeps omitted fields; null and blank clear', async () => {
     const { asAda } = await createPeople();
     await asAda('PATCH', PATH, WHOLE);
     const patch = async (body: object) => (await asAda('PATCH', PATH, body)).json.data;
@@ -39,7 +39,7 @@ describe('the identity', () => {
     expect(await patch({ givenName: null, locale: null })).toEqual(NOBODY);
   });
 
-  test('is stored in its normal form', async () => {
+  test('is stored in normal form', async () => {
     const { asAda } = await createPeople();
     const { json } = await asAda('PATCH', PATH, {
       fullName: '  Zoe\u0308  ',
@@ -49,7 +49,7 @@ describe('the identity', () => {
     expect(json.data).toMatchObject({ fullName: 'Zo\u00eb', locale: 'zh-Hans-CN', timezone: 'Europe/London' });
   });
 
-  test('may be written in any script, and as emoji; HTML is text like any other', async () => {
+  test('may contain any script and emoji; HTML is plain text', async () => {
     const { asAda } = await createPeople();
     for (const fullName of [
       'علی\u200cرضا',
@@ -79,19 +79,19 @@ describe('the identity', () => {
     ['locale', { toString: 'en' }],
     ['name', 'Ada'],
     ['email', 'eve@example.com'],
-  ])('%s cannot be %j: the field is named, the value not repeated', async (field, value) => {
+  ])('%s cannot be %j: the error names the field and does not repeat the value', async (field, value) => {
     const { instance, asAda } = await createPeople();
     const sent = typeof value === 'string' && value.length > 5 ? value : undefined;
     expect(await refused(instance, () => asAda('PATCH', PATH, { [field]: value }), sent)).toEqual(INVALID(field));
   });
 
-  test('takes no field of 64 KiB', async () => {
+  test('accepts no field of 64 KiB', async () => {
     const { instance, asAda } = await createPeople();
     for (const field of Object.keys(WHOLE))
       expect(await refused(instance, () => asAda('PATCH', PATH, { [field]: LONG }), LONG)).toEqual(INVALID(field));
   });
 
-  test('is refused as a whole where one field does not fit, and every such field is named', async () => {
+  test('is refused as a whole with the names of all invalid fields', async () => {
     const { instance, asAda } = await createPeople();
     const body = { fullName: 'Ada', givenName: 'a\nb', locale: '!', timezone: '?' };
     expect(await refused(instance, () => asAda('PATCH', PATH, body))).toEqual(
@@ -99,7 +99,7 @@ describe('the identity', () => {
     );
   });
 
-  test('takes no key that reaches behind an object', async () => {
+  test('does not accept the key __proto__', async () => {
     const { instance, asAda } = await createPeople();
     for (const body of [
       '{"__proto__":{"fullName":"Eve"}}',
@@ -112,7 +112,7 @@ describe('the identity', () => {
 });
 
 describe('a change of the identity', () => {
-  test('is one event for each application of the person, with the fields that changed, and one record without values', async () => {
+  test('is one event per application with the changed fields, and one record without values', async () => {
     const people = await createPeople();
     const { asAda, ada, shop } = people;
     await asAda('PATCH', PATH, { givenName: 'Ada', locale: 'en' });
@@ -132,7 +132,7 @@ describe('a change of the identity', () => {
     ]);
   });
 
-  test('that changes nothing is silent', async () => {
+  test('is silent without a difference', async () => {
     const people = await createPeople();
     await people.asAda('PATCH', PATH, WHOLE);
     people.instance.clock.advance(MINUTE);
@@ -145,7 +145,7 @@ describe('a change of the identity', () => {
     expect(people.instance.sqlite.query('SELECT * FROM users').all()).toEqual(before);
   });
 
-  test('stands in the envelope and in the live stream at once, in every application', async () => {
+  test('is in the envelope and the live stream at once, in every application', async () => {
     const people = await createPeople();
     const { instance, ada, adaInForum, bob, asAda, envelope } = people;
     const streams = await Promise.all([ada, adaInForum, bob].map(({ token }) => listen(instance, token)));
@@ -163,7 +163,7 @@ describe('a change of the identity', () => {
     for (const stream of streams) await stream.leave();
   });
 
-  test('never loses a field that another change at the same time did name', async () => {
+  test('never loses a field of a concurrent change', async () => {
     const { asAda, as, adaInForum } = await createPeople();
     const elsewhere = as(adaInForum.token);
     await asAda('PATCH', PATH, WHOLE);

@@ -9,7 +9,7 @@ const FRENCH = { code: 'fr', level: 'FLUENT' };
 const tag = (index: number) => `x${String.fromCharCode(97 + (index % 26))}${index < 26 ? '' : 'a'}`;
 
 describe('the languages', () => {
-  test('are none at first; each is added in canonical form, and they are listed by their tags', async () => {
+  test('are empty at first, are stored in canonical form, and are listed by tag', async () => {
     const { asAda } = await createPeople();
     expect((await asAda('GET', PATH)).json).toEqual({ success: true, data: { items: [], nextCursor: null } });
     await asAda('POST', PATH, FRENCH);
@@ -18,7 +18,7 @@ describe('the languages', () => {
     expect((await asAda('GET', PATH)).json.data).toEqual({ items: [GERMAN, FRENCH], nextCursor: null });
   });
 
-  test('added again at the same level are the same; at another level it is a conflict that says what to do', async () => {
+  test('added again at the same level stay the same; another level is a conflict whose message names PATCH', async () => {
     const { instance, asAda } = await createPeople();
     await asAda('POST', PATH, GERMAN);
     expect((await asAda('POST', PATH, { ...GERMAN, code: 'DE-AT' })).json.data).toEqual(GERMAN);
@@ -28,7 +28,7 @@ describe('the languages', () => {
     expect((await again()).json.message).toContain('PATCH');
   });
 
-  test('change their level, and only theirs', async () => {
+  test('change their level and nothing else', async () => {
     const { asAda } = await createPeople();
     for (const language of [GERMAN, FRENCH]) await asAda('POST', PATH, language);
     expect((await asAda('PATCH', PATH, { code: 'FR', level: 'BASIC' })).json.data).toEqual({
@@ -47,7 +47,7 @@ describe('the languages', () => {
     expect((await asAda('GET', PATH)).json.data.items).toEqual([]);
   });
 
-  test('that are not there are not found', async () => {
+  test('that do not exist are not found', async () => {
     const { instance, asAda, asBob } = await createPeople();
     await asAda('POST', PATH, GERMAN);
     for (const call of [
@@ -59,7 +59,7 @@ describe('the languages', () => {
     expect((await asBob('GET', PATH)).json.data.items).toEqual([]);
   });
 
-  test('are at most 50; what is there can still be named', async () => {
+  test('are limited to 50; existing ones can still be added again', async () => {
     const { instance, asAda } = await createPeople();
     for (let index = 0; index < 50; index += 1)
       expect((await asAda('POST', PATH, { code: tag(index), level: 'BASIC' })).status).toBe(200);
@@ -84,13 +84,13 @@ describe('the languages', () => {
     [{ code: 'de\0', level: 'BASIC' }, 'code'],
     [{ code: ['de'], level: 'BASIC' }, 'code'],
     [{ ...GERMAN, name: 'German' }, 'name'],
-  ])('are refused by POST and PATCH where the body is %j', async (body, field) => {
+  ])('are refused by POST and PATCH if the body is %j', async (body, field) => {
     const { instance, asAda } = await createPeople();
     for (const method of ['POST', 'PATCH'])
       expect(await refused(instance, () => asAda(method, PATH, body))).toEqual(INVALID(field));
   });
 
-  test('take no code of 64 KiB', async () => {
+  test('accept no code of 64 KiB', async () => {
     const { instance, asAda } = await createPeople();
     for (const method of ['POST', 'PATCH'])
       expect(await refused(instance, () => asAda(method, PATH, { code: LONG, level: 'BASIC' }), LONG)).toEqual(
@@ -99,7 +99,7 @@ describe('the languages', () => {
     expect(await refused(instance, () => asAda('DELETE', PATH, { code: LONG }), LONG)).toEqual(INVALID('code'));
   });
 
-  test('to delete are named once', async () => {
+  test('are deleted by exactly one code', async () => {
     const { instance, asAda } = await createPeople();
     for (const language of [GERMAN, FRENCH]) await asAda('POST', PATH, language);
     expect(await refused(instance, () => asAda('DELETE', PATH))).toEqual(INVALID('code'));
@@ -113,7 +113,7 @@ describe('the languages', () => {
 });
 
 describe('a change of the languages', () => {
-  test('is one event for each application and one record', async () => {
+  test('is one event per application and one record', async () => {
     const people = await createPeople();
     const { asAda, ada, shop } = people;
     const steps = [
@@ -137,7 +137,7 @@ describe('a change of the languages', () => {
     }
   });
 
-  test('that changes nothing is silent', async () => {
+  test('is silent without a difference', async () => {
     const people = await createPeople();
     await people.asAda('POST', PATH, GERMAN);
     const since = watch(people);
@@ -145,7 +145,7 @@ describe('a change of the languages', () => {
     expect([since.events(), since.audits()]).toEqual([SILENCE, []]);
   });
 
-  test('is what the application’s backend sees in the list of its users', async () => {
+  test('is visible to the application’s backend in its user list', async () => {
     const { instance, shop, asAda } = await createPeople();
     await asAda('POST', PATH, GERMAN);
     const { json } = await instance.call('GET', `/api/applications/${shop.id}/users?include=profile`, {

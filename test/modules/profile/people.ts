@@ -1,10 +1,10 @@
-/** What the suites of the profile share: a person of several applications, and the proof of what a call left behind. */
+/** Shared by the profile tests: a person of several applications, and a check of what a call changed. */
 import { type Answer, createInstance, type Instance } from '../../support/instance.ts';
 import { dumpTables } from '../../support/stored.ts';
 
 export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** Ada is a member of the shop, where she calls from, and of the forum, and has left the club; Bob is in the shop. */
+/** Ada is a member of the shop, from which she calls, and of the forum, and has left the club; Bob is in the shop. */
 export async function createPeople() {
   const instance = await createInstance();
   const shop = await instance.createApplication({ name: 'Shop' });
@@ -37,7 +37,7 @@ export async function createPeople() {
 
 export type People = Awaited<ReturnType<typeof createPeople>>;
 
-/** What has been told and recorded since now. */
+/** Collects the events and records from now on. */
 export function watch({ instance, shop, forum, club }: Pick<People, 'instance' | 'shop' | 'forum' | 'club'>) {
   const applications = { shop: shop.id, forum: forum.id, club: club.id };
   const eventsOf = (id: string) => instance.events(id);
@@ -56,7 +56,7 @@ export function watch({ instance, shop, forum, club }: Pick<People, 'instance' |
     }));
   const audits = recorded().length;
   return {
-    /** By application; an empty list is silence. */
+    /** Events by application; an empty list means none. */
     events: () =>
       Object.fromEntries(
         Object.entries(applications).map(([name, id], index) => [name, eventsOf(id).slice(before[index])]),
@@ -65,7 +65,7 @@ export function watch({ instance, shop, forum, club }: Pick<People, 'instance' |
   };
 }
 
-/** The one event of a change, as shop and forum are told of it, and the club, which she has left, is not. */
+/** The one event of a change for shop and forum; the club, which she has left, gets none. */
 export function toldOnce(userId: string, categories: string[], more: { name?: string; changed?: string[] } = {}) {
   const told = [{ type: 'user.profile_updated', data: { userId, name: '', categories, ...more } }];
   return { shop: told, forum: told, club: [] };
@@ -73,10 +73,10 @@ export function toldOnce(userId: string, categories: string[], more: { name?: st
 
 export const SILENCE = { shop: [], forum: [], club: [] };
 
-/** Paths of the fields that an answer refuses. */
+/** Returns the paths of the fields that an answer refuses. */
 const refusedFields = ({ json }: Answer): string[] => (json.fields ?? []).map(({ path }: { path: string }) => path);
 
-/** Runs a call that must be refused, and proves that it changed nothing and repeated nothing of what was sent. */
+/** Expects a call to be refused, to change nothing, and to repeat nothing of what was sent. */
 export async function refused(
   instance: Instance,
   call: () => Promise<Answer>,
@@ -94,5 +94,5 @@ export async function refused(
 export const INVALID = (...fields: string[]) => ({ status: 400, error: 'invalid_request', fields });
 export const NOT_FOUND = { status: 404, error: 'not_found', fields: [] };
 
-/** 64 KiB: far beyond every field, and well within a body. */
+/** 64 KiB: far above every field limit, and within the body limit. */
 export const LONG = 'x'.repeat(64 * 1024);

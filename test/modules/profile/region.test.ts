@@ -14,7 +14,7 @@ const WHOLE = {
 const NONE = { country: null, uiLocale: null, timeZone: null, currency: null, measurementSystem: null };
 
 describe('the region', () => {
-  test('is null until it is put', async () => {
+  test('is null until it is set', async () => {
     const { asAda, envelope } = await createPeople();
     expect((await asAda('GET', PATH)).json).toEqual({ success: true, data: null });
     const put = await asAda('PUT', PATH, WHOLE);
@@ -23,7 +23,7 @@ describe('the region', () => {
     expect((await envelope()).region).toEqual(WHOLE);
   });
 
-  test('is replaced by PUT: what is left out becomes null', async () => {
+  test('is replaced by PUT: omitted parts become null', async () => {
     const { asAda } = await createPeople();
     await asAda('PUT', PATH, WHOLE);
     const put = await asAda('PUT', PATH, { country: 'CH', currency: 'CHF' });
@@ -31,7 +31,7 @@ describe('the region', () => {
     expect((await asAda('PUT', PATH, {})).json.data).toBeNull();
   });
 
-  test('is merged by PATCH: what is left out stays, null and blank clear', async () => {
+  test('is merged by PATCH: omitted parts stay, null and blank clear', async () => {
     const { asAda } = await createPeople();
     const patch = async (body: object) => (await asAda('PATCH', PATH, body)).json.data;
     expect(await patch({ currency: 'eur' })).toEqual({ ...NONE, currency: 'EUR' });
@@ -45,7 +45,7 @@ describe('the region', () => {
     expect(await patch({})).toEqual({ ...NONE, country: 'AT' });
   });
 
-  test('of nothing but nulls is null', async () => {
+  test('with only null parts is null', async () => {
     const { instance, asAda, envelope } = await createPeople();
     const stored = () => instance.sqlite.query("SELECT region FROM users WHERE email = 'ada@example.com'").get();
     for (const [method, body] of [
@@ -75,20 +75,20 @@ describe('the region', () => {
     ['country', 40],
     ['measurementSystem', []],
     ['timezone', 'Europe/Vienna'],
-  ])('cannot have %s as %j, by PUT nor by PATCH', async (field, value) => {
+  ])('accepts %s as %j neither by PUT nor by PATCH', async (field, value) => {
     const { instance, asAda } = await createPeople();
     const sent = typeof value === 'string' && value.length > 7 ? value : undefined;
     for (const method of ['PUT', 'PATCH'])
       expect(await refused(instance, () => asAda(method, PATH, { [field]: value }), sent)).toEqual(INVALID(field));
   });
 
-  test('takes no part of 64 KiB', async () => {
+  test('accepts no part of 64 KiB', async () => {
     const { instance, asAda } = await createPeople();
     for (const field of Object.keys(WHOLE))
       expect(await refused(instance, () => asAda('PUT', PATH, { [field]: LONG }), LONG)).toEqual(INVALID(field));
   });
 
-  test('is each person’s own', async () => {
+  test('is separate for each person', async () => {
     const { asAda, asBob } = await createPeople();
     await asAda('PUT', PATH, WHOLE);
     expect((await asBob('GET', PATH)).json.data).toBeNull();
@@ -98,7 +98,7 @@ describe('the region', () => {
 });
 
 describe('a change of the region', () => {
-  test('is one event for each application and one record, whatever the method', async () => {
+  test('is one event per application and one record, with either method', async () => {
     const people = await createPeople();
     const { asAda, ada, shop } = people;
     const steps = [
@@ -123,7 +123,7 @@ describe('a change of the region', () => {
     }
   });
 
-  test('that changes nothing is silent', async () => {
+  test('is silent without a difference', async () => {
     const people = await createPeople();
     const { asAda } = people;
     const empty = watch(people);
@@ -140,7 +140,7 @@ describe('a change of the region', () => {
     expect([since.events(), since.audits()]).toEqual([SILENCE, []]);
   });
 
-  test('never loses a part that another change at the same time did name', async () => {
+  test('never loses a part of a concurrent change', async () => {
     const { asAda, as, adaInForum } = await createPeople();
     const elsewhere = as(adaInForum.token);
     await Promise.all([

@@ -6,7 +6,7 @@ const PATH = '/username';
 const TAKEN = { status: 409, error: 'conflict', fields: [] };
 
 describe('a username', () => {
-  test('is claimed in its normal form, changed, and given up with null', async () => {
+  test('is claimed in normal form, changed, and released with null', async () => {
     const { asAda, envelope } = await createPeople();
     const { status, json } = await asAda('PATCH', PATH, { username: ' ＡDA.Lovelace ' });
     expect([status, json]).toEqual([200, { success: true, data: { username: 'ada.lovelace' } }]);
@@ -17,7 +17,7 @@ describe('a username', () => {
     expect((await envelope()).username).toBeNull();
   });
 
-  test('is that of the application of the session; the one elsewhere stays', async () => {
+  test('belongs to the application of the session; other applications keep theirs', async () => {
     const { asAda, as, adaInForum, envelope } = await createPeople();
     await asAda('PATCH', PATH, { username: 'ada' });
     await as(adaInForum.token)('PATCH', PATH, { username: 'countess' });
@@ -25,7 +25,7 @@ describe('a username', () => {
     expect((await envelope(adaInForum.token)).username).toBe('countess');
   });
 
-  test('that somebody has in the application is a conflict, however it is written; elsewhere it is free', async () => {
+  test('taken in the application is a conflict in any spelling, and free elsewhere', async () => {
     const { instance, asAda, asBob, as, adaInForum } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });
     for (const username of ['bob', ' BOB ', 'ｂｏｂ'])
@@ -33,7 +33,7 @@ describe('a username', () => {
     expect((await as(adaInForum.token)('PATCH', PATH, { username: 'bob' })).status).toBe(200);
   });
 
-  test('is judged before it is chosen, in its normal form; one’s own is available, and nothing is written', async () => {
+  test('can be checked first in normal form without a write; one’s own is available', async () => {
     const { asAda, asBob, as, adaInForum, envelope } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });
     await asAda('PATCH', PATH, { username: 'ada' });
@@ -47,7 +47,7 @@ describe('a username', () => {
     expect((await envelope()).username).toBe('ada');
   });
 
-  test('stays taken by who is banned or has left, and is free once it was given up', async () => {
+  test('stays taken by a banned or former member, and is free once it is released', async () => {
     const { instance, shop, asAda, asBob, bob } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });
     for (const status of ['banned', 'left', 'deleted'] as const) {
@@ -73,7 +73,7 @@ describe('a username', () => {
     'аda',
     '__proto__',
     '<b>ada</b>',
-  ])('cannot be %j, and the rules are told', async (username) => {
+  ])('cannot be %j, and the error states the rules', async (username) => {
     const { instance, asAda } = await createPeople();
     const sent = username.length > 8 ? username : undefined;
     expect(await refused(instance, () => asAda('PATCH', PATH, { username }), sent)).toEqual(INVALID('username'));
@@ -81,13 +81,13 @@ describe('a username', () => {
     expect(json.fields[0].message).toContain('3 to 30 of a-z');
   });
 
-  test.each(['ada\0', 'a\ud800da'])('cannot be %j, which is no text at all', async (username) => {
+  test.each(['ada\0', 'a\ud800da'])('cannot be the invalid Unicode text %j', async (username) => {
     const { instance, asAda } = await createPeople();
     expect(await refused(instance, () => asAda('PATCH', PATH, { username }))).toEqual(INVALID('username'));
   });
 
   test.each([[{}], [{ username: 5 }], [{ username: ['ada'] }], [{ username: { x: 1 } }]])(
-    'is asked for where the body is %j',
+    'is required if the body is %j',
     async (body) => {
       const { instance, asAda } = await createPeople();
       expect(await refused(instance, () => asAda('PATCH', PATH, body))).toEqual(INVALID('username'));
@@ -99,7 +99,7 @@ describe('a username', () => {
     expect(await refused(instance, () => asAda('PATCH', PATH, { username: LONG }), LONG)).toEqual(INVALID('username'));
   });
 
-  test('is judged by the same rules as in the check and the import', async () => {
+  test('follows the same rules in the check and in the import', async () => {
     const { instance, shop, asAda } = await createPeople();
     const names = ['ada', 'Ada.L', 'ab', 'admin', 'a--b', '９ada', 'ﬁnn', 'x'.repeat(30), 'x'.repeat(31), 'ada_'];
     const { json } = await instance.call('POST', `/api/applications/${shop.id}/usernames/check`, {
@@ -121,7 +121,7 @@ describe('a username', () => {
 });
 
 describe('a change of username', () => {
-  test('is told to that application alone, with the name before, and recorded without either', async () => {
+  test('is sent to that application only, with the former name, and recorded without either', async () => {
     const people = await createPeople();
     const { asAda, ada, shop } = people;
     const since = watch(people);
@@ -153,15 +153,15 @@ describe('a change of username', () => {
     expect([since.events(), since.audits()]).toEqual([SILENCE, []]);
   });
 
-  test('that two ask for at once is given to one; the other is told that it is taken', async () => {
+  test('requested by two at once succeeds for one and is a conflict for the other', async () => {
     const { asAda, asBob } = await createPeople();
     const answers = await Promise.all([asAda, asBob].map((as) => as('PATCH', PATH, { username: 'both' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test('that the index of the database refuses after all is a conflict as well, and leaves nothing', async () => {
+  test('refused by the database index is also a conflict and changes nothing', async () => {
     const { instance, asAda, bob } = await createPeople();
-    // Somebody gets in between the look and the change, by SQL alone.
+    // A concurrent claim between the check and the change, simulated in SQL.
     instance.sqlite.run(
       `CREATE TRIGGER faster BEFORE UPDATE OF username ON application_users WHEN NEW.user_id <> '${bob.userId}' BEGIN
          UPDATE application_users SET username = NEW.username WHERE user_id = '${bob.userId}';

@@ -8,8 +8,8 @@ import { createScene, personOf, RETURN_TO, type Scene } from './scene.ts';
 
 const ALL = '/api/account/providers';
 
-/** Somebody signed in by code, with an address that the provider does not know. */
-async function signedIn(scene: Scene, email = 'countess@example.com') {
+/** Signs a person in by code, with an address unknown to the provider. */
+async function setUpSignedIn(scene: Scene, email = 'countess@example.com') {
   const { token, userId } = await scene.instance.signIn(scene.application.clientId, email);
   const link = (body: unknown = { returnTo: RETURN_TO }, browser = scene.browser) =>
     browser.visit(ALL, { method: 'POST', token, body });
@@ -25,9 +25,9 @@ async function signedIn(scene: Scene, email = 'countess@example.com') {
 const landing = ({ status, headers }: Answer) => [status, headers.get('location')];
 
 describe('a provider connected from the account', () => {
-  test('is a way in to that account, whatever its address; told, recorded and mailed', async () => {
+  test('is a sign-in method of that account with any address, and is emitted, recorded and mailed', async () => {
     const scene = await createScene();
-    const { userId, finish, list } = await signedIn(scene);
+    const { userId, finish, list } = await setUpSignedIn(scene);
     const before = scene.count('sessions');
     expect(landing(await finish({ picture: 'https://id.example.com/1.png' }))).toEqual([
       302,
@@ -56,9 +56,9 @@ describe('a provider connected from the account', () => {
     expect(await personOf(scene, await scene.signIn())).toEqual({ userId, email: 'countess@example.com' });
   });
 
-  test('again is fine, and nobody is told twice', async () => {
+  test('again succeeds without a second notice', async () => {
     const scene = await createScene();
-    const { finish, list } = await signedIn(scene);
+    const { finish, list } = await setUpSignedIn(scene);
     await finish();
     const before = [scene.count('events'), scene.count('mails')];
     expect(landing(await finish())).toEqual([302, `${RETURN_TO}#linked=provider`]);
@@ -66,10 +66,10 @@ describe('a provider connected from the account', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('is not taken from somebody else', async () => {
+  test('is refused if it belongs to another person', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
-    const { finish, list } = await signedIn(scene);
+    const { finish, list } = await setUpSignedIn(scene);
     expect(landing(await finish({ picture: 'https://id.example.com/9.png' }))).toEqual([
       302,
       `${RETURN_TO}#error=conflict`,
@@ -78,18 +78,18 @@ describe('a provider connected from the account', () => {
     expect((await personOf(scene, await scene.signIn())).userId).toBe(userId);
   });
 
-  test('needs the session to be alive when the browser comes back', async () => {
+  test('needs the session to be valid when the browser returns', async () => {
     const scene = await createScene();
-    const { token, link } = await signedIn(scene);
+    const { token, link } = await setUpSignedIn(scene);
     const query = scene.provider.agree((await link()).json.data.authorizationUrl);
     await scene.instance.call('DELETE', '/api/v1/session', { token });
     expect(fragmentOf(await scene.comeBack(query))).toEqual({ error: 'unauthenticated' });
     expect(scene.count('provider_identities')).toBe(0);
   });
 
-  test('comes back in the browser that began it, and in no other', async () => {
+  test('returns only in the browser that began it', async () => {
     const scene = await createScene();
-    const { link, list } = await signedIn(scene);
+    const { link, list } = await setUpSignedIn(scene);
     const started = await link();
     expect(started.headers.get('set-cookie')).toStartWith('gatehouse-flow=ebr_');
     const query = scene.provider.agree(started.json.data.authorizationUrl);
@@ -99,9 +99,9 @@ describe('a provider connected from the account', () => {
     expect(fragmentOf(await scene.comeBack(query))).toEqual({ linked: 'provider' });
   });
 
-  test('ends at the account page where no return URL is given, and never at one that is not registered', async () => {
+  test('ends at the account page without a return URL, and never at an unregistered one', async () => {
     const scene = await createScene();
-    const { link } = await signedIn(scene);
+    const { link } = await setUpSignedIn(scene);
     const query = scene.provider.agree((await link({})).json.data.authorizationUrl);
     expect(landing(await scene.comeBack(query))).toEqual([302, 'http://localhost:8080/account#linked=provider']);
     for (const returnTo of ['https://evil.example', '//evil.example', 'https://shop.example.com@evil.example'])
@@ -116,7 +116,7 @@ describe('a provider connected from the account', () => {
 
   test('needs a sign-in of the last ten minutes', async () => {
     const scene = await createScene();
-    const { link } = await signedIn(scene);
+    const { link } = await setUpSignedIn(scene);
     scene.instance.clock.advance(10 * MINUTE);
     const { status, json, headers } = await link();
     expect([status, json.error, headers.get('set-cookie')]).toEqual([403, 'reauthentication_required', null]);
@@ -125,28 +125,28 @@ describe('a provider connected from the account', () => {
 
   test('needs a provider that the application has and allows', async () => {
     const scene = await createScene();
-    const { link } = await signedIn(scene);
+    const { link } = await setUpSignedIn(scene);
     await given.application(scene.instance, scene.application.id, { signinMethods: ['otp'] });
     expect((await link()).json.error).toBe('forbidden');
     const bare = await createScene({
       environment: { GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '', GATEHOUSE_GOOGLE_ISSUER: '' },
     });
-    expect((await (await signedIn(bare)).link()).json.error).toBe('invalid_state');
+    expect((await (await setUpSignedIn(bare)).link()).json.error).toBe('invalid_state');
   });
 
-  test('that is down is said so', async () => {
+  test('that is down is reported as provider_failed', async () => {
     const scene = await createScene();
-    const { link } = await signedIn(scene);
+    const { link } = await setUpSignedIn(scene);
     await scene.provider.stop();
     const { status, json } = await link();
     expect([status, json.error]).toEqual([502, 'provider_failed']);
   });
 });
 
-describe('a provider disconnected', () => {
-  test('is no way in any more; told, recorded and mailed', async () => {
+describe('a disconnected provider', () => {
+  test('is no sign-in method any more, which is emitted, recorded and mailed', async () => {
     const scene = await createScene();
-    const { userId, finish, list, remove } = await signedIn(scene);
+    const { userId, finish, list, remove } = await setUpSignedIn(scene);
     await finish();
     const [{ id }] = await list();
     expect((await remove(id)).json.data).toEqual({ id, sessionsEnded: 0 });
@@ -161,12 +161,12 @@ describe('a provider disconnected', () => {
     expect((await remove(id)).status).toBe(404);
   });
 
-  test('is one’s own: another person’s does not exist', async () => {
+  test('must be the person’s own: another’s is not found', async () => {
     const scene = await createScene();
-    const ada = await signedIn(scene);
+    const ada = await setUpSignedIn(scene);
     await ada.finish();
     const [{ id }] = await ada.list();
-    const mallory = await signedIn(scene, 'mallory@example.com');
+    const mallory = await setUpSignedIn(scene, 'mallory@example.com');
     const missing = await mallory.remove('idp_01h455vb4pex5vsknk084sn02q');
     const foreign = await mallory.remove(id);
     expect([foreign.status, { ...foreign.json, requestId: '' }]).toEqual([404, { ...missing.json, requestId: '' }]);
@@ -176,7 +176,7 @@ describe('a provider disconnected', () => {
 
   test('needs a sign-in of the last ten minutes', async () => {
     const scene = await createScene();
-    const { finish, list, remove } = await signedIn(scene);
+    const { finish, list, remove } = await setUpSignedIn(scene);
     await finish();
     const [{ id }] = await list();
     scene.instance.clock.advance(10 * MINUTE);
@@ -185,10 +185,10 @@ describe('a provider disconnected', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('is refused where it is the last way in to some application, named, unless forced', async () => {
+  test('is refused, unless forced, if it is the last sign-in method of a named application', async () => {
     const scene = await createScene();
     const { instance } = scene;
-    const { userId, finish, list, remove } = await signedIn(scene);
+    const { userId, finish, list, remove } = await setUpSignedIn(scene);
     await finish();
     const club = await instance.createApplication({ name: 'Club' });
     await instance.signIn(club.clientId, 'countess@example.com');

@@ -1,12 +1,12 @@
-/** A browser reduced to what the flow needs of one: it keeps cookies by host, follows no redirect by itself, and submits forms. */
+/** A minimal browser for the flow: it keeps cookies by host, follows no redirect by itself, and submits forms. */
 import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
 
 export interface Browser {
-  /** A request to the instance under test, with its cookies. */
+  /** Sends a request with cookies to the instance under test. */
   visit(path: string, options?: { method?: string } & CallOptions): Promise<Answer>;
-  /** A request to anywhere else. */
+  /** Sends a request to any other host. */
   open(url: string, form?: Record<string, string>): Promise<Response>;
-  /** What the instance has set; can be changed. */
+  /** The instance's cookies; tests may change them. */
   readonly cookies: Map<string, string>;
 }
 
@@ -48,7 +48,7 @@ function keep(jar: Map<string, string>, headers: Headers): void {
   }
 }
 
-/** Follows redirects from one address on until the instance's callback is reached, logging in on the way. */
+/** Follows redirects until the instance's callback is reached, logging in on the way. */
 export async function passProvider(browser: Browser, url: string, form: Record<string, string>): Promise<string> {
   let next = url;
   for (let step = 0; step < 10; step += 1) {
@@ -62,13 +62,13 @@ export async function passProvider(browser: Browser, url: string, form: Record<s
   throw new Error('the provider sends the browser round in circles');
 }
 
-/** Path and query of an address at the instance. */
+/** Returns path and query of an address at the instance. */
 export function pathOf(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
 }
 
-/** The values in the fragment that a flow ends with. */
+/** Returns the values in the fragment that a flow ends with. */
 export function fragmentOf({ headers }: Answer): Record<string, string> {
   const location = headers.get('location') ?? '';
   return Object.fromEntries(new URLSearchParams(location.split('#')[1] ?? ''));

@@ -10,7 +10,7 @@ import { createBrowser, fragmentOf } from './browser.ts';
 import { createScene, RETURN_TO, type Scene, startProvider } from './scene.ts';
 import * as given from '../../support/given.ts';
 
-/** A page, and nobody is sent on from it. */
+/** Expects a page without a redirect. */
 function expectPage({ status, headers, text }: Answer, expected: number, says: string): void {
   expect([status, headers.get('location')]).toEqual([expected, null]);
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -28,7 +28,7 @@ const changed = (query: URLSearchParams, values: Record<string, string | null>) 
 const isSignedIn = (answer: Answer) => fragmentOf(answer)['token'] !== undefined;
 
 describe('a state', () => {
-  test('that is missing, malformed or made up ends at a page', async () => {
+  test('missing, malformed or forged ends at a page', async () => {
     const scene = await createScene();
     const query = await scene.begin();
     const state = query.get('state')!;
@@ -56,7 +56,7 @@ describe('a state', () => {
     startAgain(await scene.comeBack(late));
   });
 
-  test('is forgotten a day after that', async () => {
+  test('is deleted a day later', async () => {
     const scene = await createScene();
     await scene.begin();
     const run = () => retentionJob({ ...scene.instance, auditDays: 365 }).runOnce();
@@ -68,7 +68,7 @@ describe('a state', () => {
     expect(scene.count('provider_states')).toBe(0);
   });
 
-  test('of another browser ends at a page, and is not used up by the attempt', async () => {
+  test('of another browser ends at a page and stays usable', async () => {
     const scene = await createScene();
     const query = await scene.begin();
     const stranger = createBrowser(scene.instance);
@@ -81,7 +81,7 @@ describe('a state', () => {
     expect(isSignedIn(await scene.comeBack(query))).toBe(true);
   });
 
-  test('gives exactly one session to fifty callbacks at once', async () => {
+  test('gives exactly one session to fifty concurrent callbacks', async () => {
     const scene = await createScene();
     const query = await scene.begin();
     const answers = await Promise.all(Array.from({ length: 50 }, () => scene.comeBack(query)));
@@ -90,7 +90,7 @@ describe('a state', () => {
     expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([1, 1]);
   });
 
-  test('of a provider that is no longer the application’s ends at a page', async () => {
+  test('of a provider that the application no longer has ends at a page', async () => {
     const scene = await createScene();
     const other = await startProvider();
     const [first, second] = [await scene.begin(), await scene.begin()];
@@ -106,7 +106,7 @@ describe('a state', () => {
     expect([scene.provider.asked.token, other.asked.token]).toEqual([0, 0]);
   });
 
-  test('of a sign-in never links, and that of a link never signs in', async () => {
+  test('of a sign-in never links, and of a link never signs in', async () => {
     const scene = await createScene();
     const { instance, application, browser, provider } = scene;
     const { token, userId } = await instance.signIn(application.clientId, 'bea@example.com');
@@ -122,14 +122,14 @@ describe('a state', () => {
     const owners = instance.sqlite.query('SELECT user_id AS id FROM provider_identities WHERE subject = ?');
     expect(owners.get('subject-1')).toEqual({ id: userId });
     expect(owners.get('subject-2')).not.toEqual({ id: userId });
-    // The database holds the line as well.
+    // The database enforces it as well.
     const relabel = instance.sqlite.prepare("UPDATE provider_states SET purpose = 'link' WHERE session_id IS NULL");
     expect(() => relabel.run()).toThrow('CHECK');
   });
 });
 
 describe('an answer of the provider', () => {
-  test('names its issuer rightly where it names it, and always where the provider promises to', async () => {
+  test('must name the right issuer if it names one, and must name one if the provider promises it', async () => {
     const scene = await createScene();
     const { issuer } = scene.provider;
     expect(isSignedIn(await scene.comeBack(changed(await scene.begin(), { iss: issuer })))).toBe(true);
@@ -143,7 +143,7 @@ describe('an answer of the provider', () => {
     expect(scene.count('sessions')).toBe(1);
   });
 
-  test('that is an error goes back to the return URL: declined as such, all else as a failure', async () => {
+  test('with an error goes back to the return URL: declined as access_denied, all others as a failure', async () => {
     const scene = await createScene();
     for (const [error, code] of [
       ['access_denied', 'access_denied'],
@@ -154,12 +154,12 @@ describe('an answer of the provider', () => {
       const landed = await scene.comeBack(changed(await scene.begin(), { error, code: null }));
       expect([landed.status, landed.headers.get('location')]).toEqual([302, `${RETURN_TO}#error=${code}`]);
     }
-    // A code beside an error is not looked at.
+    // A code next to an error is ignored.
     await scene.comeBack(changed(await scene.begin(), { error: 'access_denied' }));
     expect(scene.provider.asked.token).toBe(0);
   });
 
-  test('without a code, or with one the provider does not know, ends at a page', async () => {
+  test('without a code, or with an unknown one, ends at a page', async () => {
     const scene = await createScene();
     expectPage(await scene.comeBack(changed(await scene.begin(), { code: null })), 502, en.errors.provider_failed);
     expectPage(await scene.comeBack(changed(await scene.begin(), { code: 'stolen' })), 502, en.errors.provider_failed);
@@ -173,7 +173,7 @@ describe('an answer of the provider', () => {
     expect(scene.count('sessions')).toBe(0);
   });
 
-  test('is exchanged with the client’s credentials as the provider wants them, and the PKCE verifier', async () => {
+  test('is exchanged with the client’s credentials in the provider’s scheme, and the PKCE verifier', async () => {
     const scene = await createScene();
     const { provider } = scene;
     await scene.signIn();
@@ -193,7 +193,7 @@ describe('an answer of the provider', () => {
     expect(posting.provider.lastForm.get('client_secret')).toBe('a secret: with / and + and %');
   });
 
-  test('is exchanged with credentials in which the marks of Google’s stay as they are', async () => {
+  test('is exchanged with unescaped punctuation in Google’s credentials', async () => {
     const scene = await createScene();
     const clientId = '1234-ab_c.apps.googleusercontent.com';
     await scene.instance.call('PUT', `/api/applications/${scene.application.id}/identity-provider`, {
@@ -209,7 +209,7 @@ describe('the return URL', () => {
   const unregister = ({ instance, application }: Scene) =>
     given.application(instance, application.id, { returnUrls: [] });
 
-  test('is judged again at the callback: one that was unregistered gets nothing', async () => {
+  test('is checked again at the callback: an unregistered one gets nothing', async () => {
     const scene = await createScene();
     const [query, failing] = [await scene.begin(), await scene.begin()];
     await unregister(scene);
@@ -222,7 +222,7 @@ describe('the return URL', () => {
     expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([0, 0]);
   });
 
-  test('keeps its query, and what stands in the fragment is ours alone', async () => {
+  test('keeps its query and gets our fragment only', async () => {
     const scene = await createScene();
     const landed = await scene.comeBack(await scene.begin({ returnTo: `${RETURN_TO}/deep?next=%2Fcart&x=ä` }));
     const location = new URL(landed.headers.get('location')!);
@@ -231,7 +231,7 @@ describe('the return URL', () => {
   });
 });
 
-test('neither token, code, state, cookie, secret nor address is in the log', async () => {
+test('neither token, code, state, cookie, secret nor address is logged', async () => {
   const scene = await createScene();
   const query = await scene.begin();
   const landed = await scene.comeBack(query);

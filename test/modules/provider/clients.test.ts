@@ -21,7 +21,7 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
 const kinds = (instance: Instance) => instance.auditKinds().filter((kind) => kind.startsWith('provider.'));
 
 describe('an application’s identity provider', () => {
-  test('is its own, then the instance’s, then none', async () => {
+  test('is its own, else the instance’s, else none', async () => {
     const environment = { GATEHOUSE_GOOGLE_CLIENT_ID: 'instance', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret' };
     const { instance, call } = await setUp({ environment });
     const common = { issuer: GOOGLE, speaksFor: 'everyone', redirectUri: REDIRECT_URI };
@@ -41,7 +41,7 @@ describe('an application’s identity provider', () => {
     expect((await (await setUp()).call('GET')).json.data).toEqual(NONE);
   });
 
-  test('keeps its secret sealed: it is in no answer, no table and no log', async () => {
+  test('keeps its secret sealed: it is in no answer, table or log', async () => {
     const { instance, call } = await setUp();
     const answers = [await call('PUT', CLIENT), await call('GET'), await call('DELETE'), await call('PUT', CLIENT)];
     for (const { status, text } of answers) {
@@ -52,7 +52,7 @@ describe('an application’s identity provider', () => {
     expect(instance.logLines.join('')).not.toContain(SECRET);
   });
 
-  test('signs people in with the client of the application', async () => {
+  test('signs people in with the application’s own client', async () => {
     const scene = await createScene();
     const provider = await startProvider();
     const path = `/api/applications/${scene.application.id}/identity-provider`;
@@ -88,7 +88,7 @@ describe('an application’s identity provider', () => {
     ['name', ''],
     ['name', 'two\nlines'],
     ['surprise', 'x'],
-  ])('with the %s %j is refused by name, and changes nothing', async (field, value) => {
+  ])('with the %s %j is refused with the field name and changes nothing', async (field, value) => {
     const { instance, call } = await setUp();
     const { status, json } = await call('PUT', { ...CLIENT, [field]: value });
     expect([status, json.error, json.fields.map(({ path }: { path: string }) => path)]).toEqual([
@@ -99,7 +99,7 @@ describe('an application’s identity provider', () => {
     expect(kinds(instance)).toEqual([]);
   });
 
-  test('speaks for everyone where it is Google’s or the instance’s own, and else for its workspace', async () => {
+  test('is trusted everywhere if it is Google’s or the instance’s own, else in its workspace', async () => {
     const environment = {
       GATEHOUSE_GOOGLE_CLIENT_ID: 'instance',
       GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret',

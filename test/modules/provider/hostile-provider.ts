@@ -1,4 +1,4 @@
-/** A provider made by hand, on a free port of loopback, that says and signs whatever a test wants it to. */
+/** A provider written for the tests, on a free loopback port, that claims and signs anything a test wants. */
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 export type Endpoint = 'discovery' | 'token' | 'keys' | 'userinfo';
@@ -7,36 +7,36 @@ export interface HostileProvider {
   readonly issuer: string;
   /** The settings of an instance that uses this provider. */
   readonly environment: Record<string, string>;
-  /** Fields of the discovery document that differ. */
+  /** Overrides of the discovery document. */
   metadata: Record<string, unknown>;
-  /** Claims of the next id_tokens that differ from good ones; undefined leaves one out. */
+  /** Overrides of the claims in later id_tokens; undefined omits one. */
   claims: Record<string, unknown>;
-  /** Makes an id_token of the claims; signs them rightly unless replaced. */
+  /** Makes an id_token of the claims; signs correctly unless replaced. */
   sign: (claims: Record<string, unknown>) => Promise<string>;
-  /** What the UserInfo endpoint says to whoever has the access token. */
+  /** The answer of the UserInfo endpoint to a valid access token. */
   userinfo: Record<string, unknown>;
-  /** What an endpoint does instead of answering rightly. */
+  /** Replacements for an endpoint's answer. */
   readonly instead: Partial<Record<Endpoint, () => Response | Promise<Response>>>;
-  /** How often each was asked. */
+  /** The number of requests to each endpoint. */
   readonly asked: Record<Endpoint, number>;
-  /** What the token endpoint was sent last. */
+  /** The last request to the token endpoint. */
   lastForm: URLSearchParams;
   lastAuthorization: string | null;
   readonly publicKey: () => JWK;
   readonly privateKey: () => CryptoKey;
-  /** From now on it signs with a new key. @param isPublished whether the key set has it. */
+  /** Signs with a new key from now on. @param isPublished whether the key set contains it. */
   rotate(isPublished?: boolean): Promise<void>;
-  /** What the provider does when a browser arrives at this address and the person agrees: the answer’s query. */
+  /** Returns the query of the provider's answer when a browser arrives at this address and the person agrees. */
   agree(authorizationUrl: string): URLSearchParams;
   stop(): Promise<void>;
 }
 
-/** Making one takes a while, so all begin with the same. */
+/** Key generation is slow, so all providers begin with the same key. */
 const FIRST_KEY = generateKeyPair('RS256', { extractable: true });
 
 const CLIENT_SECRET = 'a secret: with / and + and %';
 
-/** @param now the clock that its tokens are dated by. */
+/** @param now the clock for the times in its tokens. */
 export async function startHostileProvider(now: () => number): Promise<HostileProvider> {
   let key = await FIRST_KEY;
   let keyNumber = 1;

@@ -8,7 +8,7 @@ import { createScene, type Scene } from './scene.ts';
 
 const NOW = START / 1000;
 
-/** The page that says the provider failed; nothing stored, nobody signed in. */
+/** Expects the page of a failed provider, nothing stored, and nobody signed in. */
 async function expectRefused(scene: Scene, claims: Record<string, unknown>, reason: string): Promise<void> {
   const { logLines } = scene.instance;
   const logged = logLines.length;
@@ -24,7 +24,7 @@ const isSignedIn = async (scene: Scene, claims: Record<string, unknown>) =>
 
 const ALGORITHM_REFUSED = 'unexpected JWT "alg" header parameter';
 
-/** One for all that change nothing. */
+/** One scene for all tests that change nothing. */
 let refusing: Promise<Scene> | undefined;
 
 describe('an id_token', () => {
@@ -58,7 +58,7 @@ describe('an id_token', () => {
     await expectRefused(await (refusing ??= createScene()), claims, reason);
   });
 
-  test('is judged in real time, with half a minute’s tolerance, wherever this server’s clock was moved to', async () => {
+  test('is checked in real time with 30 seconds of tolerance, even if this server’s clock was moved', async () => {
     const scene = await createScene();
     scene.instance.clock.advance(3 * DAY);
     expect(await isSignedIn(scene, { exp: NOW - 29 })).toBe(true);
@@ -95,7 +95,7 @@ describe('an id_token', () => {
     }
   });
 
-  test('without an asymmetric signature is refused of a provider that publishes such algorithms as its own', async () => {
+  test('with a symmetric signature is refused even if the provider publishes such algorithms', async () => {
     const scene = await createScene();
     scene.provider.metadata = { id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] };
     const { sign } = scene.provider;
@@ -108,7 +108,7 @@ describe('an id_token', () => {
     expect(await isSignedIn(scene, {})).toBe(true);
   });
 
-  test('signed with a key that it brings along is refused', async () => {
+  test('signed with a key that it contains is refused', async () => {
     const scene = await createScene();
     const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
     const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)) } as Record<string, unknown>;
@@ -130,7 +130,7 @@ describe('an id_token', () => {
     ['a.b.c.d.e', 'JWE decryption is not configured'],
     ['{"sub":"1"}', 'Invalid JWT'],
     ['ey..', 'failed to parse JWT Header'],
-  ])('that is %j is refused', async (text, reason) => {
+  ])('of the form %j is refused', async (text, reason) => {
     const scene = await createScene();
     scene.provider.sign = async () => text;
     await expectRefused(scene, {}, reason);
@@ -138,7 +138,7 @@ describe('an id_token', () => {
 });
 
 describe('the provider’s keys', () => {
-  test('are asked for once, and again when they are ten minutes old', async () => {
+  test('are fetched once, and again after ten minutes', async () => {
     const scene = await createScene();
     await Promise.all([scene.signIn(), scene.signIn(), scene.signIn()]);
     expect(scene.provider.asked).toMatchObject({ discovery: 1, keys: 1 });
@@ -150,7 +150,7 @@ describe('the provider’s keys', () => {
     expect(scene.provider.asked).toMatchObject({ discovery: 2, keys: 3 });
   });
 
-  test('are asked for again when a token names one that is new, and the sign-in succeeds', async () => {
+  test('are fetched again for a token with a new key, and the sign-in succeeds', async () => {
     const scene = await createScene();
     expect(await isSignedIn(scene, {})).toBe(true);
     await scene.provider.rotate();
@@ -159,7 +159,7 @@ describe('the provider’s keys', () => {
     expect(scene.provider.asked.keys).toBe(2);
   });
 
-  test('are not asked for more than twice a minute, however many tokens name unknown ones', async () => {
+  test('are fetched at most twice a minute, however many tokens name unknown keys', async () => {
     const scene = await createScene();
     await scene.provider.rotate(false);
     for (let attempt = 0; attempt < 5; attempt += 1)

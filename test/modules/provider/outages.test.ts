@@ -28,7 +28,7 @@ describe('a provider that answers', () => {
     (['discovery', 'token', 'keys'] as Endpoint[]).flatMap((endpoint) =>
       ANSWERS.map(([what, answer]) => [endpoint, what, answer] as const),
     ),
-  )('at %s with %s ends at a page, and works again when it recovers', async (endpoint, _, answer) => {
+  )('at %s with %s ends at a page, and works again once it recovers', async (endpoint, _, answer) => {
     const scene = await createScene();
     scene.provider.instead[endpoint] = answer;
     expectFailurePage(endpoint === 'discovery' ? await scene.start() : await scene.signIn());
@@ -38,7 +38,7 @@ describe('a provider that answers', () => {
     expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
   });
 
-  test('not at all ends at a page, at each of its steps', async () => {
+  test('nothing ends at a page, at each step', async () => {
     const scene = await createScene();
     const query = await scene.begin();
     await scene.provider.stop();
@@ -59,7 +59,7 @@ describe('a provider that answers', () => {
     ['a file as its keys', { jwks_uri: 'file:///etc/passwd' }],
     ['an endpoint with a fragment', { authorization_endpoint: 'https://id.example.com/#x' }],
     ['no endpoint', { token_endpoint: undefined }],
-  ])('with a discovery document that names %s is not gone to', async (_, metadata) => {
+  ])('with a discovery document that names %s gets no redirect', async (_, metadata) => {
     const scene = await createScene();
     scene.provider.metadata = metadata;
     expectFailurePage(await scene.start());

@@ -1,4 +1,4 @@
-/** Whose session a sign-in through a provider gives, and when it gives none. */
+/** Which account a sign-in through a provider opens, and when it is refused. */
 import { describe, expect, test } from 'bun:test';
 
 import * as given from '../../support/given.ts';
@@ -21,8 +21,8 @@ async function expectError(scene: Scene, claims: Record<string, unknown>, code: 
   expect(scene.instance.auditKinds(scene.application.id).at(-1)).toBe('signin.refused');
 }
 
-describe('somebody new', () => {
-  test('becomes a person with a verified address and what the provider knows, cleaned', async () => {
+describe('a new person', () => {
+  test('gets an account with a verified address and the provider’s cleaned data', async () => {
     const scene = await createScene();
     const landed = await scene.signIn({
       email: ' Ada@EXAMPLE.com',
@@ -46,7 +46,7 @@ describe('somebody new', () => {
       subject: 'subject-1',
       email: ADA,
     } as never);
-    // They joined; nothing was linked behind anyone's back, so nobody is told.
+    // They joined without linking an existing account, so no mail is sent.
     expect(scene.instance.events(scene.application.id).map(({ type }) => type)).toEqual(['user.signed_in']);
     expect(scene.count('mails')).toBe(0);
   });
@@ -55,7 +55,7 @@ describe('somebody new', () => {
     ['said by the page', { locale: 'de-at', timezone: 'europe/vienna' }, 'fr-CH, fr;q=0.9', 'de-AT', 'Europe/Vienna'],
     ['asked for by the browser', { timezone: 'Asia/Tokyo' }, 'en;q=0.4, ja-JP', 'ja-JP', 'Asia/Tokyo'],
     ['none', { locale: '!!', timezone: 'Mars/Base' }, '*', 'en', 'UTC'],
-  ])('keeps the language and the zone of the start of the way, %s', async (_, query, language, locale, timezone) => {
+  ])('keeps the language and time zone of the start of the flow, %s', async (_, query, language, locale, timezone) => {
     const scene = await createScene();
     const { browser, application, provider, instance } = scene;
     const start = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO, ...query });
@@ -72,7 +72,7 @@ describe('somebody new', () => {
     ['the number 1', 1],
     ['left out', undefined],
     ['null', null],
-  ])('whose email_verified is %s is refused, and nothing is stored', async (_, verified) => {
+  ])('with email_verified %s is refused, and nothing is stored', async (_, verified) => {
     await expectError(await createScene(), { email_verified: verified }, 'email_unverified');
   });
 
@@ -81,11 +81,11 @@ describe('somebody new', () => {
     ['no address', 'ada'],
     ['a list', [ADA]],
     ['a key’s', 'key_1@api-key.invalid'],
-  ])('whose e-mail is %s is refused', async (_, email) => {
+  ])('with the e-mail %s is refused', async (_, email) => {
     await expectError(await createScene(), { email }, 'email_unverified');
   });
 
-  test('is not let in where the gate is closed, and leaves no trace but the refusal', async () => {
+  test('is refused by a closed gate and leaves only the record of the refusal', async () => {
     const scene = await createScene();
     for (const [state, code] of [
       [{ signinGate: 'closed' }, 'gate_closed'],
@@ -97,7 +97,7 @@ describe('somebody new', () => {
     expect([scene.count('provider_identities'), scene.count('users')]).toEqual([0, scene.count('users')]);
   });
 
-  test('is not let into a draft, and whoever made it reads which calls open it', async () => {
+  test('is refused by a draft, whose maker reads which calls open it', async () => {
     const scene = await createScene();
     const { id } = scene.application;
     await given.application(scene.instance, id, { stage: 'draft' });
@@ -106,7 +106,7 @@ describe('somebody new', () => {
     expect(words).toContain(`POST /api/applications/${id}/publish, then POST its /go-live`);
   });
 
-  test('with an address that somebody had before is refused as archived', async () => {
+  test('with another person’s former address is refused as archived', async () => {
     const scene = await createScene();
     const { userId } = await scene.instance.signIn(scene.application.clientId, 'new@example.com');
     await given.alias(scene.instance, ADA, userId);
@@ -115,8 +115,8 @@ describe('somebody new', () => {
   });
 });
 
-describe('somebody whose address is known here', () => {
-  test('is linked when both sides have verified it, and told so', async () => {
+describe('a person with a known address', () => {
+  test('is linked and notified if both sides have verified it', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const other = await instance.createApplication({ name: 'Other' });
@@ -146,13 +146,13 @@ describe('somebody whose address is known here', () => {
       'SELECT recipient, subject, text FROM mails ORDER BY rowid DESC LIMIT 1',
     );
     expect([mail.recipient, mail.subject]).toEqual([ADA, 'A sign-in provider was connected to your account']);
-    // Once linked, nobody is told again.
+    // Later sign-ins send no mail.
     const mails = scene.count('mails');
     await scene.signIn();
     expect(scene.count('mails')).toBe(mails);
   });
 
-  test('but never proved it, comes into their own: the instance’s provider proves it, and earlier sessions end', async () => {
+  test('who never proved it keeps their account: the instance’s provider proves it and ends earlier sessions', async () => {
     const scene = await createScene();
     const { userId, token } = await scene.instance.signIn(scene.application.clientId, ADA);
     await given.person(scene.instance, userId, { emailVerifiedAt: null });
@@ -160,7 +160,7 @@ describe('somebody whose address is known here', () => {
     expect((await scene.instance.call('POST', '/api/v1/session', { token })).status).toBe(401);
   });
 
-  test('and whom the provider has not verified, is not linked: anybody could have typed it there', async () => {
+  test('is not linked if the provider has not verified it, since anybody could have typed it there', async () => {
     const scene = await createScene();
     await scene.instance.signIn(scene.application.clientId, ADA);
     await expectError(scene, { email_verified: false }, 'email_unverified');
@@ -168,8 +168,8 @@ describe('somebody whose address is known here', () => {
   });
 });
 
-describe('a subject that is known', () => {
-  test('stays the same person when the address changes there, even to that of somebody else', async () => {
+describe('a known subject', () => {
+  test('stays the same person when its address changes, even to another person’s', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
     const bea = await scene.instance.signIn(scene.application.clientId, 'bea@example.com');
@@ -192,7 +192,7 @@ describe('a subject that is known', () => {
     expect(scene.count('provider_identities')).toBe(2);
   });
 
-  test('gets a new picture and a new time of use, and no other change', async () => {
+  test('updates the picture and the time of last use, and nothing else', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ picture: 'https://id.example.com/1.png' }));
     scene.instance.clock.advance(1000);
@@ -210,7 +210,7 @@ describe('a subject that is known', () => {
     ['banned', 'membership_blocked'],
     ['paused', 'membership_blocked'],
     ['deleted', 'user_deleted'],
-  ] as const)('of somebody %s comes back as %s', async (status, code) => {
+  ] as const)('of a person %s returns as %s', async (status, code) => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
     await given.member(scene.instance, scene.application.id, userId, { status });
@@ -221,14 +221,14 @@ describe('a subject that is known', () => {
       expect(after[table]).toEqual(before[table]!);
   });
 
-  test('brings back somebody who had left', async () => {
+  test('restores a person who had left', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
     await given.member(scene.instance, scene.application.id, userId, { status: 'left' });
     expect((await personOf(scene, await scene.signIn())).userId).toBe(userId);
   });
 
-  test('does not come in to an application that was archived, or switched providers off, on the way', async () => {
+  test('is refused if the application was archived or disabled providers during the flow', async () => {
     const scene = await createScene();
     await scene.signIn();
     for (const [state, code] of [
@@ -243,7 +243,7 @@ describe('a subject that is known', () => {
   });
 });
 
-/** The same shop with a provider of its own beside the instance's. */
+/** The same shop with a provider of its own alongside the instance's. */
 async function otherIssuer(scene: Scene): Promise<Scene> {
   const provider = await startProvider(() => scene.instance.clock.now());
   const answer = await scene.instance.call('PUT', `/api/applications/${scene.application.id}/identity-provider`, {
@@ -254,8 +254,8 @@ async function otherIssuer(scene: Scene): Promise<Scene> {
   return sceneOf(scene.instance, scene.application, provider);
 }
 
-describe('an issuer that one of several tenants has chosen', () => {
-  test('cannot claim another tenant’s person, and goes on for its own', async () => {
+describe('an issuer configured by one of several tenants', () => {
+  test('cannot claim another tenant’s person, and keeps working for its own', async () => {
     const scene = await createScene();
     const { instance } = scene;
     const own = await otherIssuer(scene);
@@ -268,7 +268,7 @@ describe('an issuer that one of several tenants has chosen', () => {
     expect(late.email).toBe('late@example.com');
   });
 
-  test('does not matter to those of the instance’s own', async () => {
+  test('does not affect people of the instance’s own issuer', async () => {
     const scene = await createScene();
     await given.tenant(scene.instance);
     expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');

@@ -1,4 +1,4 @@
-/** Sign-in through a provider that we did not write: the whole flow as a browser goes it. */
+/** Sign-in through a third-party provider implementation: the whole flow as in a browser. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
 import { DAY, HOUR, systemClock } from '@/core/clock.ts';
@@ -31,7 +31,7 @@ afterAll(() => provider.stop());
 
 async function setUp(from = provider) {
   const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
-  // The provider's tokens are of the real time.
+  // The provider's tokens are dated in real time.
   const instance = await createInstance({
     mode: 'ephemeral',
     environment: from.environment,
@@ -54,7 +54,7 @@ const userRow = ({ sqlite }: Instance, email: string) =>
   sqlite.query('SELECT * FROM users WHERE email = ?').get(email) as Record<string, unknown>;
 
 describe('a sign-in through a real provider', () => {
-  test('ends at the return URL with a session in the fragment, of a person made from what the provider knows', async () => {
+  test('ends at the return URL with a session in the fragment, for a new person with the provider’s data', async () => {
     const { instance, application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { login: 'ada' });
     expect(landed.status).toBe(302);
@@ -89,7 +89,7 @@ describe('a sign-in through a real provider', () => {
     expect(userRow(instance, 'ada@example.com')['email_verified_at']).not.toBeNull();
   });
 
-  test('works with a provider just as the package comes: claims at the UserInfo endpoint, no choice among accounts', async () => {
+  test('works with the provider’s defaults: claims at the UserInfo endpoint, no account chooser', async () => {
     const strict = await startOpenIdProvider({ accounts: [ADA], isStrict: true });
     const { instance, application, browser } = await setUp(strict);
     const { token } = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
@@ -98,7 +98,7 @@ describe('a sign-in through a real provider', () => {
     await strict.stop();
   });
 
-  test('is the same person the second time, without another identity', async () => {
+  test('finds the same person the second time, without another identity', async () => {
     const { instance, application, browser } = await setUp();
     const first = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
     const again = fragmentOf(await goThrough(createBrowser(instance), application.clientId, { login: 'ada' }));
@@ -107,7 +107,7 @@ describe('a sign-in through a real provider', () => {
     expect(instance.sqlite.query('SELECT count(*) AS n FROM provider_identities').get()).toEqual({ n: 1 });
   });
 
-  test.each([HOUR, 26 * HOUR, 400 * DAY])('works after the clock was moved by %d ms, as often as it is', async (ms) => {
+  test.each([HOUR, 26 * HOUR, 400 * DAY])('works after the clock was moved by %d ms, repeatedly', async (ms) => {
     const { instance, application, browser } = await setUp();
     const people = [];
     for (let move = 0; move < 3; move += 1) {
@@ -119,7 +119,7 @@ describe('a sign-in through a real provider', () => {
     expect(people).toEqual(Array(3).fill('ada@example.com'));
   });
 
-  test('to the console leaves its cookie as well', async () => {
+  test('to the console sets its cookie as well', async () => {
     const { instance, browser } = await setUp();
     await instance.signIn('console', 'owner@example.com');
     const landed = await goThrough(browser, 'console', { login: 'owner' }, CONSOLE);
@@ -128,27 +128,27 @@ describe('a sign-in through a real provider', () => {
     expect((await browser.visit('/api/applications')).status).toBe(200);
   });
 
-  test('to the console by somebody who is no member of a workspace comes back as gate_closed, without a cookie', async () => {
+  test('to the console by a person without a workspace returns gate_closed, without a cookie', async () => {
     const { browser } = await setUp();
     const landed = await goThrough(browser, 'console', { login: 'ada' }, CONSOLE);
     expect(landed.headers.get('location')).toBe(`${CONSOLE}#error=gate_closed`);
     expect(landed.headers.getSetCookie()).toEqual([]);
   });
 
-  test('that the person cancels comes back as access_denied', async () => {
+  test('cancelled by the person returns access_denied', async () => {
     const { application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { cancel: '1' });
     expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=access_denied`);
   });
 
-  test('with an address the provider has not verified comes back as email_unverified', async () => {
+  test('with an address that the provider has not verified returns email_unverified', async () => {
     const { instance, application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { login: 'eve' });
     expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=email_unverified`);
     expect(userRow(instance, 'eve@example.com')).toBeNull();
   });
 
-  test('in tabs side by side finishes in each', async () => {
+  test('in several tabs finishes in each', async () => {
     const { application, browser } = await setUp();
     const query = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO });
     const starts = [

@@ -1,4 +1,4 @@
-/** A shop whose customers sign in through the hostile provider, and a browser on its way. */
+/** A shop whose customers sign in through the hostile provider, with a browser. */
 import { afterAll } from 'bun:test';
 import { BlockList } from 'node:net';
 import type { Application } from '@/store/applications.ts';
@@ -16,10 +16,10 @@ export interface Scene {
   readonly provider: HostileProvider;
   readonly browser: Browser;
   start(query?: Record<string, string>): Promise<Answer>;
-  /** Begins a sign-in; the query that the provider would send the browser back with. */
+  /** Begins a sign-in. Returns the query that the provider would send the browser back with. */
   begin(query?: Record<string, string>): Promise<URLSearchParams>;
   comeBack(query: URLSearchParams | Record<string, string>, browser?: Browser): Promise<Answer>;
-  /** The whole way, with what the provider claims; where it ends. */
+  /** Runs the whole flow with the provider's claims. Returns the final answer. */
   signIn(claims?: Record<string, unknown>): Promise<Answer>;
   count(table: string): number;
 }
@@ -34,7 +34,7 @@ export async function startProvider(now: () => number = () => START): Promise<Ho
   return provider;
 }
 
-/** @param options.environment settings in place of the provider's own. */
+/** @param options.environment settings that replace the provider's own. */
 export async function createScene({
   environment = {},
   input = {},
@@ -77,7 +77,7 @@ export function sceneOf(instance: Instance, application: Application, provider: 
   return scene;
 }
 
-/** Whom a landing signed in. */
+/** Returns the person whom a landing signed in. */
 export async function personOf({ instance }: Scene, landed: Answer): Promise<{ userId: string; email: string }> {
   const { token } = fragmentOf(landed);
   const { json } = await instance.call('POST', '/api/v1/session', { token: token ?? 'none' });

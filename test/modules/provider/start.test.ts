@@ -12,7 +12,7 @@ import { createScene, RETURN_TO } from './scene.ts';
 const START_PATH = '/api/auth/google/start';
 
 describe('the start of a sign-in through a provider', () => {
-  test('sends the browser there with PKCE, state and nonce, and ties the flow to it by a cookie', async () => {
+  test('redirects the browser with PKCE, state and nonce, and binds the flow to it by a cookie', async () => {
     const { start, provider } = await createScene();
     const { status, headers } = await start();
     expect(status).toBe(302);
@@ -35,13 +35,13 @@ describe('the start of a sign-in through a provider', () => {
     expect([headers.get('referrer-policy'), headers.get('cache-control')]).toEqual(['no-referrer', 'no-store']);
   });
 
-  test('asks for a choice among accounts where the provider offers one', async () => {
+  test('requests an account chooser if the provider offers one', async () => {
     const { start, provider } = await createScene();
     provider.metadata = { prompt_values_supported: ['none', 'select_account'] };
     expect(new URL((await start()).headers.get('location')!).searchParams.get('prompt')).toBe('select_account');
   });
 
-  test('stores nothing that could finish the flow', async () => {
+  test('stores no secret that could finish the flow', async () => {
     const { instance, browser, provider, begin, comeBack } = await createScene();
     const query = await begin();
     await comeBack(query);
@@ -51,7 +51,7 @@ describe('the start of a sign-in through a provider', () => {
     for (const secret of secrets) expect(stored).not.toContain(secret);
   });
 
-  test('keeps the cookie that a browser has, and replaces one that is not well made', async () => {
+  test('keeps a browser’s well-formed cookie and replaces a malformed one', async () => {
     const { start, browser } = await createScene();
     await start();
     const first = browser.cookies.get('gatehouse-flow')!;
@@ -70,7 +70,7 @@ describe('the start of a sign-in through a provider', () => {
     expect(headers.get('set-cookie')).not.toContain('Domain');
   });
 
-  test('uses the sign-in page of the same application where no return URL is given', async () => {
+  test('uses the sign-in page of the application without a return URL', async () => {
     const { instance, application, browser, provider, comeBack } = await createScene();
     const { headers } = await browser.visit(`${START_PATH}?clientId=${application.clientId}`);
     const landed = await comeBack(provider.agree(headers.get('location')!));
@@ -81,14 +81,14 @@ describe('the start of a sign-in through a provider', () => {
   });
 
   test.each(['/device', '/device?user_code=ABCD', '/account', '/account?a=b', '/console'])(
-    'may end at %s of this server',
+    'may return to %s of this server',
     async (path) => {
       const scene = await createSecureScene();
       expect((await scene.start({ returnTo: `https://auth.example.com${path}` })).status).toBe(302);
     },
   );
 
-  test('is limited by address, and not in an ephemeral instance', async () => {
+  test('is limited per client address, except in an ephemeral instance', async () => {
     const limited = await createInstance({ environment: { GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS: '2' } });
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await limited.call('GET', START_PATH)).status);
@@ -99,7 +99,7 @@ describe('the start of a sign-in through a provider', () => {
   });
 });
 
-describe('a start that cannot be', () => {
+describe('an impossible start', () => {
   const refusal = async (answer: Promise<{ status: number; text: string; headers: Headers }>) => {
     const { status, text, headers } = await answer;
     expect(headers.get('location')).toBeNull();
@@ -108,7 +108,7 @@ describe('a start that cannot be', () => {
     return [status, /<p class="lead">([^<]*)</.exec(text)?.[1]];
   };
 
-  test('for no application, a closed one, or one that switched providers off is a page that says so', async () => {
+  test('for an unknown, closed or archived application, or one without providers, shows the reason', async () => {
     const { instance, application, start } = await createScene();
     expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, en.errors.application_unknown]);
     await given.application(instance, application.id, { signinMethods: ['otp'] });
@@ -118,7 +118,7 @@ describe('a start that cannot be', () => {
     expect(await refusal(start({ returnTo: 'https://evil.example' }))).toEqual([403, expect.any(String)]);
   });
 
-  test('without any provider is a page that says so', async () => {
+  test('without any provider shows the reason', async () => {
     const instance = await createInstance();
     const { clientId } = await instance.createApplication();
     const answer = createBrowser(instance).visit(`${START_PATH}?clientId=${clientId}`);
@@ -163,14 +163,14 @@ describe('a start that cannot be', () => {
     'https://user@auth.example.com/account',
     '//auth.example.com/account',
     'https://auth.example.com/sign-in?clientId=console',
-  ])('with the return URL %j is a page, never a redirect', async (returnTo) => {
+  ])('with the return URL %j shows a page and never redirects', async (returnTo) => {
     const scene = await createSecureScene();
     const answer = scene.start({ returnTo });
     expect(await refusal(answer)).toEqual([400, en.errors.return_url_unregistered]);
     expect(scene.count('provider_states')).toBe(0);
   });
 
-  test('with this server’s sign-in page of two applications at once is a page', async () => {
+  test('with this server’s sign-in page of two applications at once shows a page', async () => {
     const scene = await createSecureScene();
     const own = `https://auth.example.com/sign-in?clientId=${scene.application.clientId}`;
     for (const query of ['&clientId=console', '&clientId='])
@@ -182,7 +182,7 @@ describe('a start that cannot be', () => {
 
 let secure: ReturnType<typeof createScene> | undefined;
 
-/** One on https, with another tenant's return URL registered beside it. */
+/** A scene on https, with another tenant's return URL registered. */
 function createSecureScene() {
   secure ??= (async () => {
     const scene = await createScene({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });

@@ -1,11 +1,11 @@
-/** Tenants whose applications have clients of their own at an identity provider. */
+/** Tenants whose applications have their own clients at an identity provider. */
 import { expect } from 'bun:test';
 import type { Application } from '@/store/applications.ts';
 import * as given from '../../support/given.ts';
 import type { Answer, Instance } from '../../support/instance.ts';
 import { RETURN_TO, type Scene, sceneOf } from './scene.ts';
 
-/** Settings of an instance without a provider of its own. */
+/** Settings of an instance without its own provider. */
 export const NO_INSTANCE_CLIENT = {
   GATEHOUSE_GOOGLE_ISSUER: '',
   GATEHOUSE_GOOGLE_CLIENT_ID: '',
@@ -19,7 +19,7 @@ export function putClient(instance: Instance, applicationId: string, token: stri
   });
 }
 
-/** Gives an application a client of its own at the same provider: it can claim anything about anybody. */
+/** Gives an application its own client at the same provider, which can claim anything about any person. */
 export async function withClient(
   scene: Scene,
   clientId: string,
@@ -33,7 +33,7 @@ export async function withClient(
   return { ...own, signIn: (claims = {}) => own.signIn({ aud: clientId, ...claims }) };
 }
 
-/** Adds a tenant with a client of its own at the same issuer. */
+/** Adds a tenant with its own client at the same issuer. */
 export async function beside(scene: Scene, name = 'Mallory') {
   const tenant = await given.tenant(scene.instance, name);
   await given.application(scene.instance, tenant.application.id, { returnUrls: [RETURN_TO] });

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import { fragmentOf } from './browser.ts';
 import { createScene } from './scene.ts';
 
-/** What a provider that keeps to the letter leaves out of its id_tokens. */
+/** Claims that a strictly conforming provider omits from its id_tokens. */
 const THIN = { email: undefined, email_verified: undefined };
 const CLAIMS = { sub: 'subject-1', email: 'ada@example.com', email_verified: true, given_name: 'Ada' };
 
-describe('claims that the id_token leaves out', () => {
-  test('are asked for at the UserInfo endpoint', async () => {
+describe('claims that the id_token omits', () => {
+  test('are fetched from the UserInfo endpoint', async () => {
     const scene = await createScene();
     scene.provider.userinfo = CLAIMS;
     const { token } = fragmentOf(await scene.signIn(THIN));
@@ -15,13 +15,13 @@ describe('claims that the id_token leaves out', () => {
     expect(json).toMatchObject({ email: 'ada@example.com', givenName: 'Ada' });
   });
 
-  test('are not asked for where the id_token has them', async () => {
+  test('are not fetched if the id_token has them', async () => {
     const scene = await createScene();
     expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
     expect(scene.provider.asked.userinfo).toBe(0);
   });
 
-  test('are believed of the same subject only', async () => {
+  test('are accepted only for the same subject', async () => {
     const scene = await createScene();
     for (const sub of ['subject-2', undefined, '', 1]) {
       scene.provider.userinfo = { ...CLAIMS, sub };
@@ -32,7 +32,7 @@ describe('claims that the id_token leaves out', () => {
     expect(log).toContain('userinfo: unexpected "response" body "sub" property value');
   });
 
-  test.each([false, 'true', undefined])('do not vouch for an address that is verified: %p', async (verified) => {
+  test.each([false, 'true', undefined])('do not prove an unverified address: %p', async (verified) => {
     const scene = await createScene();
     scene.provider.userinfo = { ...CLAIMS, email_verified: verified };
     const { headers } = await scene.signIn(THIN);
@@ -40,14 +40,14 @@ describe('claims that the id_token leaves out', () => {
     expect(scene.count('users')).toBe((await createScene()).count('users'));
   });
 
-  test('cannot be had: a page says so, and nobody is signed in', async () => {
+  test('show a page and sign nobody in if they cannot be fetched', async () => {
     const scene = await createScene();
     scene.provider.instead.userinfo = () => new Response('oops', { status: 500 });
     expect((await scene.signIn(THIN)).status).toBe(502);
     expect(scene.count('sessions')).toBe(0);
   });
 
-  test('are left alone by a provider that has no such endpoint: the address is unknown', async () => {
+  test('are not fetched from a provider without that endpoint: the address is unknown', async () => {
     const scene = await createScene();
     scene.provider.metadata = { userinfo_endpoint: undefined };
     const { headers } = await scene.signIn(THIN);

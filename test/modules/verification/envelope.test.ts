@@ -3,7 +3,7 @@ import { DAY } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 
-/** The contract's table, and nothing beyond it. */
+/** The fields of the contract's table, and no others. */
 const FIELDS = [
   'userId',
   'username',
@@ -43,7 +43,7 @@ async function setUp(environment: Record<string, string> = {}) {
 }
 
 describe('the session envelope', () => {
-  test('carries every field of the contract, texts where it has texts, null elsewhere where nothing is set', async () => {
+  test('has every field of the contract: empty text or null if nothing is set', async () => {
     const { verifySession, userId, application } = await setUp();
     expect(await verifySession()).toEqual({
       ok: true,
@@ -71,7 +71,7 @@ describe('the session envelope', () => {
     });
   });
 
-  test('carries everything that is known of a person', async () => {
+  test('has everything that is known of a person', async () => {
     const { instance, application, userId, verifySession } = await setUp();
     const region = {
       country: 'GB',
@@ -131,7 +131,7 @@ describe('the session envelope', () => {
     ['the given name alone', { givenName: 'C', name: 'E' }, 'C'],
     ['the family name alone', { familyName: 'D', name: 'E' }, 'D'],
     ['the legacy name', { name: 'E' }, 'E'],
-  ])('gives %s as name and fullName alike', async (_, columns, expected) => {
+  ])('gives %s as both name and fullName', async (_, columns, expected) => {
     const { instance, userId, verifySession } = await setUp();
     await given.person(instance, userId, columns);
     const { name, fullName } = await verifySession();
@@ -148,7 +148,7 @@ describe('the session envelope', () => {
     });
   });
 
-  test('takes avatars from the configured image host', async () => {
+  test('uses the configured image host for avatars', async () => {
     const { instance, userId, verifySession } = await setUp({ GATEHOUSE_CDN_URL: 'https://cdn.example.com/i/' });
     await given.person(instance, userId, { avatarSizes: [128, 256, 1200], avatarUpdatedAt: AVATAR_TIME });
     expect((await verifySession()).avatarUrl).toBe(
@@ -164,7 +164,7 @@ describe('the session envelope', () => {
     expect(await verifySession()).toMatchObject({ roles: ['admin', 'user'], fullName: 'New Name' });
   });
 
-  test('lasts as long as the application says', async () => {
+  test('expires after the application’s session duration', async () => {
     const instance = await createInstance();
     const { clientId } = await instance.createApplication({ sessionTtlSeconds: 300 });
     const { token } = await instance.signIn(clientId, 'ada@example.com');
@@ -202,7 +202,7 @@ describe('the session envelope', () => {
     expect((await verify(dated.token)).expiresAt).toBe(expiresAt);
   });
 
-  test('gives nothing of the credential away: no hash, no prefix, no other session', async () => {
+  test('reveals nothing of the credential: no hash, no prefix, no other session', async () => {
     const { instance, token } = await setUp();
     await given.workspaceKey(instance);
     const { text } = await instance.call('POST', '/api/v1/session', { token });

@@ -1,4 +1,4 @@
-/** When an application was first verified against, and why its callers were refused until then. */
+/** The first verification of an application's token, and the last refusal before it. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, SECOND } from '@/core/clock.ts';
 import { firstVerified } from '@/modules/verification/first-verified.ts';
@@ -23,7 +23,7 @@ async function setUp() {
   return { instance, application, person, key, verify, shown: () => shownOf(instance, application.id) };
 }
 
-/** Reads the record after the jobs have run. */
+/** Returns the record after the jobs have run. */
 async function shownOf(instance: Instance, id: string) {
   await instance.services.verification.flushFirstVerified();
   const { json } = await instance.call('GET', `/api/applications/${id}`, { token: instance.workspaceKey });
@@ -32,7 +32,7 @@ async function shownOf(instance: Instance, id: string) {
 }
 
 describe('the first verification', () => {
-  test('is the first that succeeds; a refusal is shown until then, and not after', async () => {
+  test('is the first that succeeds; a refusal is shown only until then', async () => {
     const { instance, person, verify, shown } = await setUp();
     expect(await shown()).toEqual(NOTHING);
     expect((await verify('undefined')).json.errorMessage).toBe('invalid_token');
@@ -47,7 +47,7 @@ describe('the first verification', () => {
     expect(await shown()).toEqual(verifiedAt(START + SECOND));
   });
 
-  test('is written by a job within a second, and leaves the time of the last change alone', async () => {
+  test('is written by a job within a second and keeps the time of the last change', async () => {
     const { instance, application, person, verify } = await setUp();
     const record = async () =>
       (await instance.call('GET', `/api/applications/${application.id}`, { token: instance.workspaceKey })).json.data;
@@ -59,7 +59,7 @@ describe('the first verification', () => {
     expect(await record()).toEqual({ ...before, firstVerifiedAt: isoTime(START) });
   });
 
-  test('is also one by the session itself, and one by introspection', async () => {
+  test('is also one by the session itself, or by introspection', async () => {
     const bySession = await setUp();
     await bySession.instance.call('POST', '/api/v1/session', { token: bySession.person.token });
     expect(await bySession.shown()).toEqual(verifiedAt(START));
@@ -71,14 +71,14 @@ describe('the first verification', () => {
     expect(await shownOf(instance, application.id)).toEqual(verifiedAt(START));
   });
 
-  test('is none of a call that only uses a session, and none of a backend’s key, which stands for nobody', async () => {
+  test('is neither a call that only uses a session nor one with a backend’s key as the token', async () => {
     const { instance, person, key, verify, shown } = await setUp();
     expect((await instance.call('GET', '/api/me/roles', { token: person.token })).status).toBe(200);
     expect((await verify(key.token)).json.success).toBe(true);
     expect(await shown()).toEqual(NOTHING);
   });
 
-  test('belongs to the application of the token, whichever key asks', async () => {
+  test('belongs to the application of the token, for any calling key', async () => {
     const { instance, application, person, verify } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     await verify(person.token, instance.workspaceKey);
@@ -88,7 +88,7 @@ describe('the first verification', () => {
 });
 
 describe('a refusal', () => {
-  test('of a token that the caller may know says why, and stands with the application of the token', async () => {
+  test('of a token within the caller’s reach states the reason, in the application of the token', async () => {
     const { instance, application, person, verify } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     await given.member(instance, application.id, person.userId, { status: 'banned' });
@@ -97,7 +97,7 @@ describe('a refusal', () => {
     expect(await shownOf(instance, other.id)).toEqual(NOTHING);
   });
 
-  test('of a foreign token stands with the caller’s application, and tells the token’s own nothing', async () => {
+  test('of a foreign token appears in the caller’s application and not in the token’s own', async () => {
     const { instance, application, person, verify } = await setUp();
     const tenant = await given.tenant(instance);
     const foreign = await instance.call('POST', `/api/applications/${tenant.application.id}/api-keys`, {
@@ -112,7 +112,7 @@ describe('a refusal', () => {
     expect(json.data.verificationRefusal).toEqual({ error: 'invalid_token', at: isoTime(START) });
   });
 
-  test('of an unknown token counts for a workspace key that reaches one application, and for no other', async () => {
+  test('of an unknown token counts for a workspace key only if it reaches a single application', async () => {
     const { instance, application, verify, shown } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const both = await given.workspaceKey(instance, { applicationIds: [application.id, other.id] });
@@ -123,7 +123,7 @@ describe('a refusal', () => {
     expect([await shown(), await shownOf(instance, other.id)]).toEqual([refused('invalid_token'), NOTHING]);
   });
 
-  test('of the caller itself, or of the call’s form, is none of a token', async () => {
+  test('of the caller or of a malformed call does not count', async () => {
     const { instance, key, shown } = await setUp();
     const call = (token: string, body: unknown) => instance.call('POST', '/api/v1/verify', { token, body });
     expect((await call('eak_unknown', { token: 'x' })).status).toBe(401);
@@ -132,7 +132,7 @@ describe('a refusal', () => {
     expect(await shown()).toEqual(NOTHING);
   });
 
-  test('is written once in ten seconds, however often it comes, and at once with another reason', async () => {
+  test('is written once in ten seconds if repeated, and at once with another reason', async () => {
     const { instance, person, application, verify, shown } = await setUp();
     const version = () => instance.sqlite.query('PRAGMA data_version').get();
     await verify('x');
@@ -169,7 +169,7 @@ describe('after a restart', () => {
     expect(await shown()).toEqual(verifiedAt(START));
   });
 
-  test('a refusal of an application that was verified before writes nothing either', async () => {
+  test('a refusal of a verified application writes nothing', async () => {
     const { instance, application, person, verify, shown } = await setUp();
     await verify(person.token);
     expect(await shown()).toEqual(verifiedAt(START));
@@ -179,7 +179,7 @@ describe('after a restart', () => {
     expect(await shown()).toEqual(verifiedAt(START));
   });
 
-  test('a clean stop has written what was noted', async () => {
+  test('a clean stop has written pending notes', async () => {
     const { instance, application, person, verify } = await setUp();
     await verify(person.token);
     await instance.services.flushAll();
@@ -190,7 +190,7 @@ describe('after a restart', () => {
   });
 });
 
-test('a note that could not be written is written later, with the time of its call', async () => {
+test('a note that failed to be written is written later, with the time of its call', async () => {
   const { instance, person, verify, shown } = await setUp();
   const mend = given.brokenWrites(instance, 'UPDATE ON applications');
   await verify(person.token);

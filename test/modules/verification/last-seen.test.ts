@@ -20,8 +20,8 @@ async function setUp() {
 
 const session = (instance: Instance, token: string) => instance.call('POST', '/api/v1/session', { token });
 
-describe('when someone was last seen', () => {
-  test('is written by the flush and by nothing on the request’s path', async () => {
+describe('the last-seen time', () => {
+  test('is written by the flush and never by a request', async () => {
     const { instance, person, seen } = await setUp();
     instance.clock.advance(5 * MINUTE);
     await session(instance, person.token);
@@ -31,7 +31,7 @@ describe('when someone was last seen', () => {
     expect(seen()).toEqual({ session: START + 5 * MINUTE, member: START + 5 * MINUTE });
   });
 
-  test('is kept to the minute: what was just written is not written again', async () => {
+  test('has a resolution of one minute, so that a fresh time is not written again', async () => {
     const { instance, person, seen } = await setUp();
     instance.clock.advance(MINUTE - 1);
     await session(instance, person.token);
@@ -43,7 +43,7 @@ describe('when someone was last seen', () => {
     expect(seen()).toEqual({ session: START + MINUTE, member: START + MINUTE });
   });
 
-  test('is noted by a backend’s verification too, of session and key alike', async () => {
+  test('is updated by a backend’s verification too, for session and key alike', async () => {
     const { instance, application, person, seen } = await setUp();
     const key = await instance.createKey(application.id);
     const presented = await instance.createKey(application.id);
@@ -58,7 +58,7 @@ describe('when someone was last seen', () => {
     expect(seen().session).toBe(START + 2 * MINUTE);
   });
 
-  test('is not noted of a token that was refused, nor of one verified by a stranger', async () => {
+  test('is not updated by a refused token or a verification from another workspace', async () => {
     const { instance, application, person, seen } = await setUp();
     const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     instance.clock.advance(5 * MINUTE);
@@ -69,20 +69,20 @@ describe('when someone was last seen', () => {
     expect(seen()).toEqual({ session: START, member: START });
   });
 
-  test('is written for all of more than one batch', async () => {
+  test('is written completely for more than one batch', async () => {
     const { instance, application, person } = await setUp();
     const { sqlite } = instance;
     const minted = await given.sessions(instance, application, person.userId, 600);
     instance.clock.advance(MINUTE);
     for (const { token } of minted) await session(instance, token);
-    // Many are spread over several runs.
+    // A large number is spread over several runs.
     for (let run = 0; run < 3; run += 1) await instance.services.flushCounters();
     expect(sqlite.query('SELECT count(*) AS n FROM sessions WHERE last_seen_at = ?').get(START + MINUTE)).toEqual({
       n: 600,
     });
   });
 
-  test('is written by a stop in large changes that nobody waits for, however much it is', async () => {
+  test('is written at a stop in a few large changes, however much it is', async () => {
     const { instance, application, person } = await setUp();
     const minted = await given.sessions(instance, application, person.userId, 5000);
     instance.clock.advance(MINUTE);
@@ -95,7 +95,7 @@ describe('when someone was last seen', () => {
     expect(instance.logLines.join('')).not.toContain('could not write');
   });
 
-  test('that a stop has no time for is said with its number, and the stop goes on', async () => {
+  test('is logged with the unwritten count if a stop runs out of time, and the stop completes', async () => {
     const { instance, person } = await setUp();
     instance.clock.advance(MINUTE);
     await session(instance, person.token);
@@ -107,7 +107,7 @@ describe('when someone was last seen', () => {
     });
   });
 
-  test('that the disk refuses at a stop is said with its number and reason, and the stop goes on', async () => {
+  test('is logged with count and reason if the disk fails at a stop, and the stop completes', async () => {
     const { instance, person } = await setUp();
     instance.clock.advance(MINUTE);
     await session(instance, person.token);

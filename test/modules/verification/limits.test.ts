@@ -23,7 +23,7 @@ async function repeat(times: number, call: () => Promise<{ status: number }>): P
 }
 
 describe('a key', () => {
-  test('over its minute is 429 in the shape of verify, until the clock’s next minute', async () => {
+  test('over its minute gets 429 in the shape of verify, until the clock’s next minute', async () => {
     const { instance, verify } = await setUp({ perMinute: 3, perDay: 100 });
     instance.clock.advance(40 * SECOND);
     expect(await repeat(3, verify)).toEqual({ 200: 3 });
@@ -40,7 +40,7 @@ describe('a key', () => {
     expect((await verify()).status).toBe(200);
   });
 
-  test('over its day is 429 until the UTC day ends', async () => {
+  test('over its day gets 429 until the UTC day ends', async () => {
     const { instance, verify } = await setUp({ perMinute: 100, perDay: 3 });
     expect(await repeat(3, verify)).toEqual({ 200: 3 });
     instance.clock.advance(HOUR);
@@ -64,7 +64,7 @@ describe('a key', () => {
     expect(minutes).toEqual([{ 200: 2, 429: 3 }, { 200: 2, 429: 3 }, { 200: 2, 429: 3 }, { 429: 5 }]);
   });
 
-  test('is counted over all its calls, management included, and not forgiven by a restart', async () => {
+  test('is counted over all its calls, including management, and across a restart', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 3, perDay: 100 } });
@@ -77,7 +77,7 @@ describe('a key', () => {
     expect((await restarted.call('GET', '/api/applications', { token })).json.error).toBe('rate_limited');
   });
 
-  test('is counted by itself: another key of the application is not held up', async () => {
+  test('has its own limit: another key of the application is unaffected', async () => {
     const { instance, person, verify } = await setUp({ perMinute: 1, perDay: 100 });
     expect(await repeat(2, verify)).toEqual({ 200: 1, 429: 1 });
     const other = await instance.createKey(person.applicationId);
@@ -99,7 +99,7 @@ describe('a key', () => {
 });
 
 describe('a session', () => {
-  test('is verified 600 times a minute, then 429 in its own shape', async () => {
+  test('is verified 600 times a minute, then gets 429 in its own shape', async () => {
     const { instance, person } = await setUp({ perMinute: 1, perDay: 1 });
     expect(await repeat(600, () => session(instance, person.token))).toEqual({ 200: 600 });
     const refused = await session(instance, person.token);
@@ -112,7 +112,7 @@ describe('a session', () => {
     expect((await session(instance, person.token)).status).toBe(200);
   });
 
-  test('has its limit for itself, whatever address it comes from', async () => {
+  test('has its own limit, from any client address', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2' } });
     const { clientId } = await instance.createApplication();
     const [ada, eve] = [
@@ -127,7 +127,7 @@ describe('a session', () => {
 });
 
 describe('failed verifications', () => {
-  test('of one address are answered 120 times a minute, then 429', async () => {
+  test('of one client address are answered 120 times a minute, then 429', async () => {
     const { instance } = await setUp({ perMinute: 1, perDay: 1 });
     expect(await repeat(120, () => session(instance, 'nonsense'))).toEqual({ 401: 120 });
     const refused = await session(instance, 'nonsense');
@@ -144,7 +144,7 @@ describe('failed verifications', () => {
     expect((await session(instance, 'nonsense')).status).toBe(401);
   });
 
-  test('of one IPv6 network are one caller’s', async () => {
+  test('from one IPv6 network count as one caller', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '2' } });
     for (const [host, status] of [
       ['::1', 401],
@@ -158,7 +158,7 @@ describe('failed verifications', () => {
     expect((await session(instance, 'nonsense')).status).toBe(401);
   });
 
-  test('count wherever a session is asked for, and good ones do not', async () => {
+  test('count in every operation that takes a session; successful ones do not count', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '3' } });
     const { clientId } = await instance.createApplication();
     const { token } = await instance.signIn(clientId, 'ada@example.com');
@@ -169,7 +169,7 @@ describe('failed verifications', () => {
     expect((await session(instance, 'nonsense')).status).toBe(429);
   });
 
-  test('of one address do not lock out the people behind it whose sessions are good', async () => {
+  test('of one client address do not lock out people with valid sessions there', async () => {
     const { instance, person } = await setUp({ perMinute: 1, perDay: 1 });
     await repeat(130, () => session(instance, 'nonsense'));
     expect((await session(instance, person.token)).status).toBe(200);

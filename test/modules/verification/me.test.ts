@@ -18,7 +18,7 @@ async function setUp() {
 describe.each(KINDS)('/api/me/%s', (kind) => {
   const defaults = kind === 'roles' ? ['user'] : [];
 
-  test('gives the slugs of the session’s application, sorted and live', async () => {
+  test('returns the slugs of the session’s application, sorted and current', async () => {
     const { instance, application, userId, ask } = await setUp();
     const first = await ask(kind);
     expect([first.status, first.json]).toEqual([200, { success: true, data: { [kind]: defaults } }]);
@@ -27,7 +27,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     expect((await ask(kind, `?applicationId=${application.id}`)).json.data[kind]).toHaveLength(2 + defaults.length);
   });
 
-  test('gives those of another application where the person is a member', async () => {
+  test('returns those of another application if the person is a member', async () => {
     const { instance, userId, ask } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
@@ -37,7 +37,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     expect((await ask(kind)).json.data).toEqual({ [kind]: defaults });
   });
 
-  test('gives the same 404 where the person is no member, no longer one, or nothing is there', async () => {
+  test('returns the same 404 for non-members, former members and unknown applications', async () => {
     const { instance, userId, ask } = await setUp();
     const never = await instance.createApplication({ name: 'Never' });
     const left = await instance.createApplication({ name: 'Left' });
@@ -70,7 +70,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     expect([status, json.error]).toEqual([401, 'unauthenticated']);
   });
 
-  test('is blocked with the membership, even when another application is asked about', async () => {
+  test('is blocked with the membership, even for another application', async () => {
     const { instance, application, userId, ask } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);

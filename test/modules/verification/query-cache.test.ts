@@ -188,7 +188,7 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
   ],
 ];
 
-test('a verdict that is remembered is that of a look-up, whatever has changed', async () => {
+test('a cached verdict equals that of a look-up after any change', async () => {
   const world = await createWorld();
   for (const [name, change] of changes) {
     for (let time = 0; time < TIMES; time += 1) await look(world, true);
@@ -198,7 +198,7 @@ test('a verdict that is remembered is that of a look-up, whatever has changed', 
   }
 });
 
-test('sign-ins of others leave what is remembered where it is', async () => {
+test('sign-ins of other people keep cached entries', async () => {
   const { instance, tokens, come, application } = await createWorld();
   const { look } = instance.services.verification;
   const rowOf = async () => (await look(tokens.ada))?.row;

@@ -1,4 +1,4 @@
-/** Which tokens are good, and in whose words the others are refused: the same judgement through both endpoints. */
+/** Which tokens are valid, and the errors of the others: the same verdict through both endpoints. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
@@ -23,7 +23,7 @@ const verify = (instance: Instance, key: string | undefined, token: unknown) =>
 
 type Refusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
 
-/** Checks the refusal of one session through both endpoints, and that nothing else is told. */
+/** Expects the refusal of one session through both endpoints, without further details. */
 async function expectRefused(instance: Instance, key: string, token: string, refusal: Refusal): Promise<void> {
   const direct = await instance.call('POST', '/api/v1/session', { token });
   expect([direct.status, direct.json]).toEqual([
@@ -41,7 +41,7 @@ async function expectRefused(instance: Instance, key: string, token: string, ref
 
 describe('a session', () => {
   test.each([
-    // blocked, revoked, expired → what is said first
+    // blocked, revoked, expired → the error
     [false, false, false, null],
     [false, false, true, 'expired'],
     [false, true, false, 'revoked'],
@@ -51,7 +51,7 @@ describe('a session', () => {
     [true, true, false, 'membership_blocked'],
     [true, true, true, 'membership_blocked'],
   ] as const)(
-    'blocked: %p, revoked: %p, expired: %p is judged in the contract’s order: %p',
+    'blocked: %p, revoked: %p, expired: %p is refused in the contract’s order: %p',
     async (isBlocked, isRevoked, isExpired, refusal) => {
       const { instance, application, person, key } = await setUp();
       if (isRevoked) await instance.call('DELETE', '/api/v1/session', { token: person.token });
@@ -64,7 +64,7 @@ describe('a session', () => {
   );
 
   test.each(MEMBERSHIP_STATUSES.filter((status) => status !== 'active'))(
-    'of a membership that is %s is blocked at once, and good again when it is active',
+    'of a membership that is %s is blocked at once, and valid again once it is active',
     async (status) => {
       const { instance, application, person, key } = await setUp();
       await given.member(instance, application.id, person.userId, { status });
@@ -80,7 +80,7 @@ describe('a session', () => {
     await expectRefused(instance, key.token, person.token, 'membership_blocked');
   });
 
-  test('is good to its last millisecond', async () => {
+  test('is valid to its last millisecond', async () => {
     const { instance, person, key } = await setUp();
     instance.clock.advance(30 * DAY - 1);
     expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
@@ -88,7 +88,7 @@ describe('a session', () => {
     await expectRefused(instance, key.token, person.token, 'expired');
   });
 
-  test('of one application is untouched by a ban in another', async () => {
+  test('of one application is unaffected by a ban in another', async () => {
     const { instance, application, person, key } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
@@ -115,13 +115,13 @@ describe('a session', () => {
     await expectRefused(instance, key.token, token, 'invalid_token');
   });
 
-  test('token that is well made but was never issued is invalid_token', async () => {
+  test('token that is well-formed but was never issued is invalid_token', async () => {
     const { instance, key } = await setUp();
     await expectRefused(instance, key.token, mintSecret('session', systemRandom), 'invalid_token');
     await expectRefused(instance, key.token, mintSecret('setup', systemRandom), 'invalid_token');
   });
 
-  test('endpoint takes no API key: keys are server-only and judged elsewhere', async () => {
+  test('endpoint accepts no API key', async () => {
     const { instance, key } = await setUp();
     for (const token of [key.token, instance.workspaceKey]) {
       const { status, json } = await instance.call('POST', '/api/v1/session', { token });
@@ -129,7 +129,7 @@ describe('a session', () => {
     }
   });
 
-  test('endpoint takes the bearer scheme in any case, and no other scheme', async () => {
+  test('endpoint accepts the bearer scheme in any case, and no other scheme', async () => {
     const { instance, person } = await setUp();
     const call = (authorization: string) => instance.call('POST', '/api/v1/session', { headers: { authorization } });
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
@@ -138,7 +138,7 @@ describe('a session', () => {
       expect((await call(header)).json.error).toBe('invalid_token');
   });
 
-  test('is verified without changing or reporting anything', async () => {
+  test('is verified without a change or event', async () => {
     const { instance, application, person, key } = await setUp();
     const before = dumpTables(instance);
     const events = instance.events(application.id);
@@ -161,7 +161,7 @@ describe('verification for a backend', () => {
     expect(verdict.json).toEqual({ success: false, errorMessage: 'invalid_token' });
   });
 
-  test('says invalid_token of a foreign token in whatever state it is, never its state', async () => {
+  test('answers invalid_token for a foreign token, whatever its state', async () => {
     const { instance, application, person } = await setUp();
     const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     const outcome = async () => (await verify(instance, foreign.token, person.token)).json.errorMessage;
@@ -187,7 +187,7 @@ describe('verification for a backend', () => {
     expect((await outcome(instance.workspaceKey, person.token)).success).toBe(true);
   });
 
-  test('with a key for a subset knows the tokens of that subset alone', async () => {
+  test('with a key for some applications accepts only tokens of these', async () => {
     const { instance, application, person } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
@@ -197,7 +197,7 @@ describe('verification for a backend', () => {
     expect((await verify(instance, subset.token, elsewhere.token)).json.errorMessage).toBe('invalid_token');
   });
 
-  test('knows no console session: the console belongs to no tenant', async () => {
+  test('refuses console sessions, since the console belongs to no tenant', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     expect((await verify(instance, instance.workspaceKey, owner.token)).json).toEqual({
@@ -206,7 +206,7 @@ describe('verification for a backend', () => {
     });
   });
 
-  test('takes a key of the same application as the token, and none of another', async () => {
+  test('accepts a key of the same application as the token, and none of another', async () => {
     const { instance, application, key } = await setUp();
     const presented = await instance.createKey(application.id);
     const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
@@ -216,7 +216,7 @@ describe('verification for a backend', () => {
     expect((await verify(instance, instance.workspaceKey, foreign.token)).json.success).toBe(true);
   });
 
-  test('takes a workspace key as the token from nobody, not even from itself', async () => {
+  test('accepts no workspace key as the token, even from itself', async () => {
     const { instance, application, key } = await setUp();
     const subset = await given.workspaceKey(instance, { applicationIds: [application.id] });
     for (const caller of [key.token, instance.workspaceKey, subset.token])
@@ -224,7 +224,7 @@ describe('verification for a backend', () => {
         expect((await verify(instance, caller, token)).json).toEqual({ success: false, errorMessage: 'invalid_token' });
   });
 
-  test('says expired of a key past its expiry, to the millisecond', async () => {
+  test('answers expired for a key past its expiry, to the millisecond', async () => {
     const { instance, application, key } = await setUp();
     const presented = await instance.createKey(application.id, { expiresAt: new Date(START + HOUR).toISOString() });
     instance.clock.advance(HOUR - 1);
@@ -236,7 +236,7 @@ describe('verification for a backend', () => {
     });
   });
 
-  test('says expired of a predecessor past its grace, and takes it until then', async () => {
+  test('answers expired for a predecessor past its grace period, and accepts it until then', async () => {
     const { instance, application, key } = await setUp();
     const old = await instance.createKey(application.id);
     const rotation = `/api/applications/${application.id}/api-keys/${old.id}/rotate-with-grace`;
@@ -250,7 +250,7 @@ describe('verification for a backend', () => {
     expect((await verify(instance, key.token, successor.token)).json.success).toBe(true);
   });
 
-  test('says membership_blocked of a revoked key, before expired', async () => {
+  test('answers membership_blocked for a revoked key, even if it has expired', async () => {
     const { instance, application, key } = await setUp();
     const presented = await given.revokedKey(instance, application.id, {
       expiresAt: new Date(START + HOUR).toISOString(),
@@ -262,12 +262,12 @@ describe('verification for a backend', () => {
 });
 
 describe('the caller’s own key', () => {
-  test('missing, malformed, unknown, expired or revoked is 401 invalid_api_key in the same shape', async () => {
+  test('gets 401 invalid_api_key in one shape if it is missing, malformed, unknown, expired or revoked', async () => {
     const { instance, application, person } = await setUp();
     const expired = await instance.createKey(application.id, { expiresAt: new Date(START + 1).toISOString() });
     const revoked = await given.revokedKey(instance, application.id);
     instance.clock.advance(1);
-    // Whoever holds a key that was good once is told what became of it.
+    // A holder of a key that was once valid learns why it ended.
     const told = new Map<string | undefined, unknown>([
       [expired.token, expect.stringContaining(`expired at ${new Date(START + 1).toISOString()}`)],
       [revoked.token, expect.stringContaining('revoked at ')],
@@ -288,13 +288,13 @@ describe('the caller’s own key', () => {
     }
   });
 
-  test('bad is told before the body is judged', async () => {
+  test('is checked before the body', async () => {
     const { instance } = await setUp();
     const answer = await instance.call('POST', '/api/v1/verify', { token: 'eak_x', body: '{"broken' });
     expect([answer.status, answer.json.errorMessage]).toEqual([401, 'invalid_api_key']);
   });
 
-  test('good, and the call broken, is never told in errorMessage, which is for verdicts', async () => {
+  test('never gets the error of a broken call in errorMessage, which is reserved for verdicts', async () => {
     const { instance, key } = await setUp();
     const bodies = [
       {},
@@ -322,7 +322,7 @@ describe('the caller’s own key', () => {
   });
 
   test.each([[{}], [{ token: 5 }], [{ token: null }], [{ token: 'x', y: 1 }]])(
-    'with a body that is not {token} is told the field: %.60j',
+    'with a body other than {token} gets the field’s name: %.60j',
     async (body) => {
       const { instance, key } = await setUp();
       const { status, json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });

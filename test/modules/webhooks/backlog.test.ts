@@ -1,4 +1,4 @@
-/** Endpoints that much waits for: what is switched takes effect at once, and nothing that waits is touched for it. */
+/** Endpoints with a large backlog: a status change takes effect at once and updates no pending delivery. */
 import { describe, expect, test } from 'bun:test';
 import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { MINUTE } from '@/core/clock.ts';
@@ -8,10 +8,8 @@ import * as given from '../../support/given.ts';
 import { emit, newestDelivery, quarantine, type Scene, setUp, subscribe } from './scene.ts';
 
 /**
- * So many events that wait for an endpoint, the oldest first, each of its own millisecond before now: SQL, for its speed
- * and for the times.
- *
- * @param waitMs for how long yet each waits for its attempt.
+ * Adds pending events to an endpoint, one per millisecond before now, oldest first, by SQL for speed and exact times.
+ * @param waitMs the time until each attempt is due.
  */
 function addBacklog({ instance, application }: Scene, webhookId: string, count: number, waitMs = 0): void {
   const { sqlite, clock } = instance;
@@ -38,8 +36,8 @@ const countOf = ({ instance }: Scene, table: string) =>
 const usersOf = (received: readonly { readonly event: { readonly data: { userId: string } } }[]) =>
   received.map(({ event }) => event.data.userId);
 
-describe('an endpoint that thousands of events wait for', () => {
-  test('goes into quarantine and out of it without a touch to any of them', async () => {
+describe('an endpoint with thousands of pending events', () => {
+  test('enters and leaves quarantine without an update of any of them', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -51,7 +49,7 @@ describe('an endpoint that thousands of events wait for', () => {
     await emit(scene, 'usr_gone');
     await eventually('it is under way', () => receiver.received.length === 1);
     addBacklog(scene, id, 5000, MINUTE);
-    // Whoever gives a delivery that waits another status fails.
+    // Fails every status update of a pending delivery.
     given.brokenWrites(instance, 'UPDATE OF status, next_attempt_at ON deliveries', 'OLD.leased_until IS NULL');
     gate.resolve();
     await eventually('it is in quarantine', async () => (await api.get(id)).json.data.status === 'quarantined');
@@ -69,7 +67,7 @@ describe('an endpoint that thousands of events wait for', () => {
     expect((await api.deliveries(id, '?status=failed')).json.data.items).toHaveLength(1);
   });
 
-  test('that is put in quarantine again in the middle of a release goes on in order after the next', async () => {
+  test('quarantined again during a release keeps the order at the next release', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -88,7 +86,7 @@ describe('an endpoint that thousands of events wait for', () => {
     expect(usersOf(receiver.received).slice(4)).toEqual(['usr_3', 'usr_4', 'usr_5', 'usr_later']);
   });
 
-  test('tries each of what was held once before any a second time, and before what is new', async () => {
+  test('gets each held event once before any retry and before new events', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -107,7 +105,7 @@ describe('an endpoint that thousands of events wait for', () => {
     expect(order.slice(3).sort()).toEqual(['usr_0', 'usr_new']);
   });
 
-  test('is deleted at once; its deliveries follow in slices, also after a restart', async () => {
+  test('is deleted at once; its deliveries follow in batches, even after a restart', async () => {
     const scene = await setUp();
     const { instance, application, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -138,11 +136,12 @@ describe('an endpoint that thousands of events wait for', () => {
     expect((await newestDelivery({ ...scene, api }, other.id)).status).toBe('delivered');
   });
 
-  test('is one of hundreds: each has its turn', async () => {
+  test('gets its turn among hundreds of others', async () => {
     const scene = await setUp();
     const { instance } = scene;
     const { id, receiver } = await subscribe(scene);
-    // Far more endpoints than are looked at in one read wait in vain, with ids before and after: SQL for these and its speed.
+    // More disabled endpoints have pending events than one read examines, with ids before and after. By SQL for
+    // speed.
     const webhook = instance.sqlite.prepare(
       `INSERT INTO webhooks (id, application_id, url, events, status, sealed_secret, created_at, updated_at)
        VALUES (?, ?, 'https://example.com', '["*"]', 'disabled', 'x', 1, 1)`,

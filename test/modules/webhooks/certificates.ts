@@ -1,6 +1,6 @@
 /**
- * An authority made for the tests, a certificate of it for good.test that runs until 2125, and one that ran out in 2020.
- * Nothing outside the tests trusts them, and the authority's key was thrown away.
+ * A test authority, its certificate for good.test valid until 2125, and one that expired in 2020. Nothing outside the
+ * tests trusts them, and the authority's key was discarded.
  */
 export const CERTIFICATES = {
   authority: `-----BEGIN CERTIFICATE-----

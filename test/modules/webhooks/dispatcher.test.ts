@@ -1,4 +1,4 @@
-/** The dispatcher under load and under failures of its own. */
+/** The dispatcher under load and with failing writes. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
@@ -8,7 +8,7 @@ import * as given from '../../support/given.ts';
 import { type Instance, START } from '../../support/instance.ts';
 import { emit, newestDelivery, type Scene, setUp, subscribe } from './scene.ts';
 
-/** As many endpoints, each with so many events waiting for it, that take as long as `hold` says. */
+/** Creates endpoints with pending events each, whose answers take as long as `hold`. */
 async function subscribeMany(scene: Scene, endpoints: number, events: number, hold: () => Promise<unknown>) {
   const subscriptions = [];
   for (let index = 0; index < endpoints; index += 1) subscriptions.push(await subscribe(scene));
@@ -26,7 +26,7 @@ const LEASED_BY_FIRST = "SELECT id FROM deliveries WHERE leased_until IS NOT NUL
 const errorsOf = ({ instance }: Scene) => instance.logLines.filter((line) => JSON.parse(line).level >= 50);
 
 describe('the dispatcher', () => {
-  test('has at most ten in flight for an endpoint and fifty beyond the first of each', async () => {
+  test('runs at most ten attempts per endpoint and fifty beyond the first of each', async () => {
     const scene = await setUp();
     const gate = Promise.withResolvers<void>();
     const subscriptions = await subscribeMany(scene, 12, 12, () => gate.promise);
@@ -45,16 +45,16 @@ describe('the dispatcher', () => {
     expect(errorsOf(scene)).toEqual([]);
   });
 
-  test('begins at the commit, without waiting to be asked', async () => {
+  test('starts at the commit, without a job', async () => {
     const scene = await setUp();
     const { receiver, id } = await subscribe(scene);
     await emit(scene);
-    // Nothing else asks here: no job runs.
+    // No job runs that could start a delivery.
     await eventually('it came', () => receiver.received.length === 1);
     await eventually('it is recorded', async () => (await newestDelivery(scene, id)).status === 'delivered');
   });
 
-  test('does not let an endpoint wait behind ten that hang', async () => {
+  test('does not delay an endpoint behind ten stalled ones', async () => {
     const scene = await setUp();
     const release = Promise.withResolvers<void>();
     const hanging = await subscribeMany(scene, 10, 10, () => release.promise);
@@ -64,14 +64,14 @@ describe('the dispatcher', () => {
     await scene.instance.db.write(SYSTEM_ACTOR, (unit) =>
       emitEvent(unit, { type: 'user.left', applicationId: scene.application.id, data: { userId: 'usr_1' } }),
     );
-    // Those that hang are let go after it alone.
+    // The stalled attempts are released only afterwards.
     await eventually('the healthy endpoint got its event', () => receiver.received.length === 1);
     for (const { id } of hanging) await scene.api.remove(id);
     release.resolve();
     await runs;
   });
 
-  test('is not woken by an event that nobody asked for', async () => {
+  test('is not woken by an event without a subscriber', async () => {
     const scene = await setUp();
     const { receiver } = await subscribe(scene, ['user.left']);
     await emit(scene);
@@ -80,7 +80,7 @@ describe('the dispatcher', () => {
     expect(scene.instance.sqlite.query('SELECT count(*) AS n FROM deliveries').get()).toEqual({ n: 0 });
   });
 
-  test('sends anew after a restart what was under way, at once', async () => {
+  test('sends interrupted deliveries again at once after a restart', async () => {
     const scene = await setUp();
     const gate = Promise.withResolvers<void>();
     const [subscription] = await subscribeMany(scene, 1, 3, () => gate.promise);
@@ -91,7 +91,7 @@ describe('the dispatcher', () => {
     await (await scene.instance.restart()).services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(6);
     expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(3);
-    // The attempt that was cut off counts, and is on record as what it was.
+    // The interrupted attempt counts and is recorded as interrupted.
     const { attempts, attemptLog } = await newestDelivery(scene, id);
     expect(attempts).toBe(2);
     expect(attemptLog).toMatchObject([
@@ -102,7 +102,7 @@ describe('the dispatcher', () => {
     await scene.instance.services.deliveries.stop();
   });
 
-  test('starts beside another instance on one database without touching its leases, which expire by themselves', async () => {
+  test('leaves the leases of another instance on the same database alone until they expire', async () => {
     let now = START;
     const scene = await setUp({ leaseHolder: 'first', time: { now: () => now } });
     const gate = Promise.withResolvers<void>();
@@ -113,7 +113,7 @@ describe('the dispatcher', () => {
     await second.runOnce();
     expect(receiver.received).toHaveLength(2);
     expect(await newestDelivery(scene, id)).toMatchObject({ attempts: 1, attemptLog: [] });
-    // The first instance is gone: once its leases have expired, the second takes its deliveries over.
+    // The first instance is gone: once its leases have expired, the second takes over its deliveries.
     await eventually(
       'the first holds its leases',
       () => scene.instance.sqlite.query(LEASED_BY_FIRST).all().length === 2,
@@ -127,7 +127,7 @@ describe('the dispatcher', () => {
     await scene.instance.services.deliveries.stop();
   });
 
-  test('sends nothing twice that is under way while the clock is moved, be it by days', async () => {
+  test('sends nothing in progress twice, even if the clock is moved by days', async () => {
     const scene = await setUp();
     const { deliveries } = scene.instance.services;
     const gate = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ describe('the dispatcher', () => {
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  test('stamps in real time where the clock was moved, so that a receiver’s five minutes hold', async () => {
+  test('signs with the real time if the clock was moved, so that the receiver’s five minutes hold', async () => {
     const scene = await setUp();
     const { receiver, id } = await subscribe(scene);
     scene.instance.clock.advance(40 * DAY);
@@ -156,12 +156,12 @@ describe('the dispatcher', () => {
     await scene.instance.services.deliveries.runOnce();
     const [delivery] = receiver.received;
     expect(delivery!.signature).toStartWith(`t=${START / 1000},`);
-    // What the instance tells of itself goes by its own clock.
+    // The event's own time follows the instance's clock.
     expect(Date.parse(delivery!.event.createdAt)).toBe(START + 40 * DAY);
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  test('reads the date in Retry-After in the receiver’s time, which is the real one', async () => {
+  test('reads the date in Retry-After as real time', async () => {
     const scene = await setUp();
     const { receiver, id } = await subscribe(scene);
     scene.instance.clock.advance(40 * DAY);
@@ -173,7 +173,7 @@ describe('the dispatcher', () => {
     expect(Date.parse(nextAttemptAt)).toBe(START + 40 * DAY + HOUR);
   });
 
-  test('stops with what is under way recorded, and begins nothing more', async () => {
+  test('records attempts in progress at a stop and starts no more', async () => {
     const scene = await setUp();
     const gate = Promise.withResolvers<void>();
     const { deliveries } = scene.instance.services;
@@ -192,8 +192,8 @@ describe('the dispatcher', () => {
   });
 });
 
-describe('when the database refuses', () => {
-  /** Refuses to lease one delivery, as a full disk or a lock that is held for too long would. */
+describe('the dispatcher, if a database write fails,', () => {
+  /** Fails the lease of one delivery, as a full disk or a long lock would. */
   const refuseLease = (instance: Instance) =>
     given.brokenWrites(
       instance,
@@ -201,13 +201,13 @@ describe('when the database refuses', () => {
       'NEW.leased_until IS NOT NULL AND NEW.id = (SELECT max(id) FROM deliveries)',
     );
 
-  test('a claim, it is made again, and no place is lost by it', async () => {
+  test('retries a claim and loses no slot', async () => {
     const scene = await setUp();
     const { instance } = scene;
     const { receiver } = await subscribe(scene);
     const mend = refuseLease(instance);
     for (let index = 0; index < 11; index += 1) await emit(scene, `usr_${index}`);
-    // The eleventh is refused, and with it the claim of the ten before; more often than there are places.
+    // The eleventh lease fails, and with it the claim of the first ten; this repeats more often than there are slots.
     for (let turn = 0; turn < 12; turn += 1) {
       instance.services.deliveries.wake();
       await Bun.sleep(1);
@@ -221,7 +221,7 @@ describe('when the database refuses', () => {
     );
   });
 
-  test('two claims in one, the first is not taken for being under way', async () => {
+  test('does not count the first of two claims in a failed write as in progress', async () => {
     const scene = await setUp();
     const { instance } = scene;
     const { receiver } = await subscribe(scene);
@@ -241,7 +241,7 @@ describe('when the database refuses', () => {
     );
   });
 
-  test('a result, the delivery is made again when its lease has run out, in real time', async () => {
+  test('repeats the delivery after its lease has expired in real time, if its result was not stored', async () => {
     let now = START;
     const scene = await setUp({ time: { now: () => now } });
     const { instance } = scene;

@@ -1,12 +1,12 @@
-/** What is held for an endpoint: for how long, what its owners are told of its end, and what becomes of it. */
+/** Held deliveries of an endpoint: how long they are kept, what its owners are told, and what happens to them. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
 import * as given from '../../support/given.ts';
 import { emit, quarantine, type Scene, setUp, subscribe } from './scene.ts';
 
-/** An endpoint in quarantine that so many events are held for, all of them of now. */
-async function held(count: number, options: Parameters<typeof setUp>[0] = {}) {
+/** A quarantined endpoint with held events, all created now. */
+async function quarantineWithEvents(count: number, options: Parameters<typeof setUp>[0] = {}) {
   const scene = await setUp(options);
   const endpoint = await subscribe(scene);
   await quarantine(scene, endpoint);
@@ -32,7 +32,7 @@ interface MailRow {
   readonly expiresAt: number;
 }
 
-/** Those that tell of the end of what is held. */
+/** The mails that announce the end of held deliveries. */
 const notices = ({ instance }: Pick<Scene, 'instance'>) =>
   instance.sqlite
     .query(
@@ -49,11 +49,11 @@ const drops = ({ instance, application }: Pick<Scene, 'instance' | 'application'
       .all(application.id) as { detail: string }[]
   ).map(({ detail }) => JSON.parse(detail).dropped as number);
 
-describe('what is held for an endpoint in quarantine', () => {
-  test('is announced to the owners once, a week before its end, with all that they need', async () => {
-    const scene = await held(3);
+describe('the held events of a quarantined endpoint', () => {
+  test('are announced to the owners once, a week before they are dropped, with all details', async () => {
+    const scene = await quarantineWithEvents(3);
     const { application, id, receiver, pass } = scene;
-    // From noon of the 2nd of March to the end of the 1st of April.
+    // From noon of 2 March to the end of 1 April.
     await pass(23 * DAY + 11 * HOUR);
     expect(notices(scene)).toEqual([]);
     await pass(HOUR);
@@ -74,8 +74,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect(await scene.left()).toBe(3);
   });
 
-  test('is told of in the language of each owner', async () => {
-    const scene = await held(1);
+  test('are announced in the language of each owner', async () => {
+    const scene = await quarantineWithEvents(1);
     const { instance } = scene;
     const { userId } = instance.sqlite
       .query("SELECT user_id AS userId FROM workspace_members WHERE role = 'owner'")
@@ -85,8 +85,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect(notices(scene)[0]?.text).toContain('Ab dem 2. April 2026');
   });
 
-  test('is dropped when it is thirty days old, with a record of how many; what is younger stays', async () => {
-    const scene = await held(3);
+  test('are dropped after thirty days with a record of their number; younger ones stay', async () => {
+    const scene = await quarantineWithEvents(3);
     const { instance, pass, left } = scene;
     await pass(20 * DAY);
     await emit(scene, 'usr_later');
@@ -95,19 +95,19 @@ describe('what is held for an endpoint in quarantine', () => {
     expect([await left(), drops(scene)]).toEqual([4, []]);
     await pass(HOUR);
     expect([await left(), drops(scene)]).toEqual([1, [3]]);
-    // The events go with them, in the sweep that follows.
+    // The next sweep deletes their events.
     await pass(HOUR);
     const events = instance.sqlite.query("SELECT data FROM events WHERE type = 'user.banned'").all() as {
       data: string;
     }[];
     expect(events.map(({ data }) => JSON.parse(data).userId)).toEqual(['usr_later']);
-    // It is not announced again, and goes in its turn.
+    // The later event is dropped in its turn, without another announcement.
     await pass(20 * DAY);
     expect([await left(), drops(scene), notices(scene).length]).toEqual([0, [3, 1], 1]);
   });
 
-  test('is dropped once a day, however often it is looked at', async () => {
-    const scene = await held(1);
+  test('are dropped once a day, however often the job runs', async () => {
+    const scene = await quarantineWithEvents(1);
     const { pass } = scene;
     await pass(DAY);
     await emit(scene, 'usr_next_day');
@@ -119,8 +119,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect(drops(scene)).toEqual([3]);
   });
 
-  test('is never dropped less than a week after the mail, however old it was by then', async () => {
-    const scene = await held(2);
+  test('are never dropped less than a week after the mail, however old they were by then', async () => {
+    const scene = await quarantineWithEvents(2);
     await scene.pass(90 * DAY);
     expect([notices(scene).length, await scene.left()]).toEqual([1, 2]);
     await scene.pass(7 * DAY - 1);
@@ -129,8 +129,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect([await scene.left(), drops(scene)]).toEqual([0, [2]]);
   });
 
-  test('is sent, all of it, when the endpoint is released in time; the next quarantine is announced anew', async () => {
-    const scene = await held(2);
+  test('are all sent if the endpoint is released in time, and the next quarantine is announced again', async () => {
+    const scene = await quarantineWithEvents(2);
     const { instance, api, id, receiver, pass } = scene;
     await pass(30 * DAY);
     expect(notices(scene)).toHaveLength(1);
@@ -145,8 +145,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect(notices(scene)).toHaveLength(2);
   });
 
-  test('is told of once and dropped once by two sweeps at a time, and across a restart', async () => {
-    const scene = await held(2);
+  test('are announced once and dropped once, by concurrent sweeps and across a restart', async () => {
+    const scene = await quarantineWithEvents(2);
     const { instance } = scene;
     instance.clock.advance(25 * DAY);
     const restarted = await instance.restart();
@@ -158,8 +158,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect([drops(scene), await scene.left()]).toEqual([[2], 0]);
   });
 
-  test('goes without a mail where the endpoint is deleted, or its application is', async () => {
-    const scene = await held(2);
+  test('are dropped without a mail if the endpoint or its application is deleted', async () => {
+    const scene = await quarantineWithEvents(2);
     const { instance, api, id, application, pass } = scene;
     const other = await subscribe(scene);
     await quarantine(scene, other);
@@ -174,8 +174,8 @@ describe('what is held for an endpoint in quarantine', () => {
     });
   });
 
-  test('waits where the workspace has no mails left, and is announced and dropped later', async () => {
-    const scene = await held(1, { environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '1' } });
+  test('wait if the workspace has no mails left, and are announced and dropped later', async () => {
+    const scene = await quarantineWithEvents(1, { environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '1' } });
     const { pass } = scene;
     const other = await subscribe(scene);
     await quarantine(scene, other);
@@ -188,8 +188,8 @@ describe('what is held for an endpoint in quarantine', () => {
     expect(await scene.left()).toBe(0);
   });
 
-  test('is not kept for ever where the workspace never has a mail left', async () => {
-    const scene = await held(1);
+  test('are dropped eventually even if the workspace never has a mail left', async () => {
+    const scene = await quarantineWithEvents(1);
     const { instance, pass } = scene;
     const spend = async () => {
       const hour = instance.clock.now() - (instance.clock.now() % HOUR);
@@ -213,9 +213,9 @@ describe('what is held for an endpoint in quarantine', () => {
   });
 });
 
-describe('what waits for an endpoint that was switched off', () => {
-  test('is kept as long, and its owners are told to switch it on', async () => {
-    const scene = await held(2);
+describe('the pending events of a disabled endpoint', () => {
+  test('are kept as long, and the mail tells its owners to enable it', async () => {
+    const scene = await quarantineWithEvents(2);
     const { api, id, instance } = scene;
     await api.release(id);
     await instance.services.deliveries.runOnce();
@@ -229,8 +229,8 @@ describe('what waits for an endpoint that was switched off', () => {
   });
 });
 
-test('of very much is dropped slice by slice, and told in one record', async () => {
-  const scene = await held(0);
+test('thousands of held events are dropped in batches with a single record', async () => {
+  const scene = await quarantineWithEvents(0);
   const { instance, application, id, pass } = scene;
   const { sqlite, clock } = instance;
   sqlite.transaction(() => {
@@ -254,8 +254,8 @@ test('of very much is dropped slice by slice, and told in one record', async () 
   expect([drops(scene), await scene.left()]).toEqual([[2500], 0]);
 });
 
-test('the search for it reads no table from end to end', async () => {
-  const { instance } = await held(1);
+test('the query for held events uses an index', async () => {
+  const { instance } = await quarantineWithEvents(1);
   const plan = instance.sqlite
     .query(
       `EXPLAIN QUERY PLAN SELECT id, (SELECT created_at FROM deliveries WHERE id = (

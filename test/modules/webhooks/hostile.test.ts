@@ -1,4 +1,4 @@
-/** Receivers that misbehave: each attempt is classified and recorded, and no other endpoint waits for it. */
+/** Receivers that misbehave: each attempt is classified and recorded, and delays no other endpoint. */
 import type { Socket } from 'bun';
 import { describe, expect, test } from 'bun:test';
 import { SECOND } from '@/core/clock.ts';
@@ -9,19 +9,19 @@ import { isLong } from '../../support/long.ts';
 import { CERTIFICATES } from './certificates.ts';
 import { closing, emit, newestDelivery, setUp, subscribe, subscribeTo, toLoopback } from './scene.ts';
 
-/** How long the tests' attempts may take; the product's own 15 s are real time, and waited for once. */
+/** The attempt timeout in these tests; the real 15 s are tested once. */
 const PATIENCE_MS = 2000;
 
 interface RawServer {
   readonly url: string;
   readonly port: number;
-  /** Connections taken, and those that are over. */
+  /** Connections accepted, and connections closed. */
   readonly opened: number;
   readonly closed: number;
   close(): void;
 }
 
-/** A server that does with a connection what it likes. */
+/** A server that controls the raw connection. */
 function rawServer(onRequest: (socket: Socket) => void, onDrain: (socket: Socket) => void = () => {}): RawServer {
   let opened = 0;
   let closed = 0;
@@ -55,7 +55,7 @@ function httpServer(fetch: () => Response, tls?: { key: string; cert: string }):
   return closing({ url: server.url.href, close: () => server.stop(true) });
 }
 
-/** Writes without end, as fast as it is read. */
+/** Writes without end, as fast as the client reads. */
 function floodServer(head: string, piece: string): RawServer & { readonly sentBytes: number } {
   let sentBytes = 0;
   const flood = (socket: Socket) => {
@@ -72,7 +72,7 @@ function floodServer(head: string, piece: string): RawServer & { readonly sentBy
   return Object.defineProperty(server, 'sentBytes', { get: () => sentBytes }) as ReturnType<typeof floodServer>;
 }
 
-/** Writes a little, again and again. */
+/** Writes a little at a time, repeatedly. */
 function trickleServer(head: string, piece: string): RawServer {
   return rawServer((socket) => {
     socket.write(head);
@@ -80,7 +80,10 @@ function trickleServer(head: string, piece: string): RawServer {
   });
 }
 
-/** Sends one event to a hostile and to a healthy endpoint; gives the recorded attempt and how long the healthy one waited. */
+/**
+ * Sends one event to a hostile and to a healthy endpoint. Returns the recorded attempt and how long the healthy one
+ * waited.
+ */
 async function deliverBeside(url: string, outbound: GuardedFetch = toLoopback(PATIENCE_MS)) {
   const scene = await setUp({ outbound });
   const hostile = await subscribeTo(scene, url);
@@ -129,14 +132,14 @@ describe('a receiver that', () => {
       'connection',
     ],
     ['speaks no HTTP', () => rawServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.9\r\n')), 'connection'],
-  ])('%s is recorded as such, and tried again', async (_, serve, errorClass) => {
+  ])('%s is recorded with its error class and retried', async (_, serve, errorClass) => {
     const server = serve();
     const { attempt, delivery, healthyMs } = await deliverBeside(server.url);
     expect(attempt).toMatchObject({ errorClass, statusCode: null, responseExcerpt: null });
     expect(attempt.durationMs).toBeWithin(errorClass === 'timeout' ? PATIENCE_MS - 20 : 0, PATIENCE_MS + 3000);
     expect(delivery.status).toBe('pending');
     expect(healthyMs).toBeLessThan(PATIENCE_MS - 50);
-    // Nothing is left open behind it.
+    // No connection is left open.
     await eventually('the connection is closed', () => server.closed === server.opened);
   });
 
@@ -205,25 +208,25 @@ describe('a receiver that', () => {
     expect(delivery.status).toBe('pending');
   });
 
-  test.each([200, 201, 202, 204, 299])('answers %d has accepted', async (status) => {
+  test.each([200, 201, 202, 204, 299])('answers %d is recorded as delivered', async (status) => {
     const server = rawServer((s) => void s.write(`HTTP/1.1 ${status} Yes\r\nContent-Length: 0\r\n\r\n`));
     const { attempt, delivery } = await deliverBeside(server.url);
     expect(attempt).toMatchObject({ errorClass: null, statusCode: status, responseExcerpt: '' });
     expect(delivery.status).toBe('delivered');
   });
 
-  test('never ends its body is read for 1 KiB and let go', async () => {
+  test('never ends its body is disconnected after 1 KiB', async () => {
     const head = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
     const server = floodServer(head, `${megabyte.length.toString(16)}\r\n${megabyte}\r\n`);
     const { attempt, delivery } = await deliverBeside(server.url);
     expect(attempt).toMatchObject({ errorClass: null, statusCode: 200, responseExcerpt: 'x'.repeat(1024) });
     expect(delivery.status).toBe('delivered');
     await eventually('the connection is closed', () => server.closed === 1);
-    // What is in the sockets' buffers, no more.
+    // The rest is in the sockets' buffers.
     expect(server.sentBytes).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test('sends a gzip bomb is not inflated', async () => {
+  test('sends a gzip bomb gets it stored compressed', async () => {
     const bomb = Bun.gzipSync(new Uint8Array(10_000_000));
     const { url } = httpServer(() => new Response(bomb, { headers: { 'Content-Encoding': 'gzip' } }));
     const { scene, attempt } = await deliverBeside(url);
@@ -235,31 +238,31 @@ describe('a receiver that', () => {
     expect(scene.instance.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });
 
-  test('listens no more is a failed connection', async () => {
+  test('is down is recorded as a failed connection', async () => {
     const server = rawServer(() => {});
     server.close();
     const { attempt } = await deliverBeside(server.url);
     expect(attempt).toMatchObject({ errorClass: 'connection', statusCode: null });
   });
 
-  test('has a certificate of its own making is a TLS problem', async () => {
+  test('has a self-signed certificate is recorded as a TLS error', async () => {
     const server = httpServer(() => new Response('hi'), { key: CERTIFICATES.goodKey, cert: CERTIFICATES.good });
     const { attempt } = await deliverBeside(server.url);
     expect(attempt).toMatchObject({ errorClass: 'tls', statusCode: null });
   });
 
-  test('speaks plain HTTP where TLS is spoken to it is a TLS problem', async () => {
+  test('speaks plain HTTP on a TLS port is recorded as a TLS error', async () => {
     const server = rawServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
     const { attempt } = await deliverBeside(`https://127.0.0.1:${server.port}/`);
     expect(attempt).toMatchObject({ errorClass: 'tls', statusCode: null });
   });
 });
 
-describe('a name', () => {
-  /** Public as far as the guard goes, but of a block that IANA has given to nobody: nothing is ever reached there. */
+describe('a host name', () => {
+  /** Public for the guard, but in a block that IANA has not allocated, so nothing is ever reached there. */
   const PUBLIC = '2d00::1';
 
-  /** A guarded client whose names resolve as the test says, and a canary on loopback that nothing may reach. */
+  /** A guarded client with scripted DNS answers, and a canary on loopback that nothing may reach. */
   async function rebinding(answers: readonly (readonly string[])[]) {
     const canary = rawServer((socket) => void socket.end(`${ok}Content-Length: 0\r\n\r\n`));
     const asked: string[] = [];
@@ -276,13 +279,13 @@ describe('a name', () => {
     return { scene, canary, asked, outbound };
   }
 
-  test('that first leads to a public address and then to loopback never reaches loopback', async () => {
+  test('that resolves first to a public address and then to loopback never reaches loopback', async () => {
     const { scene, canary, asked } = await rebinding([[PUBLIC], ['127.0.0.1']]);
     const { instance } = scene;
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
     await emit(scene);
     await instance.services.deliveries.runOnce();
-    // One look-up an attempt: there is none between the check and the connection that could answer otherwise.
+    // One look-up per attempt, so no second answer can differ between the check and the connection.
     expect(asked).toEqual(['rebind.example.com']);
     for (let retry = 0; retry < 3; retry += 1) {
       instance.clock.advance(200 * SECOND);
@@ -305,7 +308,7 @@ describe('a name', () => {
     ['this host', ['0.0.0.0']],
     ['metadata', ['169.254.169.254']],
     ['what is no address', ['localhost']],
-  ])('that leads to addresses %s is refused before anything is sent', async (_, addresses) => {
+  ])('with addresses %s is refused before anything is sent', async (_, addresses) => {
     const { scene, canary } = await rebinding([addresses]);
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
     await emit(scene);
@@ -315,7 +318,7 @@ describe('a name', () => {
     expect(canary.opened).toBe(0);
   });
 
-  test('that resolves to nothing is unresolved', async () => {
+  test('without an address is recorded as unresolved', async () => {
     const { scene, canary } = await rebinding([[]]);
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
     await emit(scene);
@@ -323,7 +326,7 @@ describe('a name', () => {
     expect((await newestDelivery(scene, id)).attemptLog).toMatchObject([{ errorClass: 'unresolved' }]);
   });
 
-  test('that the system’s own resolver leads to loopback is refused', async () => {
+  test('that the system’s own resolver maps to loopback is refused', async () => {
     const canary = rawServer((socket) => void socket.end(`${ok}Content-Length: 0\r\n\r\n`));
     const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: false });
     for (const host of ['localhost', 'LOCALHOST', 'localhost.', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
@@ -341,7 +344,7 @@ describe('a name', () => {
     expect(canary.opened).toBe(0);
   });
 
-  test('whose resolution hangs is a timeout', async () => {
+  test('whose resolution stalls is recorded as a timeout', async () => {
     const send = guardedFetch({
       allowed: new BlockList(),
       isLoopbackAllowed: true,
@@ -355,9 +358,9 @@ describe('a name', () => {
   });
 });
 
-describe('a receiver with a certificate', () => {
-  test('is verified by name, though the connection is pinned to an address', async () => {
-    // A process of its own: the authorities that are trusted are read at its start.
+describe('the certificate of a receiver', () => {
+  test('is verified by name, although the connection is pinned to an address', async () => {
+    // A separate process, since trusted authorities are read at its start.
     const folder = await Bun.$`mktemp -d`.text().then((text) => text.trim());
     await Bun.write(`${folder}/ca.pem`, CERTIFICATES.authority);
     const child = Bun.spawn([process.execPath, `${import.meta.dir}/tls-client.ts`], {
@@ -368,7 +371,7 @@ describe('a receiver with a certificate', () => {
     await Bun.$`rm -r ${folder}`.quiet();
     expect(results).toEqual({
       good: 'good.test',
-      // The connection of the request before is open still, and is not used for another name.
+      // The previous request's connection is still open and is not reused for another name.
       otherName: 'tls',
       goodAgain: 'good.test',
       byAddress: 'tls',

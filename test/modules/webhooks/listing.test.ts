@@ -34,7 +34,7 @@ async function mixed() {
 }
 
 describe('the deliveries of one type', () => {
-  test('are found alone and by their state, newest first, on every page', async () => {
+  test('can be filtered by their status, newest first, on every page', async () => {
     const { found } = await mixed();
     const all = await found('');
     expect(all).toHaveLength(9);
@@ -47,12 +47,12 @@ describe('the deliveries of one type', () => {
     expect(all.filter(({ status }) => status === 'pending')).toHaveLength(1);
   });
 
-  test('are a bounded look at very many, which goes on with the next page', async () => {
+  test('are searched in bounded steps, so that a page may be empty and have a successor', async () => {
     const { scene, id, found } = await mixed();
     const { sqlite } = scene.instance;
     await scene.instance.services.deliveries.stop();
     const { event_id: eventId } = sqlite.query('SELECT event_id FROM deliveries LIMIT 1').get() as { event_id: string };
-    // SQL for its speed.
+    // By SQL for speed.
     sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100999)
@@ -65,14 +65,14 @@ describe('the deliveries of one type', () => {
     expect(await found('&type=webhook.test')).toHaveLength(4);
   });
 
-  test('cannot be asked for by nothing', async () => {
+  test('cannot be filtered by an empty type', async () => {
     const { scene, id } = await mixed();
     const { status, json } = await scene.api.deliveries(id, '?type=');
     expect([status, json.error, json.fields[0].path]).toEqual([400, 'invalid_request', 'type']);
   });
 });
 
-test('a delivery shows what was sent and what was answered, attempt by attempt', async () => {
+test('a delivery shows each attempt with its request and answer', async () => {
   const { scene, id } = await mixed();
   const delivery = await newestDelivery(scene, id);
   expect(JSON.parse(delivery.requestBody)).toMatchObject({ type: 'user.banned', data: { userId: 'usr_late' } });
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     return { scene, id, signature: /v1=(\w+)/.exec(receiver.received[0]!.signature)?.[1] ?? '' };
   }
 
-  test('shows its signature to nobody, not even where the receiver has echoed it', async () => {
+  test('shows its signature to nobody, even if the receiver has echoed it', async () => {
     const { scene, id, signature } = await echoed();
     const delivery = await newestDelivery(scene, id);
     expect(signature).toHaveLength(64);
@@ -113,7 +113,7 @@ describe('a delivery', () => {
     expect(delivery.attemptLog[0].responseExcerpt).toMatch(/^t=\d+,v1=withheld \{/);
   });
 
-  test('shows neither body nor answer to a key that may only read, since they can hold names', async () => {
+  test('hides body and answer from a read key, since they can contain names', async () => {
     const { scene, id } = await echoed();
     const { instance, application } = scene;
     const key = await instance.createKey(application.id, { access: 'read' });

@@ -1,4 +1,4 @@
-/** What the tests of webhooks share: an instance that may send to loopback, and its webhook endpoints as functions. */
+/** Shared by the webhook tests: an instance that may send to loopback, and functions for its webhook operations. */
 import { afterEach } from 'bun:test';
 import { BlockList } from 'node:net';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 const nothing = new BlockList();
 
-/** The product's own client, as an ephemeral instance has it; with a shorter patience where a test asks for it. */
+/** The product's own client as in an ephemeral instance, optionally with a shorter timeout. */
 export function toLoopback(timeoutMs = Infinity): GuardedFetch {
   const send = guardedFetch({ allowed: nothing, isLoopbackAllowed: true });
   return (request) => send({ ...request, timeoutMs: Math.min(request.timeoutMs, timeoutMs) });
@@ -22,7 +22,7 @@ export interface Scene {
   readonly api: WebhookApi;
 }
 
-/** An instance that takes plain http on loopback as a target. */
+/** An instance that accepts plain http on loopback as a target. */
 export async function setUp(options: InstanceOptions = {}): Promise<Scene> {
   const instance = await createInstance({ mode: 'ephemeral', outbound: toLoopback(), ...options });
   const application = await instance.createApplication();
@@ -31,7 +31,7 @@ export async function setUp(options: InstanceOptions = {}): Promise<Scene> {
 
 export type WebhookApi = ReturnType<typeof apiOf>;
 
-/** @param token by default a full key of the workspace. */
+/** @param token defaults to a full workspace key. */
 export function apiOf(instance: Instance, applicationId: string, token: string | undefined = instance.workspaceKey) {
   const all = `/api/applications/${applicationId}/webhooks`;
   const call = (method: string, path: string, options: CallOptions = {}) =>
@@ -59,18 +59,21 @@ afterEach(async () => {
   for (const one of all) await one.close();
 });
 
-/** Closed after the test. */
+/** Closes a resource after the test. */
 export function closing<Closable extends { close(): unknown }>(one: Closable): Closable {
   open.add(one);
   return one;
 }
 
-/** A receiver in real time, wherever the instance's clock was moved to; closed after the test, which fails when a signature was refused. */
+/**
+ * A receiver in real time, independent of the instance's clock. Closed after the test, which fails if a signature was
+ * refused.
+ */
 async function receiverFor({ clock }: Instance): Promise<Receiver> {
   return closing(await startReceiver(() => clock.real()));
 }
 
-/** A receiver with a webhook that leads to it. */
+/** A receiver with a webhook that sends to it. */
 export async function subscribe({ instance, api }: Scene, events: readonly string[] = ['*']) {
   const receiver = await receiverFor(instance);
   const { json } = await api.create({ url: receiver.url, events });
@@ -78,7 +81,7 @@ export async function subscribe({ instance, api }: Scene, events: readonly strin
   return { receiver, id: json.data.id as string, signingSecret: json.data.signingSecret as string };
 }
 
-/** A webhook that leads to any address. */
+/** A webhook that sends to any address. */
 export async function subscribeTo({ api }: Scene, url: string): Promise<string> {
   const { json } = await api.create({ url, events: ['*'] });
   return json.data.id;
@@ -94,13 +97,13 @@ export async function emit(
   );
 }
 
-/** The newest delivery of a webhook with all its attempts. */
+/** Returns the newest delivery of a webhook with all its attempts. */
 export async function newestDelivery({ api }: Scene, id: string) {
   const { json } = await api.deliveries(id, '?limit=1');
   return (await api.delivery(id, json.data.items[0].id)).json.data;
 }
 
-/** Lets a webhook of a receiver answer 410, which puts it in quarantine. */
+/** Quarantines a webhook by letting its receiver answer 410. */
 export async function quarantine(scene: Scene, { receiver }: { receiver: Receiver }): Promise<void> {
   receiver.answerWith(() => ({ status: 410 }));
   await emit(scene, 'usr_quarantine');
@@ -108,7 +111,7 @@ export async function quarantine(scene: Scene, { receiver }: { receiver: Receive
   receiver.answerWith(() => ({ status: 200 }));
 }
 
-/** The mails that tell of a quarantine, by recipient. */
+/** Returns the recipients of quarantine mails. */
 export function quarantineMails({ instance }: Pick<Scene, 'instance'>): string[] {
   const rows = instance.sqlite
     .query("SELECT recipient FROM mails WHERE subject LIKE '%quarantine%' ORDER BY recipient")
@@ -118,7 +121,7 @@ export function quarantineMails({ instance }: Pick<Scene, 'instance'>): string[]
 
 export const URL_OF_SHOP = 'https://shop.example.com/hooks';
 export const input = (changes: object = {}) => ({ url: URL_OF_SHOP, events: ['*'], ...changes });
-/** As operators run it: nothing but public https is a target. */
+/** An instance as operators run it: only public https is a target. */
 export function setUpNormal(environment: Record<string, string> = {}) {
   return setUp({ mode: 'normal', environment });
 }

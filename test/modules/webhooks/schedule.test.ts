@@ -15,7 +15,7 @@ describe('the wait after a failed attempt', () => {
     }
   });
 
-  test('is the receiver’s from the regular one up to six hours', () => {
+  test('follows the receiver’s Retry-After, from the regular wait up to six hours', () => {
     expect(retryWaitMs(1, 0, 0)).toBe(15 * SECOND);
     expect(retryWaitMs(1, 20 * SECOND, 0)).toBe(20 * SECOND);
     expect(retryWaitMs(1, HOUR, 0)).toBe(HOUR);
@@ -34,13 +34,13 @@ describe('the wait after a failed attempt', () => {
     ['nonsense', 'soon', null],
     ['less than nothing', '-5s', null],
     ['an endless number', '9'.repeat(400), null],
-  ])('is read from Retry-After: %s', (_, header, expected) => {
+  ])('follows a Retry-After header: %s', (_, header, expected) => {
     expect(parseRetryAfter(header, START)).toBe(expected);
   });
 });
 
-describe('an event that cannot be delivered', () => {
-  test('is tried 15 times over about 2.8 days; then the endpoint is in quarantine and each owner told once', async () => {
+describe('an undeliverable event', () => {
+  test('is tried 15 times over about 2.8 days; then its endpoint is quarantined and each owner notified once', async () => {
     const scene = await setUp();
     const { instance, application, api } = scene;
     const { runOnce } = instance.services.deliveries;
@@ -86,7 +86,7 @@ describe('an event that cannot be delivered', () => {
     });
     expect(instance.auditKinds(application.id)).toContain('webhook.quarantined');
 
-    // What follows is held, and nobody is told again.
+    // Later events are held without another mail.
     await emit(scene, 'usr_2');
     instance.clock.advance(30 * DAY - HOUR);
     await runOnce();
@@ -94,7 +94,7 @@ describe('an event that cannot be delivered', () => {
     expect(quarantineMails(scene)).toEqual(['owner@example.com', 'second@example.com']);
   });
 
-  test('is one of several: the quarantine is told of once', async () => {
+  test('causes one quarantine mail, even among several', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -109,7 +109,7 @@ describe('an event that cannot be delivered', () => {
     const { items } = (await api.deliveries(id)).json.data;
     const statuses = new Set(items.map(({ status }: { status: string }) => status));
     expect(statuses.isSubsetOf(new Set(['failed', 'held']))).toBe(true);
-    // Every event is accounted for: failed after 15 attempts, or held to be sent on release.
+    // Every event is accounted for: failed after 15 attempts, or held until the release.
     for (const { status, attempts } of items) if (status === 'failed') expect(attempts).toBe(15);
   });
 });
@@ -135,7 +135,7 @@ describe('Retry-After', () => {
 });
 
 describe('an endpoint that answers 410', () => {
-  test('is in quarantine at once, and its owners are told once', async () => {
+  test('is quarantined at once, and its owners are notified once', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const subscription = await subscribe(scene);
@@ -152,7 +152,7 @@ describe('an endpoint that answers 410', () => {
     expect(attemptLog).toMatchObject([{ number: 1, statusCode: 410, errorClass: 'gone' }]);
   });
 
-  test('does not keep another endpoint from its events', async () => {
+  test('does not delay events of another endpoint', async () => {
     const scene = await setUp();
     const gone = await subscribe(scene);
     const healthy = await subscribe(scene);
@@ -165,7 +165,7 @@ describe('an endpoint that answers 410', () => {
 });
 
 describe('the release from quarantine', () => {
-  test('sends what was held, one by one and in order, before what is new', async () => {
+  test('sends held events one at a time and in order, before new ones', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -173,7 +173,7 @@ describe('the release from quarantine', () => {
     const held = Array.from({ length: 25 }, (_, index) => `usr_held_${index}`);
     for (const [index, userId] of held.entries()) {
       await emit(scene, userId);
-      // Some in the same millisecond, some not.
+      // Some events share a millisecond, some do not.
       if (index % 3 === 0) instance.clock.advance(1);
     }
     await instance.services.deliveries.runOnce();
@@ -185,7 +185,7 @@ describe('the release from quarantine', () => {
     receiver.answerWith(async ({ event }) => {
       if (!event.data.userId.startsWith('usr_held')) return { status: 200 };
       most = Math.max(most, (atOnce += 1));
-      // The earlier, the slower: sent side by side they would be accepted in the wrong order.
+      // Earlier events take longer: sent concurrently, they would be accepted in the wrong order.
       await Bun.sleep(event.data.userId.length === 10 ? 10 : 1);
       atOnce -= 1;
       return { status: 200 };
@@ -202,13 +202,13 @@ describe('the release from quarantine', () => {
     await instance.services.deliveries.runOnce();
     const arrived = receiver.received.slice(1).map(({ event }) => event.data.userId as string);
     expect(arrived.filter((userId) => userId !== 'usr_new')).toEqual(held);
-    // Once the last of them is under way, what is new need not wait for its answer.
+    // Once the last held event is in progress, a new one need not wait for its answer.
     expect(arrived.indexOf('usr_new')).toBeGreaterThanOrEqual(24);
     expect(most).toBe(1);
     expect((await api.deliveries(id, '?status=held')).json.data.items).toEqual([]);
   });
 
-  test('goes on after a restart in the middle, in order', async () => {
+  test('continues in order after a restart', async () => {
     const scene = await setUp();
     const { instance, application } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -234,7 +234,7 @@ describe('the release from quarantine', () => {
     await second.services.deliveries.stop();
   });
 
-  test('is not lost by disabling and enabling the endpoint in between', async () => {
+  test('stays possible if the endpoint is disabled and enabled before it', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -242,7 +242,7 @@ describe('the release from quarantine', () => {
     await emit(scene, 'usr_held');
     await api.patch(id, { status: 'disabled' });
     await api.patch(id, { status: 'active' });
-    // Whether that brings the quarantine back or ends it, there must be a way to what was held.
+    // Whether the quarantine returns or ends, the held events must remain reachable.
     const { status, quarantinedAt } = (await api.get(id)).json.data;
     expect(status === 'quarantined').toBe(quarantinedAt !== null);
     if (status === 'quarantined') expect((await api.release(id)).status).toBe(200);
@@ -250,7 +250,7 @@ describe('the release from quarantine', () => {
     expect(receiver.received.map(({ event }) => event.data.userId)).toEqual(['usr_quarantine', 'usr_held']);
   });
 
-  test('into a second quarantine tells the owners again', async () => {
+  test('notifies the owners again if it ends in a second quarantine', async () => {
     const scene = await setUp();
     const { api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -263,7 +263,7 @@ describe('the release from quarantine', () => {
 });
 
 describe('a redelivery', () => {
-  test('is a delivery of its own under the same Svc-Event-Id and with the same body', async () => {
+  test('is a separate delivery with the same Svc-Event-Id and body', async () => {
     const scene = await setUp();
     const { instance, application, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -282,13 +282,13 @@ describe('a redelivery', () => {
     expect(instance.auditKinds(application.id)).toContain('webhook.redelivered');
   });
 
-  test('of an event that failed for good is possible after the release', async () => {
+  test('is possible after the release for an event that finally failed', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     await quarantine(scene, { receiver });
     const failed = await newestDelivery(scene, id);
-    // In quarantine it waits with the others.
+    // In quarantine it is held with the others.
     expect((await api.redeliver(id, failed.id)).json.data.status).toBe('held');
     await api.release(id);
     await instance.services.deliveries.runOnce();
@@ -297,7 +297,7 @@ describe('a redelivery', () => {
 });
 
 describe('an attempt', () => {
-  test('is recorded with everything that was sent and the first KiB of the answer', async () => {
+  test('is recorded with the whole request and the first KiB of the answer', async () => {
     const scene = await setUp();
     const { instance } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -342,7 +342,7 @@ describe('an attempt', () => {
     }
   });
 
-  test('is recorded when the answer is no text', async () => {
+  test('is recorded even if the answer is binary', async () => {
     const scene = await setUp();
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(() => ({ status: 500, body: '\0\uFFFF\x1b[31m' }));

@@ -1,4 +1,6 @@
-/** Every delivery of every test of webhooks is judged by the `stripe` package in the receiver; here is what is special. */
+/**
+ * In every webhook test the receiver verifies each delivery with the `stripe` package; here are the special cases.
+ */
 import { describe, expect, test } from 'bun:test';
 import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
 import { signatureHeader } from '@/modules/webhooks/signature.ts';
@@ -6,7 +8,7 @@ import { START } from '../../support/instance.ts';
 import { signatureProblem } from '../../support/receiver.ts';
 import { emit, setUp, subscribe } from './scene.ts';
 
-/** One delivery as it came, and what it was signed with. */
+/** Returns one received delivery and its signing secret. */
 async function deliverOne() {
   const scene = await setUp();
   const subscription = await subscribe(scene);
@@ -17,7 +19,7 @@ async function deliverOne() {
 }
 
 describe('a delivery', () => {
-  test('is JSON of the event under its id, signed over time and body', async () => {
+  test('is the event as JSON under its id, signed over time and body', async () => {
     const { delivery, signingSecret, scene } = await deliverOne();
     const { body, signature, headers } = delivery;
     expect(JSON.parse(body)).toEqual({
@@ -33,7 +35,7 @@ describe('a delivery', () => {
     expect(signature).toBe(`t=${START / 1000},v1=${hex}`);
   });
 
-  test('is refused by the verifier when tampered with', async () => {
+  test('is refused by the verifier if it was changed', async () => {
     const { delivery, signingSecret, scene } = await deliverOne();
     const { body, signature } = delivery;
     const now = scene.instance.clock.now();
@@ -51,7 +53,7 @@ describe('a delivery', () => {
     for (const forgery of forgeries) expect(await signatureProblem(...forgery, now)).toMatch(/^No signatures found/);
   });
 
-  test('is refused by the verifier when it is older than five minutes', async () => {
+  test('is refused by the verifier if it is older than five minutes', async () => {
     const { delivery, signingSecret } = await deliverOne();
     const { body, signature } = delivery;
     expect(await signatureProblem(body, signature, signingSecret, START + 5 * MINUTE)).toBeNull();
@@ -60,7 +62,7 @@ describe('a delivery', () => {
     );
   });
 
-  test('is signed anew, with its own time, at every attempt; the body stays the same', async () => {
+  test('is signed again with the current time at every attempt, with an unchanged body', async () => {
     let now = START;
     const scene = await setUp({ time: { now: () => now } });
     const { instance } = scene;
@@ -68,7 +70,7 @@ describe('a delivery', () => {
     receiver.answerWith(() => ({ status: receiver.received.length < 3 ? 500 : 200 }));
     await emit(scene);
     await instance.services.deliveries.runOnce();
-    // An hour later the first signature would be worthless to the receiver's verifier.
+    // An hour later the receiver's verifier would refuse the first signature.
     for (let retry = 0; retry < 2; retry += 1) {
       now += 60 * MINUTE;
       await instance.services.deliveries.runOnce();
@@ -84,7 +86,7 @@ describe('a delivery', () => {
 });
 
 describe('after a rotation of the secret', () => {
-  /** Rotates and delivers one event after so long. */
+  /** Rotates the secret and delivers one event after a delay. */
   async function deliverAfter(ms: number) {
     const scene = await setUp();
     const { instance, api } = scene;
@@ -100,7 +102,7 @@ describe('after a rotation of the secret', () => {
     return { scene, id, receiver, rotated: rotated.json.data, old, current, signature, problemWith };
   }
 
-  test.each([0, DAY - 1])('both secrets verify for 24 hours: after %d ms', async (ms) => {
+  test.each([0, DAY - 1])('a delivery verifies with both secrets for 24 hours: after %d ms', async (ms) => {
     const { rotated, old, current, signature, problemWith, scene, id } = await deliverAfter(ms);
     expect(current).not.toBe(old);
     expect(rotated.previousSecretEndsAt).toBe(new Date(START + DAY).toISOString());
@@ -109,7 +111,7 @@ describe('after a rotation of the secret', () => {
     expect((await scene.api.get(id)).json.data.previousSecretEndsAt).toBe(rotated.previousSecretEndsAt);
   });
 
-  test('the old one does not any more', async () => {
+  test('the old secret stops verifying after 24 hours', async () => {
     const { old, current, signature, problemWith, scene, id } = await deliverAfter(DAY);
     expect(signature).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
     expect(await problemWith(current)).toBeNull();
@@ -117,7 +119,7 @@ describe('after a rotation of the secret', () => {
     expect((await scene.api.get(id)).json.data.previousSecretEndsAt).toBeNull();
   });
 
-  test('a second rotation puts the first secret out of force', async () => {
+  test('a second rotation invalidates the first secret', async () => {
     const { scene, id, receiver, old, current } = await deliverAfter(0);
     receiver.trust((await scene.api.rotateSecret(id)).json.data.signingSecret);
     await emit(scene);
@@ -128,7 +130,7 @@ describe('after a rotation of the secret', () => {
     expect(await signatureProblem(body, signature, old, now)).toMatch(/^No signatures found/);
   });
 
-  test('what was queued before is signed with both, and a restart changes nothing', async () => {
+  test('a delivery queued before is signed with both, even after a restart', async () => {
     const scene = await setUp();
     const { id, receiver, signingSecret: old } = await subscribe(scene);
     receiver.answerWith(() => ({ status: receiver.received.length < 2 ? 500 : 200 }));
@@ -146,7 +148,7 @@ describe('after a rotation of the secret', () => {
   });
 });
 
-test('the header is the contract’s: t, then one v1 for each secret', () => {
+test('the header follows the contract: t, then one v1 for each secret', () => {
   const expected = (secret: string) => new Bun.CryptoHasher('sha256', secret).update('1700000000.{}').digest('hex');
   expect(signatureHeader(['whsec_a', 'whsec_b'], 1_700_000_000, '{}')).toBe(
     `t=1700000000,v1=${expected('whsec_a')},v1=${expected('whsec_b')}`,

@@ -1,4 +1,4 @@
-/** The stream of an application's events: what a delivery would carry, live, to whoever may read it. */
+/** The event stream of an application: the content of deliveries, live, for callers with access. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { emit } from '@/events/emit.ts';
@@ -34,7 +34,7 @@ const happen = ({ db }: Instance, applicationId: string, userId = newId('user', 
 const ids = (text: string) => [...text.matchAll(/^id: (evt_\w+)$/gm)].map(([, id]) => id!);
 
 describe('a stream of events', () => {
-  test('tells each with the bytes of a delivery, in order, to its application alone', async () => {
+  test('sends the exact bytes of a delivery, in order, for its own application only', async () => {
     const { instance, shop, path } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     await happen(instance, shop.id);
@@ -63,7 +63,7 @@ describe('a stream of events', () => {
     expect(stream.text()).toContain(`id: ${delivery.eventId}\nevent: event\ndata: ${requestBody}\n\n`);
   });
 
-  test('goes on behind the last event that its reader has, however many came since', async () => {
+  test('resumes after the reader’s last event, however many came since', async () => {
     const { instance, shop, path } = await setUp();
     const first = await listening(instance, path);
     await first.told();
@@ -80,7 +80,7 @@ describe('a stream of events', () => {
     expect(await odd.told()).toEqual([{ event: 'ready', data: {} }]);
   });
 
-  test('leaves out what a test-send means for one endpoint', async () => {
+  test('omits a test-send, which is meant for one endpoint', async () => {
     const { instance, shop, path } = await setUp();
     const { json } = await instance.call('POST', `/api/applications/${shop.id}/webhooks`, {
       token: instance.workspaceKey,
@@ -94,7 +94,7 @@ describe('a stream of events', () => {
     expect((await stream.told()).map(({ data }) => data.type)).toEqual(['user.banned']);
   });
 
-  test('ends before anything more is told to a key that was revoked', async () => {
+  test('ends before it sends anything to a revoked key', async () => {
     const { instance, shop, path } = await setUp();
     const key = await instance.createKey(shop.id, { access: 'full' });
     const stream = follow(await streamOf(instance, path, key.token));
@@ -106,7 +106,7 @@ describe('a stream of events', () => {
     expect(instance.services.eventStreams.count()).toBe(0);
   });
 
-  test('says that it lives, and is given up when its reader leaves or the server stops', async () => {
+  test('sends heartbeats and is closed when its reader leaves or the server stops', async () => {
     const { instance, path } = await setUp();
     const [one, other] = [await listening(instance, path), await listening(instance, path)];
     await Promise.all([one.told(), other.told()]);
@@ -120,14 +120,14 @@ describe('a stream of events', () => {
     expect([other.isClosed(), instance.services.eventStreams.count()]).toEqual([true, 0]);
   });
 
-  test('is not for strangers, and as if it were not there for other workspaces', async () => {
+  test('is refused without credentials and not found from other workspaces', async () => {
     const { instance, path } = await setUp();
     const tenant = await given.tenant(instance);
     expect((await streamOf(instance, path, null)).status).toBe(401);
     expect((await streamOf(instance, path, tenant.workspaceKey)).status).toBe(404);
   });
 
-  test('needs full access, from its first event to its last: events hold names', async () => {
+  test('needs full access from its first event to its last, since events contain names', async () => {
     const { instance, shop, path } = await setUp();
     const { token } = await instance.createKey(shop.id, { access: 'read' });
     const refused = await streamOf(instance, path, token);
@@ -143,7 +143,7 @@ describe('a stream of events', () => {
     expect(await stream.told()).toEqual([{ event: 'ended', data: { error: 'admin_scope_required' } }]);
   });
 
-  test('is one of at most twenty of its caller', async () => {
+  test('is limited to twenty per caller', async () => {
     const { instance } = await setUp();
     const streams = eventStreams(instance.db.reader);
     const following = { applicationId: 'app_1', budgetId: 'usr_maker', after: null, confirm: async () => {} };
@@ -153,7 +153,7 @@ describe('a stream of events', () => {
     streams.closeAll();
   });
 
-  test('is opened to whoever has few where one who has many has taken all places', async () => {
+  test('of a caller with few streams replaces one of a caller with many if all slots are taken', async () => {
     const { instance } = await setUp();
     const streams = eventStreams(instance.db.reader);
     const open = (budgetId: string, userId: string) =>
@@ -164,7 +164,7 @@ describe('a stream of events', () => {
       open(`wsp_${Math.floor(count / 200)}`, `usr_${Math.floor(count / 20)}`);
     const own = open('wsp_own', 'usr_own').getReader();
     expect([streams.count(), (await first.read()).done]).toEqual([2000, true]);
-    // To an equal share, and none is taken from one who has as few.
+    // Replacement stops at an equal share, and takes no stream from a caller with as few.
     for (let count = 1; count < 181; count += 1) open('wsp_own', `usr_own${Math.floor(count / 20)}`);
     expect(() => open('wsp_own', 'usr_more')).toThrow(AppError);
     expect(streams.count()).toBe(2000);

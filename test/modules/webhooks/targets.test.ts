@@ -1,4 +1,4 @@
-/** Which addresses an endpoint may have. */
+/** Allowed addresses of an endpoint. */
 import { describe, expect, test } from 'bun:test';
 import { input, setUp, setUpNormal, URL_OF_SHOP } from './scene.ts';
 
@@ -89,14 +89,14 @@ describe('a target', () => {
     expect([refused.status, refused.json.fields[0].path]).toEqual([400, 'url']);
   });
 
-  test('may be http, and not public, where the operator has opened a range', async () => {
+  test('may be http and private if the operator has opened a range', async () => {
     const { api } = await setUpNormal({ GATEHOUSE_ALLOW_CIDRS: '10.20.0.0/16' });
     expect((await api.create(input({ url: 'http://10.20.3.4:3000/' }))).status).toBe(200);
     for (const url of ['http://10.21.0.1/', 'https://10.21.0.1/', 'http://shop.example.com/', 'https://127.0.0.1/'])
       expect((await api.create(input({ url }))).status).toBe(400);
   });
 
-  test('may be http on loopback in an ephemeral instance, and nowhere else', async () => {
+  test('may be http on loopback only in an ephemeral instance', async () => {
     const { api } = await setUp();
     for (const url of ['http://127.0.0.1:3000/', 'http://localhost:3000/', 'http://[::1]:3000/'])
       expect((await api.create(input({ url }))).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Run by hostile.test.ts in a process that trusts the tests' own authority: sends to names that resolve to loopback. */
+/** Run by hostile.test.ts in a process that trusts the test authority: sends to names that resolve to loopback. */
 import { BlockList } from 'node:net';
 import { guardedFetch, type OutboundError } from '../../../src/outbound/guarded-fetch.ts';
 import { CERTIFICATES } from './certificates.ts';
@@ -15,7 +15,7 @@ const allowed = new BlockList();
 allowed.addSubnet('127.0.0.0', 8, 'ipv4');
 const send = guardedFetch({ allowed, isLoopbackAllowed: false, resolve: async () => ['127.0.0.1'] });
 
-/** The host that the server saw, or why there was no answer. */
+/** Returns the host that the server saw, or the error. */
 async function seenAs(host: string, { port }: { port: number | undefined }): Promise<string> {
   try {
     const url = `https://${host}:${port}/`;

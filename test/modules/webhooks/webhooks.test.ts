@@ -7,11 +7,11 @@ import { createInstance, START } from '../../support/instance.ts';
 import { storedText } from '../../support/stored.ts';
 import { apiOf, emit, input, newestDelivery, quarantine, setUp, setUpNormal, subscribe, URL_OF_SHOP } from './scene.ts';
 
-/** An id of the right form that nothing has. */
+/** A well-formed id that does not exist. */
 const absent = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
 
 describe('a webhook', () => {
-  test('is created with its secret, which no later answer has', async () => {
+  test('is created with its secret, which no later answer contains', async () => {
     const { api } = await setUpNormal();
     const created = await api.create(input({ events: ['user.banned', 'user.signed_in'], description: 'Orders' }));
     expect(created.status).toBe(200);
@@ -34,7 +34,7 @@ describe('a webhook', () => {
     expect((await api.patch(record.id, { description: null })).text).not.toContain(signingSecret);
   });
 
-  test('has its secret stored sealed only, and never logged', async () => {
+  test('has its secret stored sealed only and never logged', async () => {
     const { instance, api } = await setUpNormal();
     const { json } = await api.create(input());
     const rotated = await api.rotateSecret(json.data.id);
@@ -45,7 +45,7 @@ describe('a webhook', () => {
     }
   });
 
-  test('is listed by pages, in the order of creation', async () => {
+  test('is listed in pages, in the order of creation', async () => {
     const { api } = await setUpNormal();
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) ids.push((await api.create(input())).json.data.id);
@@ -59,7 +59,7 @@ describe('a webhook', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('is changed in url, events, description and status', async () => {
+  test('can change its url, events, description and status', async () => {
     const { instance, api, application } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     instance.clock.advance(1000);
@@ -88,7 +88,7 @@ describe('a webhook', () => {
       expect(instance.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 0 });
   });
 
-  test('may be deleted while a delivery is under way', async () => {
+  test('can be deleted while a delivery is in progress', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     expect(instance.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });
 
-  test('is one of at most twenty of its application', async () => {
+  test('is limited to twenty per application', async () => {
     const { instance, api } = await setUpNormal();
     for (let index = 0; index < 20; index += 1) expect((await api.create(input())).status).toBe(200);
     const refused = await api.create(input());
@@ -113,7 +113,7 @@ describe('a webhook', () => {
     expect((await api.create(input())).status).toBe(200);
   });
 
-  test('is read with a read key, and changed with a full one only', async () => {
+  test('can be read with a read key, and changed only with a full key', async () => {
     const { instance, application, api } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     const reader = apiOf(
@@ -135,7 +135,7 @@ describe('a webhook', () => {
     for (const { status, json } of refusals) expect([status, json.error]).toEqual([403, 'admin_scope_required']);
   });
 
-  test('of another application or workspace is not there', async () => {
+  test('of another application or workspace is not found', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id } = await subscribe(scene);
@@ -164,7 +164,7 @@ describe('a webhook', () => {
     expect((await api.get(id)).json.data).toMatchObject({ description: null, previousSecretEndsAt: null });
   });
 
-  test('gets the types it asked for, of its own application, and only while it is enabled', async () => {
+  test('gets only subscribed types, of its own application, while it is enabled', async () => {
     const scene = await setUp();
     const { instance, application, api } = scene;
     const banned = await subscribe(scene, ['user.banned', 'user.unbanned']);
@@ -201,7 +201,7 @@ describe('a webhook', () => {
 });
 
 describe('the events of a webhook', () => {
-  test('are named when they do not exist, each', async () => {
+  test('are each reported if they do not exist', async () => {
     const { api } = await setUpNormal();
     const refused = await api.create(input({ events: ['user.signed_in', 'user.exploded', 'USER.BANNED'] }));
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_request']);
@@ -226,33 +226,33 @@ describe('the events of a webhook', () => {
   });
 });
 
-describe('other refusals', () => {
+describe('the API', () => {
   test.each([
     ['an unknown field', { ...input(), colour: 'red' }],
     ['no url', { events: ['*'] }],
     ['no events', { url: URL_OF_SHOP }],
     ['a secret of one’s own', { ...input(), signingSecret: 'whsec_mine' }],
     ['a long description', { ...input(), description: 'x'.repeat(501) }],
-  ])('creation with %s', async (_, body) => {
+  ])('refuses creation with %s', async (_, body) => {
     const refused = await (await setUpNormal()).api.create(body);
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_request']);
   });
 
-  test('a status that cannot be set', async () => {
+  test('refuses a status that cannot be set', async () => {
     const { api } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     expect((await api.patch(id, { status: 'quarantined' })).status).toBe(400);
     expect((await api.patch(id, { status: 'off' })).status).toBe(400);
   });
 
-  test('a stranger, before anything else', async () => {
+  test('refuses a caller without credentials before anything else', async () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const stranger = await instance.call('POST', `/api/applications/${id}/webhooks`, { body: { nonsense: true } });
     expect(stranger.status).toBe(401);
   });
 
-  test('deliveries and redelivery of what is not there', async () => {
+  test('answers 404 for deliveries and redelivery of unknown webhooks', async () => {
     const scene = await setUp();
     const { api } = scene;
     const { id } = await subscribe(scene);
@@ -267,7 +267,7 @@ describe('other refusals', () => {
     expect((await api.deliveries(absent('whk'))).status).toBe(404);
   });
 
-  test('a test or a redelivery to a disabled endpoint, a release of one that is not in quarantine', async () => {
+  test('refuses a test or redelivery to a disabled endpoint, and a release without quarantine', async () => {
     const scene = await setUp();
     const { api } = scene;
     const { id } = await subscribe(scene);
@@ -281,7 +281,7 @@ describe('other refusals', () => {
       expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
   });
 
-  test('an end of quarantine by PATCH', async () => {
+  test('refuses to end a quarantine by PATCH', async () => {
     const scene = await setUp();
     const { api } = scene;
     const subscription = await subscribe(scene);
@@ -290,7 +290,7 @@ describe('other refusals', () => {
     expect([refused.status, refused.json.error]).toEqual([409, 'invalid_state']);
   });
 
-  test('a cursor that is none', async () => {
+  test('refuses an invalid cursor', async () => {
     const { api } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     for (const answer of [await api.list('?cursor=x'), await api.deliveries(id, '?cursor=x')])
@@ -300,7 +300,7 @@ describe('other refusals', () => {
 });
 
 describe('a test-send', () => {
-  test('takes the way of every other event, to this endpoint alone', async () => {
+  test('is delivered like every other event, to this endpoint only', async () => {
     const scene = await setUp();
     const { instance, application, api } = scene;
     const one = await subscribe(scene, ['user.left']);
@@ -323,7 +323,7 @@ describe('a test-send', () => {
 });
 
 describe('deliveries', () => {
-  test('are listed newest first, by pages and by status', async () => {
+  test('are listed newest first, by page and by status', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
@@ -343,7 +343,7 @@ describe('deliveries', () => {
     expect((await api.deliveries(id, '?status=delivered')).json.data.items).toHaveLength(4);
   });
 
-  test('are forgotten after thirty days, with their attempts; what is still to be sent is not', async () => {
+  test('are deleted after thirty days with their attempts, unless they are still to be sent', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const done = await subscribe(scene);
