@@ -5,14 +5,14 @@ const PATH = '/openapi.yaml';
 const JSON_PATH = '/openapi.json';
 
 describe('the description of the API', () => {
-  test('is for everybody, and names the operations that are served', async () => {
+  test('is public and names the served operations', async () => {
     const { status, headers, text } = await (await createInstance()).call('GET', PATH);
     expect([status, headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8']);
     expect(text).toStartWith('openapi: ');
     for (const path of [PATH, '/api/v1/session', '/healthz']) expect(text).toContain(path);
   });
 
-  test.each([PATH, JSON_PATH])('%s is told apart by its content: whoever has it is not sent it again', async (path) => {
+  test.each([PATH, JSON_PATH])('%s is revalidated by ETag', async (path) => {
     const instance = await createInstance();
     const { headers, text } = await instance.call('GET', path);
     const etag = headers.get('etag')!;
@@ -25,7 +25,7 @@ describe('the description of the API', () => {
     expect([other.status, other.text]).toEqual([200, text]);
   });
 
-  test('names no address: it is of whichever server it was fetched from, with the name of its cookie', async () => {
+  test('names no address, so it fits every server; only the cookie’s name differs', async () => {
     const environment = { GATEHOUSE_BASE_URL: 'https://id.example.com' };
     const [here, there] = [await createInstance(), await createInstance({ environment })];
     const [plain, secure] = [await here.call('GET', PATH), await there.call('GET', PATH)];

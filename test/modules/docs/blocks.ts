@@ -1,4 +1,4 @@
-/** The blocks of the guides, and a place to run them in as their reader would. */
+/** The code blocks of the guides, and a folder to run them in. */
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,13 +9,13 @@ import { BINARY, cleanEnvironment, collect, type Output } from '../../support/bi
 const ROOT = resolve(import.meta.dir, '../../..');
 
 export interface Block {
-  /** `verify ts 0`: the guide, the language, which of them. */
+  /** Guide, language and index, as in `verify ts 0`. */
   readonly name: string;
   readonly slug: string;
   readonly code: string;
 }
 
-/** Every block of every guide. @param url stands where the server's address belongs. */
+/** Returns every block of every guide. @param url replaces the server's address. */
 export function blocksOfGuides(url: string): Block[] {
   return GUIDES.flatMap((guide) => {
     const counts = new Map<string, number>();
@@ -46,7 +46,7 @@ export class Workplace {
     symlinkSync(BINARY, join(this.folder, 'gatehouse'));
   }
 
-  /** Writes a block under the name that its first comment gives it. */
+  /** Writes a block to the file named in its first comment. */
   async write({ code }: Block): Promise<string> {
     const [, name = ''] = /^(?:<\?php\n)?(?:\/\/|#) ([\w.-]+)\n/.exec(code) ?? [];
     if (name === '') throw new Error(`no file name: ${code.slice(0, 40)}`);
@@ -54,7 +54,7 @@ export class Workplace {
     return name;
   }
 
-  /** Starts a command there. */
+  /** Starts a command in the folder. */
   spawn(command: string[], env: Record<string, string>): { child: Bun.Subprocess; stdout: Output; stderr: Output } {
     const environment = cleanEnvironment({ ...env, PATH: `${this.folder}:${process.env['PATH']}` });
     const child = Bun.spawn(command, {
@@ -69,7 +69,7 @@ export class Workplace {
     return { child, stdout: collect(child.stdout, stderr), stderr };
   }
 
-  /** Runs a command to its end. @returns what it printed. @throws {Error} with what it complained of. */
+  /** Runs a command to its end. @returns its output. @throws {Error} with its error output. */
   async run(command: string[], env: Record<string, string> = {}): Promise<string> {
     const { child, stdout, stderr } = this.spawn(command, env);
     const [said, complained] = await Promise.all([stdout.whole, stderr.whole]);

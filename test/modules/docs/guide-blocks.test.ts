@@ -1,4 +1,4 @@
-/** The guides are followed block by block: what they tell readers to run is run, against one server. */
+/** Runs the guides block by block against one server, as a reader would. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ let verified: Promise<string>;
 
 beforeAll(async () => {
   [server] = await Promise.all([
-    // A device asks as often as it may.
+    // Lets a device poll often.
     startEphemeral([], { GATEHOUSE_LIMIT_DEVICE_POLL_SECONDS: '1' }),
     place.prepare(),
   ]);
@@ -50,7 +50,7 @@ const environment = () => ({
   APP: server.applicationId,
 });
 
-/** Runs blocks in one shell, which goes on from the first guide. */
+/** Runs blocks in one shell, with the variables of the first guide. */
 function shell(names: string[], change: (script: string) => string = (script) => script): Promise<string> {
   const { url, workspaceKey, applicationId, clientId } = server;
   const given = `set -eu\nurl=${url} key=${workspaceKey} app=${applicationId} client=${clientId} token=${token}\n`;
@@ -60,15 +60,15 @@ function shell(names: string[], change: (script: string) => string = (script) =>
 const call = async (method: string, path: string, body?: unknown) =>
   (await request(server, method, path, { token: server.workspaceKey, body })).json;
 const ofApplication = (path: string) => `/api/applications/${server.applicationId}${path}`;
-/** The names of an object's fields, at any depth; those of lists by their first entry. */
+/** Returns the field names of an object at any depth; a list counts by its first entry. */
 function fieldsOf(value: unknown, before = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return fieldsOf(value[0], before);
   return Object.entries(value).flatMap(([name, one]) => [`${before}${name}`, ...fieldsOf(one, `${before}${name}.`)]);
 }
 
-describe('production', () => {
-  test('names settings that exist', () => {
+describe('the production guide', () => {
+  test('names only existing settings', () => {
     const names = ['production text 0', 'production text 2', 'backups text 0'].flatMap((name) =>
       take(name)
         .code.trim()
@@ -78,8 +78,8 @@ describe('production', () => {
     expect(names.filter((name) => !ALL_SETTINGS.some(({ env }) => env === name))).toEqual([]);
   });
 
-  // test/binary/reverse-proxy.test.ts runs them, and test/cli/print.test.ts compares them with what is printed.
-  test('shows proxies in front of this server', () => {
+  // test/binary/reverse-proxy.test.ts runs them, and test/cli/print.test.ts compares them with the printed ones.
+  test('shows proxies that forward to this server', () => {
     for (const name of ['production text 1', 'production nginx 0', 'production haproxy 0'])
       expect(take(name).code).toContain('127.0.0.1:8080');
   });
@@ -88,14 +88,14 @@ describe('production', () => {
     expect(await shell(['monitoring sh 0'])).not.toBe('');
   });
 
-  test('prints a unit and an image', async () => {
+  test('prints a systemd unit and a container image', async () => {
     await shell(['production sh 0']);
     expect(await Bun.file(join(place.folder, 'gatehouse.service')).text()).toContain('[Service]');
     expect(await Bun.file(join(place.folder, 'Dockerfile')).text()).toContain('HEALTHCHECK');
     expect(await Bun.file(join(place.folder, 'compose.yaml')).text()).toContain('services:');
   });
 
-  test('backs up a running server, restores it, and lets an owner back in', async () => {
+  test('backs up a running server, restores it, and lets an owner sign in again', async () => {
     const { child, stdout } = place.spawn(['gatehouse', 'serve', '--port', '0'], {});
     await stdout.until(/setup\?token=/);
     const said = await shell(['backups sh 0', 'backups sh 2', 'production sh 2', 'production sh 3']);
@@ -104,7 +104,7 @@ describe('production', () => {
     // The doctor may find real problems on this machine.
     const looked = await shell(['production sh 1'], (script) => `${script.trim()} || [ $? = 1 ]`);
     expect(looked).toContain('base URL');
-    // It starts a server of its own; the other guides go on meanwhile.
+    // It starts its own server while the other guides continue.
     verified = shell(['backups sh 1']);
     child.kill('SIGTERM');
     await child.exited;
@@ -117,8 +117,8 @@ describe('production', () => {
   });
 });
 
-describe('first sign-in', () => {
-  test('is what the README has run, at this instance’s address', () => {
+describe('the first sign-in guide', () => {
+  test('has the README’s commands with this instance’s address', () => {
     const shared = ['sh 0', 'sh 1', 'sh 2'].map((name) => take(`first-sign-in ${name}`).code);
     for (const block of shared) expect(readme).toContain(block.replaceAll(server.url, 'http://localhost:8080'));
   });
@@ -131,8 +131,8 @@ describe('first sign-in', () => {
   });
 });
 
-describe('put it on a page', () => {
-  test('registers where people come back to', async () => {
+describe('the guide on putting it on a page', () => {
+  test('registers the return URL', async () => {
     expect(await shell(['on-a-page sh 0'])).toContain('"returnUrls":["http://localhost:3000/"]');
   });
 
@@ -142,24 +142,24 @@ describe('put it on a page', () => {
     expect((await call('POST', '/api/v1/verify', { token: session.token })).errorMessage).toBe('revoked');
   });
 
-  // In test/browser/docs.test.ts, in a browser.
+  // test/browser/docs.test.ts runs them in a browser.
   test.each(['ts 0', 'js 0'])('has a page: %s', (name) => {
     expect(take(`on-a-page ${name}`).code).toContain(`${server.url}`);
   });
 });
 
 // test/browser/readme.test.ts runs it in a browser.
-test('the shop is a file of its own', () => {
+test('the shop guide has its file', () => {
   for (const name of ['shop sh 0', 'shop sh 1', 'shop js 0']) expect(take(name).code).not.toBe('');
 });
 
 // test/client/package.test.ts installs and runs it.
-test('the package has an example', () => {
+test('the package guide has an example', () => {
   for (const name of ['typescript sh 0', 'typescript js 0']) expect(take(name).code).toContain('gatehouse');
 });
 
-describe('verify', () => {
-  test('makes a key that stands many calls', async () => {
+describe('the verify guide', () => {
+  test('makes a key with high rate limits', async () => {
     const said = await shell(['verify sh 0'], (script) => `${script}\necho "$API_KEY $GATEHOUSE"`);
     const [key = '', address] = said.trim().split(' ');
     expect(address).toBe(server.url);
@@ -167,13 +167,13 @@ describe('verify', () => {
     expect(answer.headers.get('ratelimit-limit')).toBe('6000');
   });
 
-  test('shows verdicts as they are', async () => {
+  test('shows verdicts exactly as served', async () => {
     const [good, bad] = [await call('POST', '/api/v1/verify', { token }), { success: false, errorMessage: 'expired' }];
     expect(fieldsOf(good)).toEqual(expect.arrayContaining(fieldsOf(JSON.parse(take('verify json 0').code))));
     expect(JSON.parse(take('verify json 1').code)).toEqual(bad);
   });
 
-  test('runs in TypeScript', async () => {
+  test('works in TypeScript', async () => {
     const PORT = String(freePort());
     place.spawn([process.execPath, await place.write(take('verify ts 0'))], { ...environment(), PORT });
     const ask = (authorization: string) =>
@@ -191,7 +191,7 @@ describe('verify', () => {
   describe.each(WHOAMI)('in %s', (language, tool, command) => {
     const isThere = Bun.which(tool) !== null;
 
-    test('asks for the verdict as it is given', async () => {
+    test('reads only fields that the verdict has', async () => {
       const { code } = take(`verify ${language} 0`);
       const { data } = await call('POST', '/api/v1/verify', { token });
       expect(code).toContain('/api/v1/verify');
@@ -201,7 +201,7 @@ describe('verify', () => {
         expect([...Object.keys(data), 'success', 'data', 'errorMessage']).toContain(field);
     });
 
-    test.skipIf(!isThere)(`is run${isThere ? '' : ` (${tool} is not on this machine)`}`, async () => {
+    test.skipIf(!isThere)(`works${isThere ? '' : ` (${tool} is not on this machine)`}`, async () => {
       await place.write(take(`verify ${language} 0`));
       expect(await place.run([...command, token], environment())).toBe('ada@example.com\n');
       expect(await place.run([...command, 'est_0'], environment())).toBe('not admitted: invalid_token\n');
@@ -216,7 +216,7 @@ describe('verify', () => {
     expect(await place.run([process.execPath, file, 'est_0'], env)).toBe('nobody\n');
   });
 
-  test('guards what cannot verify by itself', async () => {
+  test('guards a service that cannot verify tokens itself', async () => {
     const PORT = String(freePort());
     place.spawn([process.execPath, await place.write(take('verify js 1'))], { ...environment(), PORT });
     const guard = `http://127.0.0.1:${PORT}/`;
@@ -259,14 +259,14 @@ function startNginx(site: string): void {
   place.spawn(['nginx', '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')], {});
 }
 
-describe('webhooks', () => {
+describe('the webhook guide', () => {
   let secret = '';
   let webhook = '';
   const port = freePort();
   const names = ['webhooks sh 0', 'webhooks sh 1', 'webhooks sh 2', 'webhooks sh 3'];
   const goOn = (name: string) => shell([name], (script) => `webhook=${webhook}\n${script}`);
 
-  test('subscribes', async () => {
+  test('subscribes an endpoint', async () => {
     const said = await shell(
       [names[0]!],
       (script) =>
@@ -276,7 +276,7 @@ describe('webhooks', () => {
     expect(secret).toStartWith('whsec_');
   });
 
-  test.each(['ts 0', 'js 0'])('are received: %s', async (name) => {
+  test.each(['ts 0', 'js 0'])('receives deliveries: %s', async (name) => {
     const file = await place.write(take(`webhooks ${name}`));
     const env = { SIGNING_SECRET: secret, PORT: String(port) };
     const { child, stdout } = place.spawn([process.execPath, file], env);
@@ -290,7 +290,7 @@ describe('webhooks', () => {
     await child.exited;
   });
 
-  test.skipIf(Bun.which('python3') === null)('are judged by Python alone', async () => {
+  test.skipIf(Bun.which('python3') === null)('verifies signatures in plain Python', async () => {
     await place.write(take('webhooks python 0'));
     const t = Math.floor(Date.now() / 1000);
     const sign = (at: number, key: string) =>
@@ -302,21 +302,21 @@ describe('webhooks', () => {
     expect(verdicts.trim().split('\n')).toEqual(['True', 'True', 'False', 'False', 'False']);
   });
 
-  test('are released from quarantine alone, and get another secret', async () => {
+  test('releases only from quarantine, and rotates the secret', async () => {
     take('webhooks python 0');
     expect(await goOn(names[2]!)).toContain('"error":"invalid_state"');
     expect(await goOn(names[3]!)).toMatch(/"signingSecret":"whsec_\w+"/);
   });
 });
 
-test('the event shown is one that is sent', () => {
+test('the shown event matches the schema', () => {
   const { type, data, ...rest } = JSON.parse(take('events json 0').code) as { type: EventType; data: object };
   expect(Object.keys(rest)).toEqual(['id', 'createdAt', 'applicationId']);
   expect(Object.keys(EVENT_SCHEMAS[type].properties)).toEqual(Object.keys(data).toSorted().toReversed());
 });
 
-describe('errors and limits', () => {
-  test('shows the answer to a wrong body', async () => {
+describe('the guide on errors and limits', () => {
+  test('shows the answer to an invalid body', async () => {
     const shown = JSON.parse(take('errors-and-limits json 0').code);
     const said = JSON.parse(await shell(['errors-and-limits sh 0']));
     expect(Object.keys(said)).toEqual(Object.keys(shown));
@@ -329,17 +329,17 @@ describe('errors and limits', () => {
   });
 });
 
-describe('device login', () => {
+describe('the device login guide', () => {
   const decide = (code: string) =>
     request(server, 'POST', '/api/account/device/approve', { token, body: { user_code: code } });
 
-  test('by curl is told to wait', async () => {
+  test('is told to wait, with curl', async () => {
     const said = await shell(['device-login sh 0', 'device-login sh 1']);
     expect(said).toContain(`"verification_uri_complete":"${server.url}/device?code=`);
     expect(said).toContain('"error":"authorization_pending"');
   });
 
-  test('by our client ends with a key', async () => {
+  test('ends with a key, with our client', async () => {
     const { stdout } = place.spawn([process.execPath, await place.write(take('device-login ts 0'))], environment());
     const [, code = ''] = /type (\S+)/.exec(await stdout.until(/type \S+\n/)) ?? [];
     await request(server, 'GET', `/api/account/device?user_code=${code}`, { token });
@@ -348,8 +348,8 @@ describe('device login', () => {
   });
 });
 
-describe('migrating', () => {
-  test('imports rows, and says what became of each', async () => {
+describe('the migration guide', () => {
+  test('imports rows and reports the outcome of each', async () => {
     const said = await shell(['migrate sh 0']);
     expect(said).toContain('"outcome":"created"');
     expect(said).toContain('"error":"email_invalid"');
@@ -370,8 +370,8 @@ describe('migrating', () => {
   });
 });
 
-describe('integration tests', () => {
-  test('are run by our client', async () => {
+describe('the guide on integration tests', () => {
+  test('runs tests with our client', async () => {
     const file = await place.write(take('integration-tests ts 0'));
     const { child, stderr } = place.spawn([process.execPath, 'test', `./${file}`], {
       BINARY: join(place.folder, 'gatehouse'),
@@ -380,7 +380,7 @@ describe('integration tests', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('are run from a shell', async () => {
+  test('runs tests from a shell', async () => {
     const waits = 'until [ -s ready.json ]; do sleep 0.02; done; cat ready.json';
     const said = JSON.parse(await shell(['integration-tests sh 0'], (script) => `${script}${waits}`));
     expect(Object.keys(said)).toEqual(Object.keys(JSON.parse(take('integration-tests json 0').code)));
@@ -388,7 +388,7 @@ describe('integration tests', () => {
   });
 });
 
-describe('the command line', () => {
+describe('the command-line guide', () => {
   test('logs in by a code', async () => {
     const { code } = take('command-line-and-agents sh 0');
     const { child, stdout } = place.spawn(['bash', '-c', `exec ${code}`], { HOME: place.folder });
@@ -397,7 +397,7 @@ describe('the command line', () => {
     await child.exited;
   });
 
-  test('works with a key from the environment', async () => {
+  test('uses a key from the environment', async () => {
     const said = await shell(['command-line-and-agents sh 1']);
     expect(said).toContain('from GATEHOUSE_KEY');
     expect(said).toContain('test-application');
@@ -406,7 +406,7 @@ describe('the command line', () => {
     expect(created).toContain('corner-shop');
   });
 
-  test('brings about what a file says, and then finds nothing to do', async () => {
+  test('applies a file, and then finds nothing to change', async () => {
     await Bun.write(join(place.folder, 'shop.json'), take('command-line-and-agents json 0').code);
     const env = {
       HOME: place.folder,
@@ -425,7 +425,7 @@ describe('the command line', () => {
     expect(await apply('--dry-run')).not.toMatch(/^\s*[+~]/m);
   });
 
-  test('forwards events to this machine, signed', async () => {
+  test('forwards signed events to this machine', async () => {
     const events: string[] = [];
     const receiver = Bun.serve({
       port: 0,
@@ -447,7 +447,7 @@ describe('the command line', () => {
     await receiver.stop(true);
   });
 
-  test('names the address of the tools for agents', async () => {
+  test('names the address of the MCP server', async () => {
     expect(take('command-line-and-agents sh 4').code).toContain(`${server.url}/mcp`);
     const { url } = JSON.parse(take('command-line-and-agents json 1').code).mcpServers.gatehouse;
     const initialize = {
@@ -467,14 +467,14 @@ describe('the command line', () => {
   });
 });
 
-test('agents read the contents and a guide, and get a key', async () => {
+test('the guide for agents reads the contents and a guide, and creates a key', async () => {
   const said = await shell(['command-line-and-agents sh 5', 'command-line-and-agents sh 6']);
   expect(said).toContain(`${server.url}/docs/guides/verify.md`);
   expect(said).toContain('# Verify in a backend');
   expect(said).toContain('"access":"read"');
 });
 
-test('every command and flag that README and guides name exists', async () => {
+test('every command and flag in README and guides exists', async () => {
   const texts = [readme, ...GUIDES.map(({ text }) => text)].join('\n');
   const named = [...texts.matchAll(/(?<=`|^)(?:\.\/)?gatehouse (?:help )?([a-z][^`\n|>]*)/gm)].map(
     ([, rest = '']) => rest,
@@ -483,7 +483,7 @@ test('every command and flag that README and guides name exists', async () => {
   const helps = new Map<string, Promise<string>>();
   for (const rest of named) {
     const [command = '', ...words] = rest.trim().split(' ');
-    // A subcommand has help of its own; other words, such as `nginx` for `print`, are in the command's help.
+    // A subcommand has its own help; other words, such as `nginx` for `print`, are in the command's help.
     const subcommand = /^[a-z-]+$/.exec(words[0] ?? '')?.[0];
     const help = (...path: string[]) => place.run(['gatehouse', 'help', ...path]);
     const path = [command, ...(subcommand ? [subcommand] : [])];
@@ -499,10 +499,10 @@ test('every command and flag that README and guides name exists', async () => {
   }
 });
 
-test('the backup is good', async () => {
+test('the guide’s backup is valid', async () => {
   expect(await verified).toContain('gatehouse.backup is good');
 });
 
-test('no block of a guide is left out', () => {
+test('every block of every guide is tested', () => {
   expect(blocks.map(({ name }) => name).filter((name) => !taken.has(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What the guides say of calls, settings, events, codes and each other, held against the code. */
+/** Checks what the guides say of calls, settings, events, codes and each other against the code. */
 import { describe, expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
@@ -20,7 +20,7 @@ const textOf = (slug: string) => texts.find(([one]) => one === slug)?.[1] ?? '';
 const withoutBlocks = (text: string) => text.replace(/^```.*?^```$/gms, '');
 const patterns = instance.app.operations.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, '*')}`);
 
-test('every guide has a title, a sentence about it, and nothing left to be filled in', () => {
+test('every guide has a title, a summary, and no placeholders', () => {
   for (const { slug, title, summary, group, text } of GUIDES) {
     for (const part of [title, summary, group]) expect([slug, part]).not.toEqual([slug, '']);
     expect([slug, summary.endsWith('.')]).toEqual([slug, true]);
@@ -30,13 +30,13 @@ test('every guide has a title, a sentence about it, and nothing left to be fille
   expect(new Set(GUIDES.map(({ slug }) => slug)).size).toBe(GUIDES.length);
 });
 
-// To mend it: `bun run guides`.
-test.each(SLUGS)('the tables of %s are what the code has', (slug) => {
+// `bun run guides` updates them.
+test.each(SLUGS)('the tables of %s match the code', (slug) => {
   const text = GUIDES.find((guide) => guide.slug === slug)?.text ?? '';
   expect(unpadded(text)).toBe(unpadded(withTables(slug, text)));
 });
 
-test('the tables name every event with its occasion, every error code and every setting', () => {
+test('the tables name every event with its cause, every error code and every setting', () => {
   const rows = textOf('events').match(/^\| `user\..*$/gm) ?? [];
   expect(rows.map((row) => /`(user\.\w+)`/.exec(row)?.[1])).toEqual([...EVENT_TYPES]);
   for (const row of rows) expect(row.split('|')[2]).toMatch(/[A-Z].+\. *$/);
@@ -44,14 +44,14 @@ test('the tables name every event with its occasion, every error code and every 
   expect(textOf('settings').match(/^\| `GATEHOUSE_/gm)?.length).toBe(ALL_SETTINGS.length);
 });
 
-test('every call that is written out is one that is served', () => {
+test('every call in a guide is a served operation', () => {
   const quoted = [...withoutBlocks(all).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[\w{}/.-]+)/g)];
   const calls = quoted.map(([, method, path = '']) => `${method} ${path.replace(/\{\w+\}/g, '*')}`);
   expect(calls.length).toBeGreaterThan(15);
   expect([...new Set(calls)].filter((call) => !patterns.includes(call))).toEqual([]);
 });
 
-test('every setting that is named is one', () => {
+test('every setting in a guide exists', () => {
   const known = [...ALL_SETTINGS.map(({ env }) => env), ...Object.values(CLIENT_VARIABLES)] as string[];
   const named = [...all.matchAll(/GATEHOUSE_[A-Z_]+[A-Z]/g)].map(([name]) => name);
   expect([...new Set(named)].filter((name) => !known.includes(name) && name !== 'GATEHOUSE_LIMIT')).toEqual([]);
@@ -60,7 +60,7 @@ test('every setting that is named is one', () => {
 describe('links', () => {
   const anchors = new Map(texts.map(([slug, text]) => [slug, renderMarkdown(text).sections.map(({ id }) => id)]));
 
-  test.each(texts.map(([slug]) => slug))('of %s lead somewhere, in the repository and in an instance', (slug) => {
+  test.each(texts.map(([slug]) => slug))('of %s resolve in the repository and in an instance', (slug) => {
     const wrong = [...withoutBlocks(textOf(slug)).matchAll(/\]\(([^)]+)\)/g)]
       .map(([, href = '']) => href)
       .filter((href) => {
@@ -74,7 +74,7 @@ describe('links', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('between guides lead to pages in the HTML, and stay as they are in the Markdown', async () => {
+  test('between guides lead to pages in the HTML and stay unchanged in the Markdown', async () => {
     const read = async (path: string) => (await instance.call('GET', path)).text;
     expect(await read('/docs/guides/webhooks')).toContain(
       'href="command-line-and-agents#receive-webhooks-on-your-own-machine"',
@@ -83,7 +83,7 @@ describe('links', () => {
     expect(await read('/docs/guides/webhooks.md')).toContain('](events.md)');
   });
 
-  test('of the folder name every guide in order, with its sentence', async () => {
+  test('in the folder’s README name every guide in order, with its summary', async () => {
     const index = await Bun.file(join(FOLDER, 'README.md')).text();
     const listed = [...index.matchAll(/^- \[(.+)\]\((.+)\.md\): (.+)$/gm)].map(([, ...row]) => row);
     expect(listed).toEqual(GUIDES.map(({ title, slug, summary }) => [title, slug, summary]));
@@ -98,7 +98,7 @@ describe('pictures', () => {
     [...text.matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path = '']) => path),
   );
 
-  test('are those of the binary, each in light and dark, with words for those who cannot see them', () => {
+  test('are embedded in the binary, each in light and dark, with an alternative text', () => {
     expect(new Set(shown.map((path) => path.replace(/-(?:light|dark)\.webp$/, '')))).toEqual(
       new Set(['sign-in', 'console', 'users', 'account', 'webhooks'].map((name) => `images/${name}`)),
     );
@@ -116,7 +116,7 @@ describe('pictures', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(800 * 1024);
   });
 
-  test.each([...PICTURES.keys()])('%s is served next to the guides, once to whoever keeps it', async (name) => {
+  test.each([...PICTURES.keys()])('%s is served next to the guides with an ETag', async (name) => {
     const get = (headers: Record<string, string> = {}) =>
       instance.app.fetch(
         new Request(`http://localhost:8080/docs/guides/images/${name}`, {
@@ -136,7 +136,7 @@ describe('pictures', () => {
 });
 
 describe('the HTML of a guide', () => {
-  test('has sections to link to, tables and blocks that can be scrolled by keyboard, and colours that lose nothing', () => {
+  test('has linkable sections, tables and blocks scrollable by keyboard, and highlighting that loses no text', () => {
     const { html, sections } = renderMarkdown(
       '# Title\n\n## A `b` & c\n\n| a |\n| - |\n| 1 |\n\n```js\nconst a = "<b>"; // https://c\n```\n',
     );
@@ -149,10 +149,10 @@ describe('the HTML of a guide', () => {
     expect(html).toContain('<pre tabindex="0">');
   });
 
-  test('shows every block as it was written', () => {
+  test('shows every block unchanged', () => {
     for (const [, text] of texts) {
       const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, code = '']) =>
-        // Markdown knows no tabs at the beginning of a line.
+        // Markdown expands tabs at the start of a line.
         code.replaceAll('\t', '    '),
       );
       const shown = [...renderMarkdown(text).html.matchAll(/<pre tabindex="0"><code>(.*?)<\/code><\/pre>/gs)].map(

@@ -1,4 +1,6 @@
-/** The addresses of the documentation: pages under their policies, Markdown, contents for agents, and what the search reads. */
+/**
+ * The routes of the documentation: pages under their policies, Markdown, contents for agents, and the search index.
+ */
 import { describe, expect, test } from 'bun:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { GUIDES } from '@/modules/docs/guides.ts';
@@ -29,7 +31,7 @@ describe('pages', () => {
     expect(policyOf(response)).not.toContain('unsafe-eval');
   });
 
-  test('show this instance’s address in what is to be run', async () => {
+  test('show this instance’s address in commands', async () => {
     const elsewhere = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
     for (const path of ['/docs/guides/first-sign-in', '/docs/guides/first-sign-in.md']) {
       const { text } = await elsewhere.call('GET', path);
@@ -38,7 +40,7 @@ describe('pages', () => {
     }
   });
 
-  test('are sent once to whoever keeps them', async () => {
+  test('are revalidated by ETag', async () => {
     for (const path of [...paths, '/docs/search.json', '/llms.txt', '/docs/guides/verify.md']) {
       const etag = (await get(path)).headers.get('etag') ?? '';
       const again = await get(path, { 'if-none-match': etag });
@@ -47,7 +49,7 @@ describe('pages', () => {
   });
 
   test.each(['/docs/guides/none', '/docs/guides/none.md', '/docs/guides/verify.md.md', '/docs/none'])(
-    '%s is not there, and a browser is told so by a page',
+    '%s is not found, and a browser gets a page that says so',
     async (path) => {
       const response = await get(path, { accept: 'text/html' });
       expect(response.status).toBe(404);
@@ -56,7 +58,7 @@ describe('pages', () => {
   );
 });
 
-test('a guide is Markdown behind .md', async () => {
+test('a guide is served as Markdown under .md', async () => {
   const response = await get('/docs/guides/verify.md');
   expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
   const text = await response.text();
@@ -64,7 +66,7 @@ test('a guide is Markdown behind .md', async () => {
   expect(text).toContain(baseUrl);
 });
 
-test('llms.txt has a title, a summary, and links to each guide and description that are there', async () => {
+test('llms.txt has a title, a summary, and working links to each guide and description', async () => {
   const text = await (await get('/llms.txt')).text();
   expect(text).toMatch(/^# Gatehouse\n\n> .+\n/);
   const links = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\): ./gm)].map(([, href = '']) => href);
@@ -76,7 +78,7 @@ describe('the renderer of the reference', async () => {
   const html = await (await get('/docs/reference')).text();
   const [, path = ''] = /src="(\/assets\/reference\.[0-9a-f]{8}\.js)"/.exec(html) ?? [];
 
-  test('is kept for good, and the same in every encoding', async () => {
+  test('is cached forever, and the same in every encoding', async () => {
     const [identity, gzip, brotli] = await Promise.all(
       ['identity', 'gzip', 'br'].map((encoding) => get(path, { 'accept-encoding': encoding })),
     );
@@ -92,7 +94,7 @@ describe('the renderer of the reference', async () => {
     expect(brotliDecompressSync(await brotli!.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  test('has the length that it says, with a body or without', async () => {
+  test('has the stated length, with and without a body', async () => {
     for (const encoding of ['identity', 'gzip', 'br']) {
       const headers = { host: 'localhost:8080', 'accept-encoding': encoding };
       const head = await instance.app.fetch(new Request(baseUrl + path, { method: 'HEAD', headers }));
@@ -101,7 +103,7 @@ describe('the renderer of the reference', async () => {
     }
   });
 
-  test('is not sent to whoever has it', async () => {
+  test('is revalidated by ETag', async () => {
     const etag = (await get(path, { 'accept-encoding': 'br' })).headers.get('etag') ?? '';
     expect((await get(path, { 'accept-encoding': 'br', 'if-none-match': etag })).status).toBe(304);
   });
@@ -111,7 +113,7 @@ describe('the search', async () => {
   const entries = (await (await get('/docs/search.json')).json()) as SearchEntry[];
   const titles = (query: string) => findEntries(entries, query).map(({ title }) => title);
 
-  test('knows every guide and every described operation, and is small', async () => {
+  test('covers every guide and every described operation, and is small', async () => {
     const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, object> };
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -122,7 +124,7 @@ describe('the search', async () => {
     expect(Bun.gzipSync(JSON.stringify(entries)).byteLength).toBeLessThan(20_000);
   });
 
-  test('finds by title, heading, path and word, the nearest first', () => {
+  test('finds by title, heading, path and word, best match first', () => {
     expect(titles('webhooks')[0]).toBe('Receive webhooks');
     expect(titles('rotate secret')[0]).toBe('Rotate the secret');
     expect(findEntries(entries, '/api/v1/introspect')[0]?.place).toBe('POST /api/v1/introspect');

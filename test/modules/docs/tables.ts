@@ -1,4 +1,4 @@
-/** The tables of the guides that come from the code. `bun run guides` writes them into the files. */
+/** The tables of the guides that are generated from the code. `bun run guides` writes them into the files. */
 import { join, resolve } from 'node:path';
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
@@ -7,7 +7,7 @@ import { ALL_SETTINGS, defaultText, type Setting, SETTING_GROUPS } from '@/setti
 
 const FOLDER = resolve(import.meta.dir, '../../../src/modules/docs/guides');
 
-/** Guides with such tables: what rewrites the rows of a text. */
+/** Guides with generated tables, and the functions that rewrite their rows. */
 const REWRITES: Readonly<Record<string, (text: string) => string>> = {
   settings(text) {
     const groups = Object.keys(SETTING_GROUPS);
@@ -21,12 +21,12 @@ const REWRITES: Readonly<Record<string, (text: string) => string>> = {
 
 export const SLUGS = Object.keys(REWRITES);
 
-/** @param text of the guide's file. @returns the same with the rows that the code has. */
+/** @param text of the guide's file. @returns the text with rows from the code. */
 export function withTables(slug: string, text: string): string {
   return REWRITES[slug]?.(text) ?? text;
 }
 
-/** The formatter pads the columns of a table. */
+/** Removes the padding that the formatter adds to table columns. */
 export function unpadded(text: string): string {
   return text.replace(/ {2,}/g, ' ');
 }
@@ -50,7 +50,7 @@ function errors(): string {
     .join('');
 }
 
-/** @param rows with the occasions, which are written by hand. */
+/** @param rows with the hand-written causes of the events. */
 function events(rows: string): string {
   const occasionOf = (type: EventType) => {
     const row = rows.split('\n').find((one) => one.startsWith(`| \`${type}\` `));

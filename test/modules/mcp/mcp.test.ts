@@ -1,4 +1,4 @@
-/** The tool server as its clients see it: the official client over HTTP against one instance. */
+/** The MCP server as its clients see it: the official client over HTTP against one instance. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -47,7 +47,7 @@ async function call(client: Client, name: string, args: Record<string, unknown> 
 
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 
-/** One message without a client's help. */
+/** Sends one message without a client library. */
 const post = (body: unknown, token: string | undefined, headers: Record<string, string> = {}) =>
   instance.call('POST', '/mcp', { token, body, headers: { ...ACCEPT, ...headers } });
 
@@ -58,13 +58,13 @@ const { tools } = await full.listTools();
 const named = (name: string) => tools.find((tool) => tool.name === name)!;
 
 describe('connecting', () => {
-  test('tells what the server is and what to begin with', () => {
+  test('returns the server’s name and how to begin', () => {
     expect(full.getServerVersion()).toMatchObject({ name: 'gatehouse', title: 'Gatehouse' });
     expect(full.getServerCapabilities()).toEqual({ tools: {}, resources: {} });
     expect(full.getInstructions()).toContain('Start with listApplications');
   });
 
-  test('needs a key: nobody, nonsense and a revoked key are asked for one', async () => {
+  test('needs a key: missing, malformed and revoked keys are refused', async () => {
     const revoked = await given.revokedKey(instance, shop.id);
     for (const token of [undefined, 'nonsense', revoked.token]) {
       const { status, headers } = await post(LIST, token);
@@ -72,7 +72,7 @@ describe('connecting', () => {
     }
   });
 
-  test('takes no session, not even of an owner', async () => {
+  test('accepts no session, not even an owner’s', async () => {
     const owner = await instance.signIn('console', 'owner@example.com');
     const bearer = await post(LIST, owner.token);
     expect([bearer.status, bearer.json.message]).toEqual([401, expect.stringContaining('eak_')]);
@@ -80,7 +80,7 @@ describe('connecting', () => {
     expect((await post(LIST, undefined, { cookie, origin: 'http://localhost:8080' })).status).toBe(401);
   });
 
-  test('is refused to pages of other origins, whatever key they have', async () => {
+  test('is refused to pages of other origins with any key', async () => {
     const { status } = await post(LIST, instance.workspaceKey, { origin: 'https://evil.example' });
     expect(status).toBe(403);
     expect((await post(LIST, instance.workspaceKey, { origin: 'http://localhost:8080' })).status).toBe(200);
@@ -96,7 +96,7 @@ describe('connecting', () => {
     }
   });
 
-  test('what is no message, several at once, and what nobody knows are refused in the protocol’s own words', async () => {
+  test('refuses malformed messages, batches and unknown methods with the protocol’s errors', async () => {
     const refused = async (body: unknown, headers = {}) => {
       const { status, json } = await post(body, instance.workspaceKey, headers);
       return [status, json.error.code];
@@ -114,14 +114,14 @@ describe('connecting', () => {
 });
 
 describe('the tools', () => {
-  test('are the operations of management that a key can be for, and no others', () => {
+  test('are the management operations that a key can call, and no others', () => {
     const expected = operations.filter((operation) => !operation.isUndocumented && isTool(operation));
     expect(tools.map(({ name }) => name).sort()).toEqual(expected.map(({ id }) => id).sort());
     for (const left of ['streamActivity', 'createWorkspace', 'putMyAvatar', 'verifyToken', 'callMcp', 'sendSignInCode'])
       expect(named(left)).toBeUndefined();
   });
 
-  test('say what the role manifest says of their effects', async () => {
+  test('have the same effects as in the role manifest', async () => {
     const { json } = await instance.call('GET', '/openapi.roles.json');
     const entries = new Map(json.operations.map((entry: { operationId: string }) => [entry.operationId, entry]));
     for (const { name, annotations, inputSchema } of tools) {
@@ -138,7 +138,7 @@ describe('the tools', () => {
     }
   });
 
-  test('ask before each of those that the console asks before', () => {
+  test('need confirmation wherever the console asks for it', () => {
     const asking = tools.filter(({ annotations }) => annotations!.destructiveHint).map(({ name }) => name);
     for (const name of [
       'deleteRole',
@@ -153,7 +153,7 @@ describe('the tools', () => {
       expect(asking).not.toContain(name);
   });
 
-  test('ask before all that loses something, gives access or sends data away: before every change but these', () => {
+  test('need confirmation for every change except these', () => {
     const silent = tools
       .filter(({ annotations, inputSchema }) => !annotations!.readOnlyHint && !('confirm' in inputSchema.properties!))
       .map(({ name }) => name);
@@ -171,7 +171,7 @@ describe('the tools', () => {
     ]);
   });
 
-  test('whose answer holds a secret ask first, each of them', () => {
+  test('that return a secret all need confirmation', () => {
     const withSecret = operations.filter(
       (operation) =>
         !operation.isUndocumented &&
@@ -183,14 +183,14 @@ describe('the tools', () => {
     for (const { id, gives } of withSecret) expect([id, typeof gives?.words]).toEqual([id, 'string']);
   });
 
-  test('fit an agent’s context, and refer to nothing outside themselves', () => {
+  test('fit an agent’s context and refer to nothing outside themselves', () => {
     const text = JSON.stringify(tools);
     expect(text.length).toBeLessThan(60_000);
     expect(text).not.toMatch(/"\$ref"|"\$id"|"examples"/);
     for (const { name } of tools) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
-  test('of a Read key only read, and of an application’s key know no workspace', async () => {
+  test('of a read key only read, and of an application’s key omit the workspace', async () => {
     const names = async (token: string) => (await (await connect(token)).listTools()).tools.map(({ name }) => name);
     const read = await names((await given.workspaceKey(instance, { access: 'read' })).token);
     expect(read.filter((name) => !named(name).annotations!.readOnlyHint)).toEqual([]);
@@ -205,13 +205,13 @@ describe('the tools', () => {
 });
 
 describe('a call', () => {
-  test('answers with the data of the operation, and as text', async () => {
+  test('returns the operation’s data, also as text', async () => {
     const { structuredContent, texts } = await call(full, 'getApplication', { id: shop.id });
     expect(structuredContent).toMatchObject({ id: shop.id, name: 'Shop' });
     expect(JSON.parse(texts[0]!)).toEqual(structuredContent);
   });
 
-  test('puts every argument where it belongs', async () => {
+  test('passes every argument in its place', async () => {
     const created = await call(full, 'createRole', { id: shop.id, slug: 'deputy', name: 'Deputy' });
     expect(created.structuredContent).toMatchObject({ slug: 'deputy' });
     const { id: roleId } = created.structuredContent;
@@ -222,7 +222,7 @@ describe('a call', () => {
     expect(left['items'].map(({ slug }: { slug: string }) => slug)).not.toContain('deputy');
   });
 
-  test('is recorded as the key’s, with the id and the address of the call that came in', async () => {
+  test('is recorded as the key’s, with request id and client address of the incoming call', async () => {
     const { headers, json } = await post(
       {
         ...LIST,
@@ -237,7 +237,7 @@ describe('a call', () => {
     expect(record).toMatchObject({ request_id: headers.get('x-request-id'), ip: '203.0.113.7', actor_type: 'key' });
   });
 
-  test('reads a long list page by page, a few at a time where nothing is said', async () => {
+  test('reads a long list page by page, with few items by default', async () => {
     const { token } = await instance.createKey(shop.id);
     const client = await connect(token);
     for (let count = 0; count < 27; count += 1)
@@ -257,7 +257,7 @@ describe('a call', () => {
     expect(ids.length).toBeGreaterThanOrEqual(27);
   });
 
-  test('counts once against the limits of the key, and is refused with 429 at their end', async () => {
+  test('counts once against the key’s limits, and is refused with 429 beyond them', async () => {
     const { token } = await instance.createKey(shop.id, { rateLimits: { perMinute: 3, perDay: 100 } });
     const message = { ...LIST, method: 'tools/call', params: { name: 'listRoles', arguments: { id: shop.id } } };
     const answers = [];
@@ -268,7 +268,7 @@ describe('a call', () => {
     expect((await instance.call('GET', `/api/applications/${shop.id}/roles`, { token })).status).toBe(429);
   });
 
-  test('of what belongs to others finds nothing', async () => {
+  test('for another tenant’s resources finds nothing', async () => {
     const client = await connect((await instance.createKey(shop.id)).token);
     for (const id of [other.application.id, 'app_nothing']) {
       const { isError, structuredContent, texts } = await call(client, 'listUsers', { id });
@@ -277,7 +277,7 @@ describe('a call', () => {
     }
   });
 
-  test('is judged by the door, not by what was listed', async () => {
+  test('is authorised when it is made, not by the listed tools', async () => {
     const reader = await connect((await instance.createKey(shop.id, { access: 'read' })).token);
     const created = await call(reader, 'createRole', { id: shop.id, name: 'Never' });
     expect([created.isError, created.structuredContent['error']]).toEqual([true, 'admin_scope_required']);
@@ -285,7 +285,7 @@ describe('a call', () => {
     expect([members.isError, members.structuredContent['error']]).toEqual([true, 'forbidden']);
   });
 
-  test('says which arguments are wrong', async () => {
+  test('names the wrong arguments', async () => {
     const paths = async (name: string, args: Record<string, unknown>) => {
       const { isError, structuredContent } = await call(full, name, args);
       expect([isError, structuredContent['error']]).toEqual([true, 'invalid_request']);
@@ -298,7 +298,7 @@ describe('a call', () => {
     expect(await paths('getUser', { id: shop.id, userId: { $ne: 1 } })).toEqual(['userId']);
   });
 
-  test('is not carried out as a task, which nobody here would remember', async () => {
+  test('is not run as a task, since no server state would hold it', async () => {
     const params = { name: 'createRole', arguments: { id: shop.id, slug: 'task', name: 'Task' }, task: { ttl: 1000 } };
     const { json } = await post({ ...LIST, method: 'tools/call', params }, instance.workspaceKey);
     expect(json.error.message).toEqual(expect.any(String));
@@ -306,7 +306,7 @@ describe('a call', () => {
     expect(structuredContent['items'].map(({ slug }: { slug: string }) => slug)).not.toContain('task');
   });
 
-  test('cannot be led to another operation by what stands for an id', async () => {
+  test('cannot reach another operation through an id', async () => {
     for (const roleId of ['..', '.', '']) {
       const { isError, structuredContent } = await call(full, 'deleteRole', { id: shop.id, roleId, confirm: true });
       expect([isError, structuredContent['error']]).toEqual([true, 'invalid_request']);
@@ -317,7 +317,7 @@ describe('a call', () => {
     }
   });
 
-  test('that loses something does nothing until it is confirmed', async () => {
+  test('with a loss does nothing until it is confirmed', async () => {
     const { structuredContent: role } = await call(full, 'createRole', { id: shop.id, slug: 'doomed', name: 'Doomed' });
     const isThere = async () => {
       const { structuredContent } = await call(full, 'listRoles', { id: shop.id, limit: 200 });
@@ -336,7 +336,7 @@ describe('a call', () => {
     expect([isError, await isThere()]).toEqual([undefined, false]);
   });
 
-  test('that gives access or sends data away does nothing until it is confirmed', async () => {
+  test('that grants access or sends data away does nothing until it is confirmed', async () => {
     const owner = await instance.signIn('console', 'owner@example.com');
     const gifts: Record<string, Record<string, unknown>> = {
       createWorkspaceKey: { name: 'agent', access: 'full' },
@@ -357,7 +357,7 @@ describe('a call', () => {
     expect(made.structuredContent['token']).toStartWith('eak_');
   });
 
-  test('is asked about only where it names the field that gives something', async () => {
+  test('needs confirmation only if it names the granting field', async () => {
     const plain = await call(full, 'createRole', { id: shop.id, slug: 'plain' });
     expect(plain.isError).toBeUndefined();
     const roleId = plain.structuredContent['id'];
@@ -368,7 +368,7 @@ describe('a call', () => {
     await call(full, 'deleteRole', { id: shop.id, roleId, confirm: true });
   });
 
-  test('with a personal key of the console does what its person may', async () => {
+  test('with a personal console key does what its person may', async () => {
     const { token } = await given.consoleMember(instance, 'reader@example.com', 'member');
     const console = await findConsole(instance.db.reader);
     const { token: personal } = await sceneOf(instance, console!).connect({ token });
@@ -382,7 +382,7 @@ describe('a call', () => {
   });
 });
 
-describe('what there is to read', () => {
+describe('the resources', () => {
   test('are the guides and the descriptions, each at its address', async () => {
     const { resources } = await full.listResources();
     const names = resources.map(({ name }) => name);
@@ -396,13 +396,13 @@ describe('what there is to read', () => {
     expect((await full.listResourceTemplates()).resourceTemplates).toEqual([]);
   });
 
-  test('is nothing else: no other address is fetched', async () => {
+  test('include no other address', async () => {
     for (const uri of ['file:///etc/passwd', 'http://localhost:8080/healthz', 'https://example.com/'])
       await expect(full.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   });
 });
 
-test('an instance that stops answers nobody any more, and says so', async () => {
+test('a stopping instance refuses calls with 503', async () => {
   const second = await createInstance();
   await second.services.stop();
   const { status, json } = await second.call('POST', '/mcp', {

@@ -1,10 +1,10 @@
-/** Who may read the figures: whoever shows the token, or this machine where nothing stands before the server. */
+/** Access to the metrics: with the token, or from this machine if no proxy is configured. */
 import { describe, expect, test } from 'bun:test';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { readExposition } from '../../support/exposition.ts';
 import { TOKEN, watched } from './scene.ts';
 
-/** Who listens on every address takes every Host: only the guard stands before the figures. */
+/** A server on all addresses accepts every Host, so only the guard protects the metrics. */
 const bare = (environment: Record<string, string> = {}) =>
   createInstance({ isKeyAsMade: true, environment: { GATEHOUSE_HOST: '0.0.0.0', ...environment } });
 
@@ -39,7 +39,7 @@ describe('with a token', () => {
     }
   });
 
-  test('this machine needs it as well, and no key of the workspace stands in for it', async () => {
+  test('is needed on this machine as well, and no workspace key replaces it', async () => {
     guarded.peer = '127.0.0.1';
     const headers = { host: 'localhost:8080' };
     expect((await guarded.call('GET', '/metrics', { headers })).status).toBe(401);
@@ -79,12 +79,12 @@ describe('without a token', () => {
     return (await instance.call('GET', '/metrics', { headers: { host: 'localhost', ...headers } })).status;
   };
 
-  test('a server with a public name is closed: a proxy before it may say nothing at all', async () => {
+  test('a server with a public name is closed, since its proxy may send no forwarding header', async () => {
     expect(await fromHere(named)).toBe(404);
     expect(await fromHere(numbered)).toBe(200);
   });
 
-  test('a trusted proxy does not vouch for a loopback address either', async () => {
+  test('a trusted proxy cannot claim a loopback address either', async () => {
     expect(await fromHere(proxied, { 'x-forwarded-for': '127.0.0.1' })).toBe(404);
   });
 });
@@ -104,7 +104,7 @@ describe('the format', () => {
     ['application/openmetrics-text;q=0', 'prometheus'],
     ['application/openmetrics-text;q=nonsense', 'prometheus'],
   ];
-  test('is the one that the reader likes better, and reads as such', async () => {
+  test('follows the Accept header and parses', async () => {
     for (const [accept, format] of ACCEPTED) {
       const { headers, text } = await guarded.call('GET', '/metrics', { token: TOKEN, headers: { accept } });
       const type =
@@ -114,7 +114,7 @@ describe('the format', () => {
     }
   });
 
-  test('HEAD says how long it is and nothing more; the description does not name it', async () => {
+  test('is described by HEAD with its length; the API description omits the route', async () => {
     const head = await guarded.call('HEAD', '/metrics', { token: TOKEN });
     expect([head.status, head.text]).toEqual([200, '']);
     expect((await guarded.call('GET', '/openapi.json')).text).not.toContain('"/metrics"');

@@ -1,4 +1,4 @@
-/** Each thing is done once, over HTTP where it comes that way, and read in `/metrics` as one more. */
+/** Each thing is done once, over HTTP where possible, and grows its metric in `/metrics` by one. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR, MINUTE } from '@/core/clock.ts';
@@ -27,7 +27,7 @@ describe('requests', () => {
   const REQUESTS = 'gatehouse_http_requests_total';
   const DURATIONS = 'gatehouse_http_request_duration_seconds_count';
 
-  test('are counted by the pattern of their route, their method and their status, and timed', async () => {
+  test('are counted by route pattern, method and status, and timed', async () => {
     const labels = { method: 'GET', route: '/api/applications/:id' };
     const read = (id: string) => instance.call('GET', `/api/applications/${id}`, { token: instance.workspaceKey });
     expect(await grown(instance, REQUESTS, { ...labels, status: '200' }, () => read(shop.id))).toBe(1);
@@ -35,7 +35,7 @@ describe('requests', () => {
     expect(await grown(instance, DURATIONS, labels, () => read(shop.id))).toBe(1);
   });
 
-  test('of paths and methods that there are none of are one route and one method: whoever makes them up makes no figures', async () => {
+  test('to unknown paths and methods share one route and one method, so that callers create no series', async () => {
     const nowhere = { method: 'GET', route: '(none)', status: '404' };
     expect(
       await grown(instance, REQUESTS, nowhere, async () => {
@@ -64,11 +64,11 @@ describe('verdicts', () => {
   const introspect = (token: string) =>
     instance.call('POST', '/api/v1/introspect', { token: key.token, body: { token } });
 
-  test.each(CASES)('of %s: %s is one', async (endpoint, outcome, ask) => {
+  test.each(CASES)('of %s: %s is counted', async (endpoint, outcome, ask) => {
     expect(await grown(instance, VERDICTS, { endpoint, outcome }, ask)).toBe(1);
   });
 
-  test('say why a token is no good any more', async () => {
+  test('name the reason for a revoked token', async () => {
     const { token } = await instance.signIn(shop.clientId, 'bob@example.com');
     await instance.call('DELETE', '/api/v1/session', { token });
     const revoked = (endpoint: string, ask: () => Promise<unknown>) =>
@@ -78,7 +78,7 @@ describe('verdicts', () => {
     expect(await revoked('introspect', () => introspect(token))).toBe(1);
   });
 
-  test('are not counted where a session is used for something else', async () => {
+  test('are not counted for a session used elsewhere', async () => {
     const account = () => instance.call('GET', '/api/account', { token: adasToken });
     expect(await grown(instance, VERDICTS, { endpoint: 'session', outcome: 'ok' }, account)).toBe(0);
   });
@@ -87,7 +87,7 @@ describe('verdicts', () => {
 describe('sign-ins', () => {
   const SIGN_INS = 'gatehouse_sign_ins_total';
 
-  test('are counted by method, and where refused by the reason', async () => {
+  test('are counted by method, and by reason if refused', async () => {
     const signIn = () => instance.signIn(shop.clientId, 'eve@example.com');
     expect(await grown(instance, SIGN_INS, { method: 'otp', outcome: 'succeeded' }, signIn)).toBe(1);
 
@@ -109,7 +109,7 @@ describe('sign-ins', () => {
 });
 
 describe('limits', () => {
-  test('are counted by which of them refused', async () => {
+  test('are counted by the limit that refused', async () => {
     const tight = await watched({ environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '1' } });
     const { clientId } = await tight.createApplication();
     const { token } = await tight.signIn(clientId, 'ada@example.com');
@@ -130,7 +130,7 @@ describe('limits', () => {
 });
 
 describe('mails', () => {
-  /** Answers as the test says. */
+  /** A transport whose answer a test sets. */
   function standIn(): MailTransport & { answer: () => Promise<undefined> } {
     return {
       slots: 1,
@@ -154,7 +154,7 @@ describe('mails', () => {
       });
     });
 
-  test('are counted by what their attempts came to; those that wait, and for how long', async () => {
+  test('are counted by outcome of their attempts; waiting ones with their age', async () => {
     const mail = standIn();
     const sending = await watched({ mail });
     const MAILS = 'gatehouse_mails_total';
@@ -168,7 +168,7 @@ describe('mails', () => {
     mail.answer = () => Promise.reject(new MailError('450 4.2.1 busy', false));
     expect(await grown(sending, MAILS, { outcome: 'postponed' }, send)).toBe(1);
 
-    // Postponed by five seconds, of which six have passed.
+    // Postponed by five seconds; six have passed.
     const waiting = await look(sending);
     expect(waiting.value('gatehouse_mails_waiting', { lane: 'notice' })).toBe(1);
     expect(waiting.value('gatehouse_mails_waiting', { lane: 'code' })).toBe(0);
@@ -181,7 +181,7 @@ describe('mails', () => {
     expect((await look(sending)).value('gatehouse_mails_oldest_due_seconds', { lane: 'notice' })).toBe(0);
   });
 
-  test('are captured where nobody sends them', async () => {
+  test('are counted as captured without a transport', async () => {
     const captured = async () => {
       await post(instance);
       await instance.services.mail.runOnce();
@@ -190,7 +190,7 @@ describe('mails', () => {
   });
 });
 
-test('deliveries are counted by attempt and by end; those that wait or are held, and for how long', async () => {
+test('deliveries are counted by attempt and result; waiting and held ones with their age', async () => {
   const scene = await setUpWebhooks({ environment: { GATEHOUSE_METRICS_TOKEN: TOKEN } });
   const hooked = scene.instance;
   const { receiver } = await subscribe(scene, ['user.banned']);
@@ -218,7 +218,7 @@ test('deliveries are counted by attempt and by end; those that wait or are held,
   expect(held.value('gatehouse_deliveries_oldest_due_seconds')).toBe(0);
 });
 
-test('long work is counted by kind, with its rows and how long it has not come on', async () => {
+test('background tasks are counted by kind, with their rows and the time without progress', async () => {
   const busy = await watched();
   await busy.db.write(SYSTEM_ACTOR, (unit) =>
     insertLongWork(unit, { kind: 'of a newer version', applicationId: null, data: {}, cursor: null, done: 30 }),
@@ -235,7 +235,7 @@ test('long work is counted by kind, with its rows and how long it has not come o
   expect(figures.value('gatehouse_long_work_stalled_seconds')).toBe(66);
 });
 
-test('rows of imports are counted by what became of them, exports of accounts as such', async () => {
+test('imported rows are counted by outcome, and account exports in total', async () => {
   const users = [{ email: 'new@example.com' }, { email: 'ada@example.com' }, { email: 'no address' }];
   const imported = () =>
     instance.call('POST', `/api/applications/${shop.id}/users/bulk`, { token: instance.workspaceKey, body: { users } });
@@ -261,7 +261,7 @@ test('streams are counted while they are open', async () => {
   await eventually('the stream is gone', async () => (await streams()) === 0);
 });
 
-test('the database says how many changes it took, how large it is and that it takes more', async () => {
+test('the database reports its changes, size, free space and whether it is writable', async () => {
   const write = () => instance.createKey(shop.id);
   expect(await grown(instance, 'gatehouse_database_changes_total', {}, write)).toBeGreaterThan(0);
   const figures = await look(instance);
@@ -273,7 +273,7 @@ test('the database says how many changes it took, how large it is and that it ta
   expect(figures.value('gatehouse_database_transaction_duration_seconds_sum')).toBeGreaterThan(0);
 });
 
-test('the process says its version, memory, CPU, descriptors and since when it runs', async () => {
+test('the process reports its version, memory, CPU, descriptors and start time', async () => {
   const figures = await look(instance);
   expect(figures.value('gatehouse_build_info', { version: VERSION })).toBe(1);
   expect(figures.value('process_resident_memory_bytes')).toBeGreaterThan(1e7);
@@ -288,7 +288,7 @@ test('the process says its version, memory, CPU, descriptors and since when it r
   );
 });
 
-test('the console’s health view says the same of what waits', async () => {
+test('the console’s health view agrees on the queues', async () => {
   const { token } = await instance.signIn('console', 'owner@example.com');
   await instance.db.write(SYSTEM_ACTOR, (unit) =>
     insertLongWork(unit, { kind: 'of a newer version', applicationId: null, data: {}, cursor: null, done: 0 }),
@@ -304,7 +304,7 @@ test('the console’s health view says the same of what waits', async () => {
 });
 
 describe('a gauge of another part', () => {
-  test('is read at each look, left out where nothing is known, and harms no other where it fails', async () => {
+  test('is read at each scrape, omitted if unknown, and does not affect others if it fails', async () => {
     const extended = await watched();
     const { metrics } = extended.services;
     let age: number | null = null;
@@ -322,12 +322,12 @@ describe('a gauge of another part', () => {
   });
 });
 
-test('dashboard and alert rules ask for figures that there are', async () => {
+test('dashboard and alert rules use only existing metrics', async () => {
   const figures = await look(instance);
   const known = new Set(
     [...figures.families].flatMap(([name, { samples }]) => [name, ...samples.map((one) => one.name)]),
   );
-  // Of a server that listens; kinds of long work show while there is some.
+  // Only a listening server has the first; the second exists while a task runs.
   for (const name of ['gatehouse_http_requests_in_flight', 'gatehouse_long_work_rows_left']) known.add(name);
   const rules = prometheus();
   const dashboard = JSON.parse(grafana()) as { panels: { title: string; targets?: { expr: string }[] }[] };

@@ -1,4 +1,4 @@
-/** An instance whose figures can be read, as they are now. */
+/** An instance whose metrics can be read at the current time. */
 import { SECOND } from '@/core/clock.ts';
 import { createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 import { type ReadFigures, readExposition } from '../../support/exposition.ts';
@@ -9,7 +9,7 @@ export function watched({ environment, ...options }: InstanceOptions = {}): Prom
   return createInstance({ ...options, environment: { GATEHOUSE_METRICS_TOKEN: TOKEN, ...environment } });
 }
 
-/** What waits is counted every few seconds: a look after those sees it. */
+/** Queues are counted every few seconds, so the clock moves past that. */
 export async function look(instance: Instance): Promise<ReadFigures> {
   instance.clock.advance(6 * SECOND);
   const { status, text } = await instance.call('GET', '/metrics', { token: TOKEN });
@@ -17,7 +17,7 @@ export async function look(instance: Instance): Promise<ReadFigures> {
   return readExposition(text);
 }
 
-/** By how much a number grew while something was done. */
+/** Returns the growth of a metric during an action. */
 export async function grown(
   instance: Instance,
   name: string,

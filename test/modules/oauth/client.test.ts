@@ -1,4 +1,4 @@
-/** Who an OAuth client is: what counts as its credential, and what everybody else is answered. */
+/** OAuth client authentication: accepted credentials, and the answers to everything else. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
@@ -15,7 +15,7 @@ function expectRefused({ status, json, headers }: Answer, challenge = 'Basic rea
   ]);
 }
 
-/** All of an answer that is not of its moment. */
+/** The parts of an answer that do not depend on the moment. */
 const unmistakable = ({ status, json, headers }: Answer) => ({
   status,
   json: { ...json, requestId: '' },
@@ -23,22 +23,25 @@ const unmistakable = ({ status, json, headers }: Answer) => ({
 });
 
 describe('a client', () => {
-  test.each([INTROSPECTION, REVOCATION])('is known at %s by its secret in the header or in the body', async (path) => {
-    const { instance, shown } = await createScene();
-    const token = 'est_nonsense';
-    const fields = { token, client_id: shown.clientId, client_secret: shown.secret };
-    const answers = [
-      await sendForm(instance, path, { token }, basic(shown)),
-      await sendForm(instance, path, { token }, { authorization: `bAsIc ${btoa(Object.values(shown).join(':'))}` }),
-      await sendForm(instance, path, { token, client_id: shown.clientId, client_secret: '' }, basic(shown)),
-      await sendForm(instance, path, fields),
-      await instance.call('POST', path, { body: fields }),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    for (const { headers } of answers) expect(headers.get('cache-control')).toBe('no-store');
-  });
+  test.each([INTROSPECTION, REVOCATION])(
+    'is authenticated at %s by its secret in the header or in the body',
+    async (path) => {
+      const { instance, shown } = await createScene();
+      const token = 'est_nonsense';
+      const fields = { token, client_id: shown.clientId, client_secret: shown.secret };
+      const answers = [
+        await sendForm(instance, path, { token }, basic(shown)),
+        await sendForm(instance, path, { token }, { authorization: `bAsIc ${btoa(Object.values(shown).join(':'))}` }),
+        await sendForm(instance, path, { token, client_id: shown.clientId, client_secret: '' }, basic(shown)),
+        await sendForm(instance, path, fields),
+        await instance.call('POST', path, { body: fields }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      for (const { headers } of answers) expect(headers.get('cache-control')).toBe('no-store');
+    },
+  );
 
-  test.each([INTROSPECTION, REVOCATION])('is known at %s by a key of a backend', async (path) => {
+  test.each([INTROSPECTION, REVOCATION])('is authenticated at %s by a backend’s key', async (path) => {
     const { instance, application, clientId } = await createScene();
     const { token: key } = await instance.createKey(application.id);
     for (const authorization of [`Bearer ${key}`, `bearer ${instance.workspaceKey}`]) {
@@ -47,7 +50,7 @@ describe('a client', () => {
     }
   });
 
-  test('shows itself in one way in a call, as one client, and names each parameter once', async () => {
+  test('must use one authentication method, one client id, and each parameter once', async () => {
     const { instance, shown } = await createScene();
     const other = await instance.createApplication({ name: 'Other' });
     const token = 'est_nonsense';
@@ -81,7 +84,7 @@ describe('a client', () => {
     }
   });
 
-  test('reads tokens with a Read key, and ends none', async () => {
+  test('introspects with a read key and revokes nothing with it', async () => {
     const { instance, application, ada } = await createScene();
     const { token: key } = await instance.createKey(application.id, { access: 'read' });
     const headers = { authorization: `Bearer ${key}` };
@@ -92,8 +95,8 @@ describe('a client', () => {
   });
 });
 
-describe('whoever is no client', () => {
-  test('is answered the same for an unknown client, a wrong secret, and one that was never made', async () => {
+describe('a caller that is no client', () => {
+  test('gets one answer for an unknown client, a wrong secret, and a client without a secret', async () => {
     const { instance, shown, clientId } = await createScene();
     const bare = await instance.createApplication({ name: 'Without a secret' });
     const wrong = mintSecret('clientSecret', systemRandom);
@@ -119,7 +122,7 @@ describe('whoever is no client', () => {
     }
   });
 
-  test('is refused with what is no credential of a client at all, before a word on the body', async () => {
+  test('with any other credential is refused before the body is read', async () => {
     const { instance, shown, ada, clientId } = await createScene();
     const headers: Record<string, string>[] = [
       {},
@@ -138,14 +141,14 @@ describe('whoever is no client', () => {
       expectRefused(await instance.call('POST', REVOCATION, { token, body: '{"broken' }), 'Bearer');
   });
 
-  test('may be a person with a key of their own, who asks about nobody', async () => {
+  test('with a personal key may introspect nobody', async () => {
     const { instance, devices, ada } = await createScene();
     const { token } = await devices.connect(ada);
     const { status, json } = await instance.call('POST', INTROSPECTION, { token, body: { token: ada.token } });
     expect([status, json.error]).toEqual([403, 'forbidden']);
   });
 
-  test('is a client whose secret was replaced, at once, and nobody else', async () => {
+  test('with a replaced secret is refused at once, without affecting other clients', async () => {
     const { instance, application, clientId, shown, introspect } = await createScene();
     const secret = await newSecret(instance, application);
     expectRefused(await introspect('x'));
@@ -153,7 +156,7 @@ describe('whoever is no client', () => {
     expect(shown.secret).not.toBe(secret);
   });
 
-  test.each(['archive', 'delete'])('is an application after %s, until it is back', async (kind) => {
+  test.each(['archive', 'delete'])('from an application after %s is refused until it is back', async (kind) => {
     const { instance, application, introspect, revoke } = await createScene();
     await given.lifecycle(instance, application.id, { kind });
     expectRefused(await introspect('x'));
@@ -163,7 +166,7 @@ describe('whoever is no client', () => {
     expect((await introspect('x')).status).toBe(200);
   });
 
-  test('cannot manage, verify or sign in with a client secret: it is good for these two calls', async () => {
+  test('with a client secret cannot manage, verify or sign in', async () => {
     const { instance, application, shown, ada } = await createScene();
     const calls = [
       ['GET', `/api/applications/${application.id}`],
@@ -182,7 +185,7 @@ describe('whoever is no client', () => {
 describe('limits', () => {
   const FEW = { GATEHOUSE_LIMIT_WRONG_CLIENTS_PER_MINUTE: '5', GATEHOUSE_LIMIT_CLIENT_PER_MINUTE: '4' };
 
-  test('after so many wrong secrets from an address the right one is refused there too, and nowhere else', async () => {
+  test('lock a client address after wrong secrets, even for the right one, and no other address', async () => {
     const { instance, clientId, introspect } = await createScene({ environment: FEW });
     for (let guess = 0; guess < 5; guess += 1)
       expect((await introspect('x', { clientId, secret: `guess ${guess}` })).status).toBe(401);
@@ -198,7 +201,7 @@ describe('limits', () => {
     expect((await introspect('x')).status).toBe(200);
   });
 
-  test('guesses of API keys and of clients that do not exist count alike', async () => {
+  test('count guesses of API keys and unknown clients together', async () => {
     const { instance, clientId, introspect } = await createScene({ environment: FEW });
     for (let guess = 0; guess < 5; guess += 1)
       if (guess % 2) await instance.call('POST', INTROSPECTION, { token: `eak_guess${guess}`, body: { token: 'x' } });
@@ -206,7 +209,7 @@ describe('limits', () => {
     expect((await introspect('x', { clientId, secret: 'guess' })).status).toBe(429);
   });
 
-  test('a client has so many calls a minute, by itself', async () => {
+  test('allow each client a number of calls a minute', async () => {
     const { instance, introspect, revoke, ada } = await createScene({ environment: FEW });
     const other = await instance.createApplication({ name: 'Other' });
     const shown = { clientId: other.clientId, secret: await newSecret(instance, other) };
@@ -222,7 +225,7 @@ describe('limits', () => {
     expect((await introspect(ada.token)).json.active).toBe(true);
   });
 
-  test('a key has its own limits, as everywhere', async () => {
+  test('of a key apply as everywhere', async () => {
     const { instance, application } = await createScene();
     const { token } = await instance.createKey(application.id, { rateLimits: { perMinute: 2, perDay: 3 } });
     const ask = async () => (await instance.call('POST', INTROSPECTION, { token, body: { token: 'x' } })).status;

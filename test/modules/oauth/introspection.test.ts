@@ -1,4 +1,4 @@
-/** Introspection (RFC 7662): what is told of a token that is good, and that nothing is told of any other. */
+/** Introspection (RFC 7662): the claims of an active token, and that an inactive one reveals nothing. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR } from '@/core/clock.ts';
@@ -11,7 +11,7 @@ import { createScene, INTROSPECTION, newSecret } from './scene.ts';
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_`));
 
 describe('an active token', () => {
-  test('of a session is told with whose it is, where it counts, and what they hold, live', async () => {
+  test('of a session has the current data of its person, application and grants', async () => {
     const { instance, application, clientId, ada, introspect } = await createScene();
     const plain = {
       active: true,
@@ -42,7 +42,7 @@ describe('an active token', () => {
     });
   });
 
-  test('of a device is the person’s, without an end', async () => {
+  test('of a device belongs to the person and does not expire', async () => {
     const { devices, ada, clientId, introspect } = await createScene();
     const { token, id } = await devices.connect(ada);
     const { json } = await introspect(token);
@@ -50,7 +50,7 @@ describe('an active token', () => {
     expect([json.email, json.exp]).toEqual(['ada@example.com', undefined]);
   });
 
-  test('of a backend is its principal’s, whose placeholder of an address is nobody’s', async () => {
+  test('of a backend belongs to its principal, whose placeholder address is omitted', async () => {
     const { instance, application, introspect } = await createScene();
     const expiresAt = new Date(START + HOUR).toISOString();
     const key = await instance.createKey(application.id, { expiresAt });
@@ -63,7 +63,7 @@ describe('an active token', () => {
     expect((await introspect(other.token)).json.exp).toBe((START + DAY) / 1000);
   });
 
-  test('is told to keys as far as they reach', async () => {
+  test('is shown to keys within their reach', async () => {
     const { instance, application, ada } = await createScene();
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const ask = async (token: string) =>
@@ -83,8 +83,8 @@ describe('an active token', () => {
   });
 });
 
-describe('any other token', () => {
-  test('is inactive, and nothing says why', async () => {
+describe('an inactive token', () => {
+  test('reveals no reason', async () => {
     const { instance, application, clientId, shown, introspect, devices, ada } = await createScene();
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const tenant = await given.tenant(instance);
@@ -136,7 +136,7 @@ describe('any other token', () => {
     expect((await introspect(ada.token)).json.active).toBe(true);
   });
 
-  test('is told alike to the client of another workspace', async () => {
+  test('is also the answer to the client of another workspace', async () => {
     const { instance, ada, introspect } = await createScene();
     const { application, workspaceKey } = await given.tenant(instance);
     const shown = { clientId: application.clientId, secret: await newSecret(instance, application, workspaceKey) };
@@ -147,7 +147,7 @@ describe('any other token', () => {
   });
 });
 
-test('asking is a use of the token, as verification is', async () => {
+test('introspection counts as a use of the token, like verification', async () => {
   const { instance, ada, introspect } = await createScene();
   instance.clock.advance(HOUR);
   await introspect(ada.token);

@@ -1,4 +1,4 @@
-/** Revocation (RFC 7009): what ends, with what is told of it, and what is left alone. */
+/** Revocation (RFC 7009): what it ends and reports, and what it leaves alone. */
 import { describe, expect, test } from 'bun:test';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
@@ -7,7 +7,7 @@ import { dumpTables } from '../../support/stored.ts';
 import { createScene, newSecret, REVOCATION } from './scene.ts';
 
 describe('a session', () => {
-  test('ends as by its holder’s sign-out: same reason, event and record', async () => {
+  test('ends as by its holder’s sign-out, with the same reason, event and record', async () => {
     const { instance, application, ada, revoke } = await createScene();
     const bob = await instance.signIn(application.clientId, 'bob@example.com');
     const { status, json } = await revoke(ada.token);
@@ -33,7 +33,7 @@ describe('a session', () => {
     expect([after.status, after.json.error]).toEqual([401, 'revoked']);
   });
 
-  test('that a backend’s key ends is on record as the key’s doing', async () => {
+  test('ended by a backend’s key is recorded with the key as the actor', async () => {
     const { instance, application, ada } = await createScene();
     const key = await instance.createKey(application.id);
     const { status } = await instance.call('POST', REVOCATION, { token: key.token, body: { token: ada.token } });
@@ -44,7 +44,7 @@ describe('a session', () => {
     expect(record).toEqual({ type: 'key', id: key.id });
   });
 
-  test('is ended once, however many ask at once', async () => {
+  test('ends once for any number of concurrent requests', async () => {
     const { instance, application, ada, revoke } = await createScene();
     const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(ada.token)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
@@ -52,7 +52,7 @@ describe('a session', () => {
   });
 });
 
-test('a personal key ends at once, as when its person disconnects the device', async () => {
+test('a personal key ends at once, as if its person disconnected the device', async () => {
   const { instance, application, ada, devices, introspect, revoke } = await createScene();
   const { token, id } = await devices.connect(ada);
   expect((await revoke(token)).status).toBe(200);
@@ -69,8 +69,8 @@ test('a personal key ends at once, as when its person disconnects the device', a
   expect(instance.auditKinds(application.id).filter((kind) => kind === 'device.revoked')).toHaveLength(1);
 });
 
-describe('nothing is changed', () => {
-  test('by what is no token, or none any more, which is a success', async () => {
+describe('revocation changes nothing', () => {
+  test('for an invalid or ended token, and succeeds', async () => {
     const { instance, ada, application, revoke } = await createScene();
     const revoked = await given.revokedKey(instance, application.id);
     await revoke(ada.token);
@@ -83,7 +83,7 @@ describe('nothing is changed', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('of another client’s tokens: live ones are refused, dead ones are none any more', async () => {
+  test('for another client’s token: an active one is refused, an ended one succeeds', async () => {
     const { instance, ada, devices, introspect, revoke } = await createScene();
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const { application, workspaceKey } = await given.tenant(instance);
@@ -111,7 +111,7 @@ describe('nothing is changed', () => {
     for (const other of others) expect((await revoke(ada.token, other)).status).toBe(200);
   });
 
-  test('of a backend’s key, which no grant gave', async () => {
+  test('for a backend’s key, which no grant issued', async () => {
     const { instance, application, introspect, revoke } = await createScene();
     const key = await instance.createKey(application.id);
     const { status, json } = await revoke(key.token);

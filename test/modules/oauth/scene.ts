@@ -1,4 +1,4 @@
-/** An application with its client secret, as an OAuth client of it asks. */
+/** An application with its client secret, and calls as its OAuth client. */
 import { createInstance, type Answer, type Instance, type InstanceOptions } from '../../support/instance.ts';
 import { sceneOf as devicesOf } from '../devices/scene.ts';
 import type { Application } from '@/store/applications.ts';
@@ -11,7 +11,7 @@ export interface Shown {
   readonly secret: string;
 }
 
-/** As OAuth libraries encode it (RFC 6749 §2.3.1). */
+/** Encodes as OAuth libraries do (RFC 6749 §2.3.1). */
 export const basic = ({ clientId, secret }: Shown) => ({
   authorization: `Basic ${btoa(`${encodeURIComponent(clientId).replaceAll('_', '%5F')}:${encodeURIComponent(secret)}`)}`,
 });

@@ -1,4 +1,4 @@
-/** The mail that tests the way out: to members alone, now, with the server's own answer, and on record. */
+/** Test mails: sent at once to members only, with the server's answer, and recorded. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { smtpTransport } from '@/mail/smtp.ts';
 import * as given from '../../support/given.ts';
@@ -30,8 +30,8 @@ const stored = ({ sqlite }: Instance) =>
     .query('SELECT recipient, status, attempts, last_error AS lastError, subject FROM mails ORDER BY rowid DESC')
     .get();
 
-describe('with a mail server', () => {
-  test('says in the server’s own words that it took the mail', async () => {
+describe('with a mail server, a test mail', () => {
+  test('returns the server’s own acceptance', async () => {
     const { server, instance } = await withServer();
     const { token } = await given.consoleMember(instance, 'admin@example.com', 'admin');
     const { status, json } = await send(instance, token);
@@ -60,7 +60,7 @@ describe('with a mail server', () => {
   test.each([
     ['550 5.1.1 mailbox unknown', '550 5.1.1 mailbox unknown'],
     ['451 4.7.1 try again later', '451 4.7.1 try again later'],
-  ])('a refusal is an answer with 200, and is not tried again: %s', async (reply, answer) => {
+  ])('returns a refusal with 200 and is not retried: %s', async (reply, answer) => {
     const { server, instance } = await withServer();
     server.reply({ recipient: () => reply });
     const { status, json } = await send(instance, instance.workspaceKey, { to: 'owner@example.com' });
@@ -68,14 +68,14 @@ describe('with a mail server', () => {
     expect(stored(instance)).toMatchObject({ status: 'failed', attempts: 1, lastError: answer });
   });
 
-  test('a server that is not there is told of as well', async () => {
+  test('reports an unreachable server', async () => {
     const { server, instance } = await withServer();
     await server.close();
     const { json } = await send(instance, instance.workspaceKey, { to: 'owner@example.com' });
     expect(json.data).toMatchObject({ outcome: 'refused', answer: `127.0.0.1:${server.port} refuses connections` });
   });
 
-  test('is not sent by the queue beside it', async () => {
+  test('is not also sent by the queue', async () => {
     const { server, instance } = await withServer();
     await Promise.all([
       send(instance, instance.workspaceKey, { to: 'owner@example.com' }),
@@ -86,8 +86,8 @@ describe('with a mail server', () => {
   });
 });
 
-describe('without one', () => {
-  test('it is in the outbox', async () => {
+describe('without a mail server, a test mail', () => {
+  test('is in the outbox', async () => {
     const { instance, owner } = await setUpPeople();
     const { status, json } = await send(instance, owner.token, {});
     expect([status, json.data]).toEqual([
@@ -99,8 +99,8 @@ describe('without one', () => {
   });
 });
 
-describe('is refused', () => {
-  test('to a key that names nobody, and to everybody who names no member', async () => {
+describe('a test mail is refused', () => {
+  test('to a key that names no recipient, and for a recipient who is no member', async () => {
     const { instance, owner } = await setUpPeople();
     const other = await given.tenant(instance);
     const { clientId } = await instance.createApplication();
@@ -121,7 +121,7 @@ describe('is refused', () => {
     expect(instance.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual(before);
   });
 
-  test('to those who only read, and to keys that do', async () => {
+  test('to members with read access and to read keys', async () => {
     const { instance, member } = await setUpPeople();
     const reader = await given.workspaceKey(instance, { access: 'read' });
     for (const token of [member.token, reader.token]) {
@@ -131,7 +131,7 @@ describe('is refused', () => {
     expect((await instance.call('POST', PATH)).status).toBe(401);
   });
 
-  test('once the workspace has used up its mails of the hour', async () => {
+  test('once the workspace has used up its hourly mails', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '2' } });
     const body = { to: 'owner@example.com' };
     const answers = [];

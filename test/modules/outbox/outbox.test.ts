@@ -1,4 +1,4 @@
-/** Whose mail an owner may look at, and what it says: nobody reads a code of a person whom somebody else knows too. */
+/** The mails that an owner may see, and their content: a code is hidden if another tenant knows the person too. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
@@ -29,7 +29,7 @@ async function rowsOf(instance: Instance, token: string, query = ''): Promise<Ro
   return json.data.items;
 }
 
-/** What the owner sees of the newest mail to somebody, in the list and by itself. */
+/** Returns the owner's view of the newest mail to an address, in the list and alone. */
 async function newestTo(instance: Instance, token: string, email: string, query = '') {
   const row = (await rowsOf(instance, token, `?q=${email}${query}`))[0]!;
   const { status, json } = await instance.call('GET', `${OUTBOX}/${row.id}?${query.slice(1)}`, { token });
@@ -42,7 +42,7 @@ async function newestTo(instance: Instance, token: string, email: string, query 
 const askForCode = (instance: Instance, clientId: string, email: string) =>
   instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
 
-/** Another workspace, not the owner's. */
+/** A workspace that is not the owner's. */
 async function neighbour(instance: Instance) {
   const tenant = await given.tenant(instance);
   const seat = async (email: string, role: 'owner' | 'member') => {
@@ -54,8 +54,8 @@ async function neighbour(instance: Instance) {
 
 const HIDDEN = { text: null, html: null, code: null };
 
-describe('who may look', () => {
-  test('owners signed in to the console, and nobody else: no admin, no member, no key', async () => {
+describe('access to the outbox', () => {
+  test('is limited to owners signed in to the console: no admin, member or key has it', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
     const [mail] = await rowsOf(instance, owner.token);
     for (const path of [OUTBOX, `${OUTBOX}/${mail!.id}`]) {
@@ -67,7 +67,7 @@ describe('who may look', () => {
     }
   });
 
-  test('an owner of one workspace finds nothing of another, by whatever id', async () => {
+  test('of one workspace’s owner finds nothing of another, by any id', async () => {
     const { instance, owner } = await setUpPeople();
     const other = await neighbour(instance);
     await askForCode(instance, other.application.clientId, 'eve@example.com');
@@ -78,7 +78,7 @@ describe('who may look', () => {
     expect((await list(instance, owner.token, `?workspaceId=${other.workspaceId}`)).status).toBe(404);
   });
 
-  test('a role lost is a view lost, at once', async () => {
+  test('ends at once with the role', async () => {
     const { instance, owner } = await setUpPeople();
     const token = await tokenOf(instance, 'owner@example.com');
     await invite(instance, 'second@example.com', 'owner', token);
@@ -91,8 +91,8 @@ describe('who may look', () => {
   });
 });
 
-describe('what is in it', () => {
-  test('mails of the applications, of the workspace, and of the console to those who sit in it, newest first', async () => {
+describe('the outbox', () => {
+  test('lists mails of the applications, the workspace, and the console for its members, newest first', async () => {
     const { instance, owner } = await setUpPeople();
     const application = await instance.createApplication();
     instance.clock.advance(MINUTE);
@@ -111,7 +111,7 @@ describe('what is in it', () => {
       sentAt: new Date(instance.clock.now()).toISOString(),
       isReadable: true,
     } as never);
-    // Invitations are the workspace's, the codes after them the console's.
+    // Invitations belong to the workspace, the codes after them to the console.
     const who = [
       'admin@example.com',
       'admin@example.com',
@@ -129,7 +129,7 @@ describe('what is in it', () => {
     expect(ids).toEqual([...ids].sort().reverse());
   });
 
-  test('never a mail of the console from before its reader had the seat', async () => {
+  test('hides mails of the console from before its reader was a member', async () => {
     const { instance, owner } = await setUpPeople();
     const other = await neighbour(instance);
     await instance.signIn(other.application.clientId, 'late@example.com');
@@ -145,7 +145,7 @@ describe('what is in it', () => {
     );
   });
 
-  test('is paged without gaps, filtered by state, and searched by part of the recipient in any case', async () => {
+  test('pages without gaps, filters by status, and searches part of the recipient in any case', async () => {
     const { instance, owner } = await setUpPeople();
     const { id: applicationId } = await instance.createApplication();
     const origin = { applicationId, workspaceId: instance.workspaceId };
@@ -183,7 +183,7 @@ describe('what is in it', () => {
 });
 
 describe('a code', () => {
-  test('is read by the owner of the only workspace, and signs its person in', async () => {
+  test('can be read by the owner of the only workspace, and signs its person in', async () => {
     const { instance, owner } = await setUpPeople();
     const { clientId } = await instance.createApplication();
     const sent = await askForCode(instance, clientId, 'ada@example.com');
@@ -194,7 +194,7 @@ describe('a code', () => {
     expect((await instance.call('POST', '/api/v1/auth/otp/verify', { body })).status).toBe(200);
   });
 
-  test('is shown as it looks in a document that runs nothing and belongs to no origin, and is on record', async () => {
+  test('is shown in a sandboxed document without scripts, and the view is recorded', async () => {
     const { instance, owner, admin } = await setUpPeople();
     const { clientId } = await instance.createApplication();
     await askForCode(instance, clientId, 'ada@example.com');
@@ -211,7 +211,7 @@ describe('a code', () => {
     expect((await look(owner.token)).status).toBe(404);
   });
 
-  test('is on record once somebody else has read it: who, whose and which, without what it says', async () => {
+  test('read by another person is recorded with reader, recipient and mail, without the content', async () => {
     const { instance, owner } = await setUpPeople();
     const { id, clientId } = await instance.createApplication();
     await askForCode(instance, clientId, 'ada@example.com');
@@ -226,7 +226,7 @@ describe('a code', () => {
   });
 
   test.each(['sits in', 'is a customer of', 'is invited to', 'is reserved a place in'])(
-    'of somebody who also %s a workspace of somebody else is not shown, until both are the caller’s',
+    'of a person who also %s another’s workspace is hidden unless the caller owns both',
     async (how) => {
       const { instance, owner } = await setUpPeople();
       const { clientId } = await instance.createApplication();
@@ -260,7 +260,7 @@ describe('a code', () => {
     },
   );
 
-  test('of the console is not shown of a member who sits elsewhere too; of one who sits here alone it is', async () => {
+  test('of the console is hidden for a member of another workspace too, and shown for one of this alone', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
     const other = await neighbour(instance);
     await other.seat(admin.email, 'owner');
@@ -269,12 +269,12 @@ describe('a code', () => {
     const { row, ...content } = await newestTo(instance, owner.token, admin.email);
     expect([row.isReadable, content]).toEqual([false, HIDDEN]);
     expect((await newestTo(instance, owner.token, member.email)).code).toBe(instance.codeFor(member.email));
-    // Nor does a seat that is not an owner's help.
+    // A membership without ownership does not help.
     await other.seat('owner@example.com', 'member');
     expect((await newestTo(instance, owner.token, admin.email)).row.isReadable).toBe(false);
   });
 
-  test('to an address that its person has left counts as theirs', async () => {
+  test('to a former address belongs to its person', async () => {
     const { instance, owner } = await setUpPeople();
     const { id: applicationId, clientId } = await instance.createApplication();
     const other = await neighbour(instance);
@@ -298,7 +298,7 @@ describe('a code', () => {
     expect((await newestTo(instance, owner.token, 'old@example.com')).text).toBe(null);
   });
 
-  test('of a stranger is not shown beside other workspaces, whether or not those know them: it says neither', async () => {
+  test('of an unknown person is hidden if other workspaces exist, which reveals nothing about them', async () => {
     const { instance, owner } = await setUpPeople();
     const { clientId } = await instance.createApplication();
     const other = await neighbour(instance);
@@ -314,7 +314,7 @@ describe('a code', () => {
     }
   });
 
-  test('is not shown while a mail server is to have it, nor after', async () => {
+  test('is hidden while a mail server is to send it, and afterwards', async () => {
     const held = Promise.withResolvers<undefined>();
     const instance = await createInstance({ mail: { slots: 4, send: () => held.promise, close() {} } });
     const { clientId } = await instance.createApplication();

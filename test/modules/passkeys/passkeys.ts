@@ -1,4 +1,4 @@
-/** A person with a passkey, for the tests of passkeys. */
+/** Shared by the passkey tests: a person with a passkey. */
 import { createPasskey, type Claims, type SoftPasskey, usePasskey } from '../../support/authenticator.ts';
 import type { Answer, Instance } from '../../support/instance.ts';
 

@@ -14,7 +14,7 @@ async function setUp(environment?: Record<string, string>) {
 }
 
 describe('options for a new passkey', () => {
-  test('ask for a discoverable credential with user verification, for this host, naming no secret of the person', async () => {
+  test('request a discoverable credential with user verification, for this host, without a secret of the person', async () => {
     const { instance, ada } = await setUp();
     const { json } = await registrationOptions(instance, ada.token);
     const { options, challengeId, expiresAt } = json.data;
@@ -34,7 +34,7 @@ describe('options for a new passkey', () => {
     expect(Buffer.from(options.challenge, 'base64url')).toHaveLength(32);
   });
 
-  test('leave out the authenticators that have one already', async () => {
+  test('exclude authenticators that already have one', async () => {
     const { instance, ada } = await setUp();
     const { passkey } = await register(instance, ada.token);
     const { json } = await registrationOptions(instance, ada.token);
@@ -60,14 +60,14 @@ describe('options for a new passkey', () => {
     expect(problemOf(await registrationOptions(instance, ada.token))).toEqual([403, 'reauthentication_required']);
   });
 
-  test('are refused where the server is reached by an IP address, with the remedy', async () => {
+  test('are refused if the server’s base URL has an IP address, and the error names the setting', async () => {
     const { instance, ada } = await setUp({ GATEHOUSE_BASE_URL: 'http://192.0.2.1:8080' });
     const answer = await registrationOptions(instance, ada.token);
     expect(problemOf(answer)).toEqual([409, 'invalid_state']);
     expect(answer.json.message).toContain('GATEHOUSE_BASE_URL');
   });
 
-  test('on loopback by address, passkeys are those of localhost', async () => {
+  test('for a loopback address use localhost', async () => {
     const { instance, ada } = await setUp({ GATEHOUSE_BASE_URL: 'http://127.0.0.1:8080' });
     const { json } = await registrationOptions(instance, ada.token);
     expect(json.data.options.rp.id).toBe('localhost');
@@ -75,7 +75,7 @@ describe('options for a new passkey', () => {
 });
 
 describe('a new passkey', () => {
-  test('is kept, named after its provider, told to the person and to their applications', async () => {
+  test('is stored, named after its provider, and reported to the person and their applications', async () => {
     const { instance, application, ada } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
@@ -103,7 +103,7 @@ describe('a new passkey', () => {
     expect(list.data.items).toEqual([json.data]);
   });
 
-  test('may be named, and named again', async () => {
+  test('can be named and renamed', async () => {
     const { instance, ada } = await setUp();
     const { json } = await register(instance, ada.token, { name: '  My key ' });
     expect(json.data.name).toBe('My key');
@@ -127,7 +127,7 @@ describe('a new passkey', () => {
     ['an id beyond 1,023 bytes', { credentialId: new Uint8Array(1024).fill(1) }],
   ];
 
-  test.each(WRONG)('with %s is refused and nothing is kept', async (_, claims) => {
+  test.each(WRONG)('with %s is refused and not stored', async (_, claims) => {
     const { instance, ada } = await setUp();
     const answer = await register(instance, ada.token, { claims });
     expect(answer.status).toBe(400);
@@ -143,7 +143,7 @@ describe('a new passkey', () => {
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
   });
 
-  test('is refused when its id is known already, whoever has it', async () => {
+  test('is refused if its id is already known, for any person', async () => {
     const { instance, application, ada } = await setUp();
     const { passkey } = await register(instance, ada.token);
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
@@ -155,7 +155,7 @@ describe('a new passkey', () => {
     expect(signedIn.json.data.userId).toBe(ada.userId);
   });
 
-  test('is taken once for each challenge, only from the session that asked, within five minutes', async () => {
+  test('is accepted once per challenge, only from the requesting session, within five minutes', async () => {
     const { instance, application, ada } = await setUp();
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
     const ask = async () => (await registrationOptions(instance, ada.token)).json.data;
@@ -183,10 +183,10 @@ describe('a new passkey', () => {
     expect(problemOf(await add(ada.token, spoilt.challengeId, spoilt.options))).toEqual([409, 'code_consumed']);
   });
 
-  test('is not kept where the person was signed out while it was being verified', async () => {
+  test('is not stored if the person was signed out during its verification', async () => {
     const { instance, ada } = await setUp();
     const { challengeId, options } = (await registrationOptions(instance, ada.token)).json.data;
-    // Verifying begins once the challenge is used up; SQL alone gets in between.
+    // Verification begins once the challenge is consumed; a trigger signs the person out in between.
     instance.sqlite.run(
       'CREATE TRIGGER sign_out AFTER UPDATE ON passkey_challenges BEGIN UPDATE sessions SET revoked_at = 1; END',
     );
@@ -198,7 +198,7 @@ describe('a new passkey', () => {
     expect(dumpTables(instance)['passkeys']).toEqual([]);
   });
 
-  test('is refused beyond fifty, and says what to do', async () => {
+  test('is refused beyond fifty with advice', async () => {
     const { instance, ada } = await setUp();
     await register(instance, ada.token);
     await given.passkeys(instance, ada.userId, { count: 49, workspaceId: instance.workspaceId });
@@ -213,7 +213,7 @@ describe('a new passkey', () => {
     ['an unknown field', { challengeId: 'chl_1', credential: {}, userId: 'usr_1' }, 'userId'],
   ];
 
-  test.each(MALFORMED)('with %s is refused by field', async (_, body, field) => {
+  test.each(MALFORMED)('with %s is refused with the field', async (_, body, field) => {
     const { instance, ada } = await setUp();
     const answer = await instance.call('POST', '/api/account/passkeys', { token: ada.token, body });
     expect(problemOf(answer)).toEqual([400, 'invalid_request']);
@@ -221,8 +221,8 @@ describe('a new passkey', () => {
   });
 });
 
-describe('a passkey that is not one’s own', () => {
-  test('does not exist: it can be neither renamed nor removed', async () => {
+describe('another person’s passkey', () => {
+  test('is not found: it can be neither renamed nor removed', async () => {
     const { instance, application, ada } = await setUp();
     const { json } = await register(instance, ada.token);
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
@@ -239,7 +239,7 @@ describe('a passkey that is not one’s own', () => {
 });
 
 describe('removing a passkey', () => {
-  test('ends it at once and is told', async () => {
+  test('ends it at once and is reported', async () => {
     const { instance, application, ada } = await setUp();
     const { json, passkey } = await register(instance, ada.token);
     const path = `/api/account/passkeys/${json.data.id}`;
@@ -265,7 +265,7 @@ describe('removing a passkey', () => {
     ]);
   });
 
-  test('is refused for the last way in to an application, unless it is forced', async () => {
+  test('is refused for the last sign-in method of an application, unless it is forced', async () => {
     const { instance, application, ada } = await setUp();
     const { json } = await register(instance, ada.token);
     await instance.call('PATCH', `/api/applications/${application.id}`, {

@@ -16,7 +16,7 @@ async function setUp(input: Record<string, unknown> = {}) {
 }
 
 describe('options for a sign-in', () => {
-  test('name nobody, so that they serve for whoever comes, and require user verification', async () => {
+  test('name no person, so that anyone can answer, and require user verification', async () => {
     const { instance, application } = await setUp();
     const { json } = await signInOptions(instance, application.clientId);
     expect(json.data.options).toMatchObject({ rpId: 'localhost', userVerification: 'required' });
@@ -24,7 +24,7 @@ describe('options for a sign-in', () => {
     expect(Date.parse(json.data.expiresAt)).toBe(instance.clock.now() + 5 * MINUTE);
   });
 
-  test('are refused for no application, a closed one, and one that takes no passkeys', async () => {
+  test('are refused for an unknown, draft or archived application, and one without passkeys', async () => {
     const { instance, application } = await setUp();
     expect(problemOf(await signInOptions(instance, 'cli_unknown'))).toEqual([404, 'not_found']);
     const { clientId } = await instance.createApplication({ signinMethods: ['otp'] });
@@ -33,7 +33,7 @@ describe('options for a sign-in', () => {
     expect(problemOf(await signInOptions(instance, application.clientId))).toEqual([403, 'application_archived']);
   });
 
-  test('are limited by address', async () => {
+  test('are limited per client address', async () => {
     const { instance, application } = await setUp();
     for (let asked = 0; asked < 300; asked += 1) await signInOptions(instance, application.clientId);
     const answer = await signInOptions(instance, application.clientId);
@@ -45,7 +45,7 @@ describe('options for a sign-in', () => {
 });
 
 describe('a passkey', () => {
-  test('signs its owner in, and the application is told how', async () => {
+  test('signs its owner in, and the event names the method', async () => {
     const { instance, application, ada, passkey, passkeyId } = await setUp();
     instance.clock.advance(DAY);
     const { status, json } = await signInWith(instance, application.clientId, passkey);
@@ -68,7 +68,7 @@ describe('a passkey', () => {
     ]);
   });
 
-  test('opens every application of the workspace, none of another, and joins as any first sign-in does', async () => {
+  test('opens every application of its workspace, none of another, and joins like any first sign-in', async () => {
     const { instance, ada, passkey } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const { json } = await signInWith(instance, other.clientId, passkey);
@@ -78,7 +78,7 @@ describe('a passkey', () => {
     expect(problemOf(refused)).toEqual([400, 'passkey_invalid']);
   });
 
-  test('leaves the cookie of the console for a sign-in to the console, and only there', async () => {
+  test('sets the console’s cookie only for a sign-in to the console', async () => {
     const { instance, application, passkey: mine } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const { passkey } = await register(instance, owner.token);
@@ -100,7 +100,7 @@ describe('a passkey', () => {
     ['another user’s handle', { userHandle: Buffer.from('usr_01kat1h5ppe3bv2d9g3wq5r1xm').toString('base64url') }],
   ];
 
-  test.each(WRONG)('with %s is refused, and the refusal is on record', async (_, claims) => {
+  test.each(WRONG)('with %s is refused, and the refusal is recorded', async (_, claims) => {
     const { instance, application, passkey } = await setUp();
     const answer = await signInWith(instance, application.clientId, passkey, claims);
     expect(problemOf(answer)).toEqual([400, 'passkey_invalid']);
@@ -117,7 +117,7 @@ describe('a passkey', () => {
     expect(problemOf(await signInWith(instance, application.clientId, forged))).toEqual([400, 'passkey_invalid']);
   });
 
-  test('of one person under the handle of another is refused: ownership is ours to check', async () => {
+  test('of one person with the user handle of another is refused', async () => {
     const { instance, application, passkey } = await setUp();
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
     const { passkey: hers } = await register(instance, eve.token);
@@ -125,7 +125,7 @@ describe('a passkey', () => {
     expect(problemOf(await signInWith(instance, application.clientId, swapped))).toEqual([400, 'passkey_invalid']);
   });
 
-  test('that is not known is said to be unknown, so that the browser can forget it', async () => {
+  test('that is unknown gets its own error, so that the browser can remove it', async () => {
     const { instance, application, passkey } = await setUp();
     const unknown = { ...passkey, credentialId: new Uint8Array(32).fill(7) };
     expect(problemOf(await signInWith(instance, application.clientId, unknown))).toEqual([400, 'passkey_unknown']);
@@ -145,7 +145,7 @@ describe('the counter of an authenticator', () => {
     };
   }
 
-  test('must grow: the same or a smaller one is a copy at work', async () => {
+  test('must grow: an equal or smaller count indicates a copied authenticator', async () => {
     const { signIn } = await counting();
     expect((await signIn({ counter: 6 })).status).toBe(200);
     for (const counter of [6, 5, 1, 0]) {
@@ -156,13 +156,13 @@ describe('the counter of an authenticator', () => {
     expect((await signIn({ counter: 7 })).status).toBe(200);
   });
 
-  test('may stay zero where the authenticator does not count', async () => {
+  test('may stay zero if the authenticator does not count', async () => {
     const { instance, application, passkey } = await setUp();
     for (let time = 0; time < 2; time += 1)
       expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
   });
 
-  test('decides between two answers with one count at the same time: one gets in', async () => {
+  test('lets in one of two concurrent answers with the same count', async () => {
     const { instance, application } = await counting();
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
     const { passkey } = await register(instance, eve.token, { claims: { counter: 1 } });
@@ -174,7 +174,7 @@ describe('the counter of an authenticator', () => {
 });
 
 describe('a challenge', () => {
-  test('lets exactly one of fifty answers at once in', async () => {
+  test('accepts exactly one of fifty concurrent answers', async () => {
     const { instance, application, passkey } = await setUp();
     const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
     const credential = usePasskey(passkey, options);
@@ -187,7 +187,7 @@ describe('a challenge', () => {
     expect(answers.filter((answer) => answer.json.error === 'code_consumed')).toHaveLength(49);
   });
 
-  test('is good for five minutes', async () => {
+  test('expires after five minutes', async () => {
     const { instance, application, passkey } = await setUp();
     const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
     instance.clock.advance(5 * MINUTE);
@@ -196,7 +196,7 @@ describe('a challenge', () => {
     expect(problemOf(answer)).toEqual([400, 'code_expired']);
   });
 
-  test('is of one purpose: no other short-lived secret stands in for it, nor it for another', async () => {
+  test('has one purpose: no other short-lived secret replaces it, and it replaces no other', async () => {
     const { instance, application, ada, passkey } = await setUp();
     const registration = (await instance.call('POST', '/api/account/passkeys/options', { token: ada.token })).json.data;
     instance.clock.advance(MINUTE);
@@ -224,7 +224,7 @@ describe('a challenge', () => {
   });
 });
 
-describe('a proven passkey does not open', () => {
+describe('a verified passkey does not open an application for', () => {
   type Scene = Awaited<ReturnType<typeof setUp>>;
   const member =
     (status: MembershipStatus) =>
@@ -259,14 +259,14 @@ describe('a proven passkey does not open', () => {
     expect(instance.auditKinds(application.id).at(-1)).toBe('signin.refused');
   });
 
-  test('a closed application to somebody who is no member yet', async () => {
+  test('a non-member, if the application is closed', async () => {
     const { instance, passkey } = await setUp();
     const closed = await instance.createApplication({ name: 'Closed' });
     await given.application(instance, closed.id, { signinGate: 'closed' });
     expect(problemOf(await signInWith(instance, closed.clientId, passkey))).toEqual([403, 'gate_closed']);
   });
 
-  test('what a left member closed behind them stays open: they come back by it', async () => {
+  test('a verified passkey brings back a member who had left', async () => {
     const { instance, application, ada, passkey } = await setUp();
     await instance.call('POST', '/api/account/leave', { token: ada.token });
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);

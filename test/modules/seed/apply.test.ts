@@ -1,4 +1,7 @@
-/** Applying a seed file by the API: what it makes and changes, again and at the same time. What it refuses is in refusals.test.ts. */
+/**
+ * Applying a seed file by the API: what it creates and changes, repeatedly and concurrently. Refusals are in
+ * refusals.test.ts.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { DOCUMENT, KEY, OPS_KEY, SECRETS, SHOP, applied, apply, lines, shop, tables } from './scene.ts';
@@ -12,7 +15,7 @@ const read = async (path: string, token = instance.workspaceKey) =>
 beforeAll(async () => ({ instance, id, result } = await applied()));
 
 describe('a document on an empty instance', () => {
-  test('says what it made, in order, and shows only secrets that nobody knows yet', () => {
+  test('lists its changes in order, and returns only secrets that nobody knows yet', () => {
     expect(lines(result.changes)).toEqual([
       '+ application shop',
       '+ role buyer',
@@ -39,7 +42,7 @@ describe('a document on an empty instance', () => {
     for (const secret of Object.values(SECRETS)) expect(JSON.stringify(result)).not.toContain(secret);
   });
 
-  test('makes the application as it says, with its roles beside user and developer', async () => {
+  test('creates the application with its roles besides user and developer', async () => {
     expect(await read('')).toMatchObject({
       slug: 'shop',
       stage: 'live',
@@ -67,7 +70,7 @@ describe('a document on an empty instance', () => {
     ['says something of one', { roles: [{ slug: 'user', name: 'Member' }] }, ['developer', 'user'], ['user']],
     ['gives none on joining', { roles: [{ slug: 'user', isDefault: false }] }, ['developer', 'user'], []],
     ['leaves them out', { roles: [{ slug: 'editor' }], standardRoles: false }, ['editor'], []],
-  ])('an application has user and developer where its document %s', async (_, part, slugs, defaultRoles) => {
+  ])('gives an application user and developer if its document %s', async (_, part, slugs, defaultRoles) => {
     const fresh = await createInstance();
     const document = {
       applications: [{ slug: 'new', ...part, users: [{ email: 'a@example.com', roles: [slugs[0]] }] }],
@@ -80,7 +83,7 @@ describe('a document on an empty instance', () => {
     expect((await apply(fresh, document)).json.data.changes).toEqual([]);
   });
 
-  test('makes keys of the given tokens, with their reach', async () => {
+  test('creates keys with the given tokens and their access', async () => {
     expect((await read('/roles', KEY)).items).toHaveLength(4);
     const [key] = (await read('/api-keys')).items;
     expect(key).toMatchObject({ name: 'backend', access: 'read', roles: expect.arrayContaining(['editor']) });
@@ -88,7 +91,7 @@ describe('a document on an empty instance', () => {
     expect(ops.json.data.items.map(({ slug }: { slug: string }) => slug)).toEqual(['shop']);
   });
 
-  test('adds people as an import does, and mails nobody', async () => {
+  test('adds people as an import does and sends no mail', async () => {
     const { items } = await read('/users?include=profile');
     const ada = items.find(({ email }: { email: string }) => email === 'ada@example.com');
     expect(ada).toMatchObject({ username: 'ada', roles: ['buyer', 'editor', 'user'], memberships: ['pro'] });
@@ -97,14 +100,14 @@ describe('a document on an empty instance', () => {
     expect(instance.sqlite.query('SELECT count(*) AS mails FROM mails').get()).toEqual({ mails: 0 });
   });
 
-  test('again changes nothing, writes nothing, and counts what is as it says', async () => {
+  test('applied again writes nothing and counts everything as unchanged', async () => {
     const before = tables(instance);
     const { json } = await apply(instance, DOCUMENT);
     expect(json.data).toEqual({ changes: [], unchanged: 13, notes: [], skipped: [], signingSecrets: [] });
     expect(tables(instance)).toEqual(before);
   });
 
-  test('tried, says the same and makes nothing', async () => {
+  test('in a dry run lists the same changes and writes nothing', async () => {
     const empty = await createInstance();
     const before = tables(empty);
     const { json } = await apply(empty, DOCUMENT, { dryRun: true });
@@ -114,7 +117,7 @@ describe('a document on an empty instance', () => {
 });
 
 describe('a changed document', () => {
-  test('changes what differs, names the fields, and leaves the rest', async () => {
+  test('changes differing fields, names them, and keeps the rest', async () => {
     const own = await createInstance();
     await apply(own, DOCUMENT);
     const changed = shop({
@@ -157,7 +160,7 @@ describe('a changed document', () => {
     expect((await apply(own, changed, { secrets })).json.data.changes).toEqual([]);
   });
 
-  test('skips whom an import would skip, says why, and adds the others', async () => {
+  test('skips people whom an import would skip, gives the reason, and adds the others', async () => {
     const own = await createInstance();
     await apply(own, DOCUMENT);
     const users = [{ email: 'other@example.com', username: 'ada' }, { email: 'fine@example.com' }];
@@ -169,8 +172,8 @@ describe('a changed document', () => {
   });
 });
 
-describe('several at once', () => {
-  test('two documents at the same time make each thing once, and nobody fails', async () => {
+describe('concurrency', () => {
+  test('two concurrent documents create each thing once without an error', async () => {
     const own = await createInstance();
     const answers = await Promise.all(Array.from({ length: 4 }, () => apply(own, DOCUMENT)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -179,7 +182,7 @@ describe('several at once', () => {
     expect(own.sqlite.query('SELECT count(*) AS webhooks FROM webhooks').get()).toEqual({ webhooks: 2 });
   });
 
-  test('what somebody else makes meanwhile is found by a new plan', async () => {
+  test('a new plan finds what another caller creates meanwhile', async () => {
     const own = await createInstance();
     const token = own.workspaceKey;
     const racing = Promise.all(
@@ -194,7 +197,7 @@ describe('several at once', () => {
   });
 });
 
-test('the schema of the file is served to editors, and not again to whoever has it', async () => {
+test('the schema of the file is served to editors with an ETag', async () => {
   const { status, json, headers } = await instance.call('GET', '/gatehouse.schema.json');
   expect([status, json.title]).toEqual([200, 'Gatehouse seed file']);
   expect(json.$defs.SeedApplication).toMatchObject({ required: ['slug'], additionalProperties: false });

@@ -1,4 +1,4 @@
-/** What the application of a seed file refuses before anything is changed, by its place; and to whom. */
+/** The refusals of a seed file before any change: by position in the document, and by caller. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
@@ -11,8 +11,8 @@ let id: string;
 
 beforeAll(async () => ({ instance, id } = await applied()));
 
-describe('what is wrong is named by its place, before anything is changed', () => {
-  test('unknown fields, with what was probably meant', async () => {
+describe('a document is refused with the position of', () => {
+  test('unknown fields, with the probable name', async () => {
     const { roles: rolez, ...others } = SHOP;
     expect(await refused(instance, { applications: [{ ...others, rolez, xyz: 1 }] })).toMatchObject({
       'document.applications.0.rolez': 'This field is not known here; did you mean "roles"?',
@@ -20,7 +20,7 @@ describe('what is wrong is named by its place, before anything is changed', () =
     });
   });
 
-  test('values of the wrong form, with their remedy', async () => {
+  test('malformed values, with advice', async () => {
     const problems = await refused(instance, shop({ stage: 'alive', sessionTtlSeconds: 1, apiKeys: [{ token: KEY }] }));
     expect(problems).toMatchObject({
       'document.applications.0.stage': 'Give one of: draft, test, live.',
@@ -30,7 +30,7 @@ describe('what is wrong is named by its place, before anything is changed', () =
     expect(JSON.stringify(problems)).not.toContain(KEY);
   });
 
-  test('what stands twice', async () => {
+  test('duplicates', async () => {
     const problems = await refused(instance, {
       applications: [
         {
@@ -52,7 +52,7 @@ describe('what is wrong is named by its place, before anything is changed', () =
     ]);
   });
 
-  test('references that lead nowhere', async () => {
+  test('references to nothing', async () => {
     const problems = await refused(
       instance,
       {
@@ -116,7 +116,7 @@ describe('what is wrong is named by its place, before anything is changed', () =
     ]);
   });
 
-  test('keys that are elsewhere, revoked, rotated away, or of another access', async () => {
+  test('keys that are in use elsewhere, revoked, rotated, or of different access', async () => {
     const own = await createInstance();
     await apply(own, DOCUMENT);
     const at = 'document.applications.0.apiKeys.0';
@@ -142,8 +142,8 @@ describe('what is wrong is named by its place, before anything is changed', () =
   });
 });
 
-describe('who may', () => {
-  test('readers may not, nor keys that reach less than the workspace, not even to try', async () => {
+describe('access', () => {
+  test('is refused to read keys and keys below the workspace, even for a dry run', async () => {
     const { token: reader } = await given.workspaceKey(instance, { access: 'read' });
     const { token: subset } = await given.workspaceKey(instance, { applicationIds: [id] });
     for (const [token, code] of [
@@ -154,7 +154,7 @@ describe('who may', () => {
     expect((await apply(instance, DOCUMENT, { token: mintSecret('apiKey', systemRandom) })).status).toBe(401);
   });
 
-  test('a key of an application brings that one to what is said of it, and no other', async () => {
+  test('with an application’s key is limited to that application', async () => {
     const path = (application: string) => `/api/applications/${application}/apply`;
     const { token } = await instance.createKey(id);
     const send = (application: object, to = id) => instance.call('POST', path(to), { token, body: { application } });
@@ -164,13 +164,13 @@ describe('who may', () => {
     expect(renamed.json.fields).toEqual([{ path: 'application.slug', message: expect.stringContaining('the slug') }]);
     const other = await instance.createApplication();
     expect((await send({ slug: 'other' }, other.id)).status).toBe(404);
-    // Whoever runs a client that vouches for people could come in as anyone of the workspace.
+    // The client of an identity provider could sign in as anyone of the workspace.
     const provider = { ...SHOP.identityProvider, issuer: 'https://idp.example.com' };
     const body = { application: { slug: 'shop', identityProvider: provider }, secrets: SECRETS };
     expect((await instance.call('POST', path(id), { token, body })).status).toBe(403);
   });
 
-  test('another tenant is not seen, and its slugs are not taken over', async () => {
+  test('to another tenant’s resources and slugs is refused as if they were unknown or taken', async () => {
     const own = await createInstance();
     await apply(own, DOCUMENT);
     const tenant = await given.tenant(own);
@@ -189,7 +189,7 @@ describe('who may', () => {
     expect(list.json.data.items.map(({ slug }: { slug: string }) => slug)).toEqual(['shop']);
   });
 
-  test('a member of several workspaces says which', async () => {
+  test('of a member of several workspaces needs the workspace’s id', async () => {
     const own = await createInstance();
     const { token } = await own.signIn('console', 'owner@example.com');
     const made = await own.call('POST', '/api/workspaces', { token, body: { name: 'Second' } });

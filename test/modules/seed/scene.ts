@@ -1,4 +1,4 @@
-/** A document with something of everything, what applies it, and what a refusal must leave as it was. */
+/** A document with a resource of every kind, its application, and the check that a refusal changes nothing. */
 import { expect } from 'bun:test';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
@@ -54,7 +54,7 @@ export function apply(instance: Instance, document: unknown, { token, dryRun, se
   });
 }
 
-/** The problems of a refusal, by their place. */
+/** Returns the problems of a refusal by position. */
 export async function refused(instance: Instance, document: unknown, options?: Options) {
   const before = tables(instance);
   const { status, json } = await apply(instance, document, options);
@@ -88,7 +88,7 @@ export const shop = (changes: object) => ({ applications: [{ ...SHOP, ...changes
 
 export type Changes = Parameters<typeof lines>[0];
 
-/** An instance that the document was applied to, and the id of its application. */
+/** An instance with the applied document, and the id of its application. */
 export async function applied() {
   const instance = await createInstance();
   const { status, json } = await apply(instance, DOCUMENT);

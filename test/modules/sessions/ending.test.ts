@@ -1,4 +1,7 @@
-/** Ending many sessions: over from the switch on, and each written down and told exactly once, whatever comes between. */
+/**
+ * Ending many sessions: they are invalid from the state change on, and each is recorded and reported exactly once,
+ * whatever happens in between.
+ */
 import { describe, expect, test } from 'bun:test';
 import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
 import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
@@ -6,10 +9,10 @@ import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { managing } from '../users/management.ts';
 
-/** More than the slice that is part of the switch. */
+/** More than the batch that is part of the state change. */
 const MANY = 250;
 
-/** A person with many sessions beside the one they signed in with; nothing writes a trail to its end. */
+/** A person with many sessions besides the current one. Background tasks run only when a test runs them. */
 async function setUp() {
   const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
   const application = await instance.createApplication({ sessionTtlSeconds: HOUR / SECOND });
@@ -48,7 +51,7 @@ async function change({ instance, application }: SetUp, kind: string): Promise<v
   expect((await given.lifecycle(instance, application.id, { kind })).status).toBe(200);
 }
 
-/** As after a crash in the middle of the trail. */
+/** Restarts as after a crash during the task. */
 async function goOn({ instance }: SetUp): Promise<Instance> {
   const restarted = await instance.restart();
   await restarted.services.scheduler.runAll();
@@ -56,7 +59,7 @@ async function goOn({ instance }: SetUp): Promise<Instance> {
 }
 
 describe('many sessions of an archived application', () => {
-  test('are refused from the archiving on, whether their rows have been reached or not', async () => {
+  test('are refused from the archiving on, before their rows are updated', async () => {
     const scene = await setUp();
     const { instance, manage, sessions } = scene;
     await change(scene, 'archive');
@@ -69,7 +72,7 @@ describe('many sessions of an archived application', () => {
     });
   });
 
-  test('are each written down and told once, after a restart too', async () => {
+  test('are each recorded and reported once, even across a restart', async () => {
     const scene = await setUp();
     const { sessions, manage, person } = scene;
     await change(scene, 'archive');
@@ -83,7 +86,7 @@ describe('many sessions of an archived application', () => {
     expect(await verdict(scene.instance, person.token)).toBe('revoked');
   });
 
-  test('are not revived by unarchiving, and those begun after it are not touched by the rest of the trail', async () => {
+  test('are not revived by unarchiving, and the task does not end sessions begun later', async () => {
     const scene = await setUp();
     const { instance, application, manage, sessions } = scene;
     await change(scene, 'archive');
@@ -98,7 +101,7 @@ describe('many sessions of an archived application', () => {
     expect(await verdict(instance, later.token)).toBe('ok');
   });
 
-  test('show in no list from then on', async () => {
+  test('appear in no list from then on', async () => {
     const scene = await setUp();
     const { manage, person } = scene;
     const open = async () => (await manage('GET', `/users/${person.userId}/sessions`)).json.data.items.length;
@@ -107,19 +110,19 @@ describe('many sessions of an archived application', () => {
     expect(await open()).toBe(0);
   });
 
-  test('are told as revoked, not as expired, though their time runs out before their row is reached', async () => {
+  test('are reported as revoked even if they expire before their row is updated', async () => {
     const scene = await setUp();
     const { instance, application } = scene;
     await change(scene, 'archive');
     instance.clock.advance(2 * HOUR);
-    // The report of the expired comes first.
+    // The job that reports expired sessions runs first.
     await goOn(scene);
     const types = instance.events(application.id).map(({ type }) => type);
     expect(types).not.toContain('user.session_expired');
     expect(reported(scene)).toHaveLength(MANY + 1);
   });
 
-  test('that had run out before are told as expired', async () => {
+  test('expired before are reported as expired', async () => {
     const scene = await setUp();
     const { instance, application } = scene;
     instance.clock.advance(2 * HOUR);
@@ -133,7 +136,7 @@ describe('many sessions of an archived application', () => {
 });
 
 describe('many sessions of one person', () => {
-  test('are all counted and refused when an admin revokes them, and told once each', async () => {
+  test('are all counted and refused when an admin revokes them, and reported once each', async () => {
     const scene = await setUp();
     const { instance, manage, person, sessions } = scene;
     const answer = await manage('DELETE', `/users/${person.userId}/sessions`);
@@ -145,7 +148,7 @@ describe('many sessions of one person', () => {
     expect(reported(scene)).toHaveLength(MANY + 1);
   });
 
-  test('stay over when a ban is lifted before the last of them is written down', async () => {
+  test('stay ended if a ban is lifted before the last of them is recorded', async () => {
     const scene = await setUp();
     const { instance, manage, person, sessions, mint } = scene;
     await manage('POST', `/users/${person.userId}/ban`);
@@ -158,7 +161,7 @@ describe('many sessions of one person', () => {
     expect(reported(scene)).toHaveLength(MANY + 1);
   });
 
-  test('end but for the one that asks, which goes on', async () => {
+  test('end except the requesting one', async () => {
     const scene = await setUp();
     const { instance, person, sessions } = scene;
     const others = () => instance.call('DELETE', '/api/account/sessions', { token: person.token });
@@ -171,7 +174,7 @@ describe('many sessions of one person', () => {
     expect(await verdict(instance, person.token)).toBe('ok');
   });
 
-  test('in another application are left alone by what happens in one', async () => {
+  test('in another application are not affected', async () => {
     const scene = await setUp();
     const { instance, manage, person } = scene;
     const other = await instance.createApplication({ name: 'Other' });

@@ -38,7 +38,7 @@ describe('signing out', () => {
     });
   });
 
-  test('twice is told it is revoked and reports nothing more', async () => {
+  test('twice answers revoked and reports nothing more', async () => {
     const { instance, application, signOut } = await setUp();
     await signOut();
     const again = await signOut();
@@ -46,7 +46,7 @@ describe('signing out', () => {
     expect(instance.events(application.id).map(({ type }) => type)).toEqual(['user.signed_in', 'user.signed_out']);
   });
 
-  test('fifty times at once emits one event', async () => {
+  test('fifty times concurrently emits one event', async () => {
     const { instance, application, signOut } = await setUp();
     await Promise.all(Array.from({ length: 50 }, () => signOut()));
     expect(instance.events(application.id).filter(({ type }) => type === 'user.signed_out')).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('signing out', () => {
     expect((await session(second.token)).status).toBe(200);
   });
 
-  test('shows to the backend that verifies', async () => {
+  test('is visible to a verifying backend', async () => {
     const { instance, person, signOut } = await setUp();
     const key = await instance.createKey(person.applicationId);
     await signOut();
@@ -69,7 +69,7 @@ describe('signing out', () => {
     expect(json).toEqual({ success: false, errorMessage: 'revoked' });
   });
 
-  test('is for the holder of a live session alone', async () => {
+  test('needs the token of a live session', async () => {
     const { instance, application, person, signOut } = await setUp();
     const key = await instance.createKey(application.id);
     for (const token of ['nonsense', key.token, instance.workspaceKey])

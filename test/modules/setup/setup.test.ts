@@ -10,7 +10,7 @@ import { createSetupToken } from '@/modules/setup/service.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { dumpTables, storedText } from '../../support/stored.ts';
 
-/** Nobody owns it yet. */
+/** An instance without an owner. */
 const unowned = (environment: Record<string, string> = {}) =>
   createInstance({ environment: { GATEHOUSE_OWNER_EMAIL: '', ...environment } });
 
@@ -49,7 +49,7 @@ describe('a setup link', () => {
     expect(created.status).toBe(200);
   });
 
-  test('is on record with everything it did, and emits the sign-in alone', async () => {
+  test('is recorded with all its effects, and emits only the sign-in event', async () => {
     const instance = await unowned();
     const token = await instance.services.setup.createLink();
     const before = instance.auditKinds().length;
@@ -98,7 +98,7 @@ describe('a setup link', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('opened fifty times at once makes one owner and one session', async () => {
+  test('opened fifty times concurrently makes one owner and one session', async () => {
     const instance = await unowned({ GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '100' });
     const token = await instance.services.setup.createLink();
     const answers = await Promise.all(
@@ -111,7 +111,7 @@ describe('a setup link', () => {
     expect(instance.sqlite.query("SELECT count(*) AS n FROM users WHERE kind = 'person'").get()).toEqual({ n: 1 });
   });
 
-  test('is good for 24 hours, to the millisecond', async () => {
+  test('is valid for 24 hours, to the millisecond', async () => {
     const instance = await unowned();
     const token = await instance.services.setup.createLink();
     instance.clock.advance(24 * HOUR - 1);
@@ -123,7 +123,7 @@ describe('a setup link', () => {
     expect(owners(instance)).toEqual([]);
   });
 
-  test('of an earlier start is as good as the newest, and the first that is used ends the others', async () => {
+  test('of an earlier start is valid too, and the first use invalidates the others', async () => {
     const instance = await unowned();
     const first = await instance.services.setup.createLink();
     const second = await instance.services.setup.createLink();
@@ -132,7 +132,7 @@ describe('a setup link', () => {
     expect(owners(instance)).toEqual(['ada@example.com']);
   });
 
-  test('is replaced by one that is asked for on the server', async () => {
+  test('is replaced by one requested on the server', async () => {
     const instance = await unowned();
     const first = await instance.services.setup.createLink();
     const second = await createSetupToken(instance.db, systemRandom);
@@ -140,7 +140,7 @@ describe('a setup link', () => {
     expect((await complete(instance, { token: second, email: 'ada@example.com' })).status).toBe(200);
   });
 
-  test('of which many were made by one start after the other is good among the last ten', async () => {
+  test('of a start is valid while it is among the last ten', async () => {
     const instance = await unowned();
     const links = [];
     for (let start = 0; start < 12; start += 1) {
@@ -152,7 +152,7 @@ describe('a setup link', () => {
   });
 
   test.each([['no-address'], ['ada@localhost'], ['a b@example.com']])(
-    'stays unused by the bad address %j, which is named and not echoed',
+    'stays unused after the bad address %j, which is not echoed',
     async (email) => {
       const instance = await unowned();
       const token = await instance.services.setup.createLink();
@@ -170,12 +170,12 @@ describe('a setup link', () => {
     [{ token: 5, email: 'ada@example.com' }, ['token']],
     [{ token: 'x', email: 'ada@example.com', role: 'owner' }, ['role']],
     [{ token: 'x', email: null }, ['email']],
-  ])('is not used with a body of the wrong shape: %j', async (body, paths) => {
+  ])('stays unused after a malformed body: %j', async (body, paths) => {
     const { status, json } = await complete(await unowned(), body);
     expect([status, json.fields.map(({ path }: { path: string }) => path).sort()]).toEqual([400, paths]);
   });
 
-  test('that is made up opens nothing: neither the page nor the endpoint tells it from a used one', async () => {
+  test('with a forged token is answered like a used one, on the page and the endpoint', async () => {
     const instance = await unowned();
     const used = await instance.services.setup.createLink();
     await complete(instance, { token: used, email: 'ada@example.com' });
@@ -201,7 +201,7 @@ describe('a setup link', () => {
     expect(instance.logLines.join('')).not.toContain('ada@example.com');
   });
 
-  test('is tried thirty times a minute by one address', async () => {
+  test('can be tried thirty times a minute by one client address', async () => {
     const instance = await unowned();
     const guess = () => complete(instance, { token: mintSecret('setup', systemRandom), email: 'ada@example.com' });
     for (let attempt = 0; attempt < 30; attempt += 1) expect((await guess()).status).toBe(404);
@@ -232,7 +232,7 @@ describe('recovery', () => {
     expect((await instance.call('POST', '/api/v1/session', { token: before.token })).status).toBe(200);
   });
 
-  test('brings back an owner who was made a member, and one who left', async () => {
+  test('restores an owner who was demoted, and one who left', async () => {
     const instance = await createInstance();
     const { id: userId } = (await findUserByEmail(instance.db.reader, 'owner@example.com'))!;
     await instance.db.write(SYSTEM_ACTOR, async (unit) => {
@@ -251,7 +251,7 @@ describe('recovery', () => {
     ]);
   });
 
-  test('lets in an owner who was taken out of the console', async () => {
+  test('admits an owner who was removed from the console', async () => {
     const instance = await createInstance();
     const { id: userId } = (await findUserByEmail(instance.db.reader, 'owner@example.com'))!;
     await given.member(instance, consoleId(instance), userId, { status: 'banned' });
@@ -270,7 +270,7 @@ describe('recovery', () => {
   });
 });
 
-test('the environment’s owner is made once, and a second one beside them', async () => {
+test('the configured owner is made once, alongside any second one', async () => {
   const instance = await createInstance();
   expect(owners(await instance.restart())).toEqual(['owner@example.com']);
   expect(instance.auditKinds().filter((kind) => kind === 'workspace.owner_added')).toHaveLength(1);

@@ -8,7 +8,7 @@ const send = (instance: Instance, body: unknown) => instance.call('POST', '/api/
 const verify = (instance: Instance, challengeId: string, code: string) =>
   instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
 
-/** Codes are six digits: now and then two of them are the same. Asks until the newest is another one. */
+/** Codes are six digits, so two are equal by chance. Repeats until the newest code differs. */
 async function sendAnother(instance: Instance, body: Record<string, unknown>, code: string): Promise<Answer> {
   const sent = await send(instance, body);
   if (instance.codeFor(String(body['email'])) !== code) return sent;
@@ -24,7 +24,7 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
 }
 
 describe('a sign-in by code', () => {
-  test('gives a session, a user with the default role, an audit trail and exactly one event', async () => {
+  test('gives a session, a user with the default role, audit records and exactly one event', async () => {
     const { instance, application } = await setUp();
     const { clientId } = application;
     const sent = await send(instance, { email: '  Ada@Example.COM ', clientId });
@@ -62,7 +62,7 @@ describe('a sign-in by code', () => {
     expect(shape(known)).toEqual(shape(unknown));
   });
 
-  test('takes a code typed with spaces or hyphens', async () => {
+  test('accepts a code typed with spaces or hyphens', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
@@ -70,7 +70,7 @@ describe('a sign-in by code', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('keeps the code out of the database’s challenge rows and out of the log', async () => {
+  test('keeps the code out of the challenge rows and the log', async () => {
     const { instance, application } = await setUp();
     await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
@@ -82,7 +82,7 @@ describe('a sign-in by code', () => {
 });
 
 describe('a code', () => {
-  test('works once; the second use is told so', async () => {
+  test('works once; its second use is code_consumed', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
@@ -99,7 +99,7 @@ describe('a code', () => {
     expect([late.status, late.json.error]).toEqual([400, 'code_expired']);
   });
 
-  test('is dead after five wrong tries, even for the right code', async () => {
+  test('is exhausted after five wrong tries, even for the right code', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
@@ -122,7 +122,7 @@ describe('a code', () => {
     expect((await verify(instance, second.json.data.challengeId, early)).status).toBe(200);
   });
 
-  test('older than the three newest is dropped', async () => {
+  test('is invalid once three newer ones exist', async () => {
     const { instance, application } = await setUp();
     const { clientId } = application;
     const email = 'ada@example.com';
@@ -136,7 +136,7 @@ describe('a code', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_expired']);
   });
 
-  test('of one application does not serve for another', async () => {
+  test('of one application is refused for another', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const email = 'ada@example.com';
@@ -147,7 +147,7 @@ describe('a code', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
   });
 
-  test('tried fifty times at once gives exactly one session', async () => {
+  test('gives exactly one session to fifty concurrent tries', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
@@ -160,8 +160,8 @@ describe('a code', () => {
   });
 });
 
-describe('limits of codes', () => {
-  test('asked for again within thirty seconds, the live one is given and nothing is mailed', async () => {
+describe('the limits of codes', () => {
+  test('return the active code’s challenge within thirty seconds, without another mail', async () => {
     const { instance, application } = await setUp();
     const body = { email: 'ada@example.com', clientId: application.clientId };
     const first = await send(instance, body);
@@ -171,7 +171,7 @@ describe('limits of codes', () => {
     expect(instance.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual({ n: 1 });
   });
 
-  test.each(['used', 'used up by wrong tries'])('a code that was %s is nothing to wait for', async (how) => {
+  test.each(['used', 'used up by wrong tries'])('do not delay a new code after one that was %s', async (how) => {
     const { instance, application } = await setUp();
     const body = { email: 'ada@example.com', clientId: application.clientId };
     const { challengeId } = (await send(instance, body)).json.data;
@@ -180,12 +180,12 @@ describe('limits of codes', () => {
     else for (let tries = 0; tries < 5; tries += 1) await verify(instance, challengeId, wrong(code));
     instance.clock.advance(SECOND);
     expect((await send(instance, body)).status).toBe(200);
-    // The new one is waited for like any other, and counts like any other.
+    // The new code starts the wait again and counts like any other.
     expect((await send(instance, body)).json.data.sent).toBe(false);
     expect(instance.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual({ n: 2 });
   });
 
-  test('five codes go to one e-mail in fifteen minutes, whatever the application', async () => {
+  test('allow one e-mail address five codes in fifteen minutes, over all applications', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     for (let sent = 0; sent < 5; sent += 1) {
@@ -199,7 +199,7 @@ describe('limits of codes', () => {
     expect((await send(instance, { email: 'ada@example.com', clientId: application.clientId })).status).toBe(200);
   });
 
-  test('twenty codes are asked for by one address, and a restart does not forget them', async () => {
+  test('allow one client address twenty codes, across a restart', async () => {
     const { instance, application } = await setUp();
     const { clientId } = application;
     for (let sent = 0; sent < 20; sent += 1)
@@ -211,7 +211,7 @@ describe('limits of codes', () => {
     expect((await send(restarted, { email: 'late@example.com', clientId })).status).toBe(200);
   });
 
-  test('twenty wrong codes within a day pause the address for an hour, from wherever they came', async () => {
+  test('lock an e-mail address for an hour after twenty wrong codes in a day, from any clients', async () => {
     const { instance, application } = await setUp({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
     const { clientId } = application;
     const email = 'ada@example.com';
@@ -230,13 +230,13 @@ describe('limits of codes', () => {
   });
 });
 
-describe('who may not come in', () => {
-  test('an unknown clientId is not found', async () => {
+describe('admission', () => {
+  test('to an unknown clientId is answered 404', async () => {
     const answer = await send(await createInstance(), { email: 'ada@example.com', clientId: 'cli_nothing' });
     expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
   });
 
-  test('a draft application admits workspace members only', async () => {
+  test('to a draft application is limited to workspace members', async () => {
     const { instance, application } = await setUp();
     await given.application(instance, application.id, { stage: 'draft' });
     const stranger = await instance.trySignIn(application.clientId, 'ada@example.com');
@@ -247,7 +247,7 @@ describe('who may not come in', () => {
     expect((await instance.trySignIn(application.clientId, 'owner@example.com')).status).toBe(200);
   });
 
-  test('an archived application admits nobody, not even with a code sent before', async () => {
+  test('to an archived application is refused, even with a code sent before', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     await given.application(instance, application.id, { archivedAt: 1 });
@@ -257,7 +257,7 @@ describe('who may not come in', () => {
     expect([later.status, later.json.error]).toEqual([403, 'application_archived']);
   });
 
-  test('a closed gate admits members and makes no user of a stranger', async () => {
+  test('through a closed gate is limited to members and creates no user for others', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'member@example.com');
     await given.application(instance, application.id, { signinGate: 'closed' });
@@ -270,7 +270,7 @@ describe('who may not come in', () => {
     expect((await instance.trySignIn(application.clientId, 'member@example.com')).status).toBe(200);
   });
 
-  test('a private beta admits the approved and workspace members, and shows others the waitlist', async () => {
+  test('to a private beta is limited to approved people and workspace members; others see the waitlist', async () => {
     const { instance, application } = await setUp();
     const beta = betaOf(instance, application);
     await beta.setGate('private_beta');
@@ -281,7 +281,7 @@ describe('who may not come in', () => {
     expect([other.status, other.json.error]).toEqual([403, 'waitlist']);
   });
 
-  test('a deleted member and an archived address stay out, and the refusal is on record', async () => {
+  test('is refused to a deleted member and an archived address, with a record', async () => {
     const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'gone@example.com');
     await given.member(instance, application.id, userId, { status: 'deleted' });
@@ -294,7 +294,7 @@ describe('who may not come in', () => {
     expect(instance.auditKinds(application.id).filter((kind) => kind === 'signin.refused')).toHaveLength(2);
   });
 
-  test('a banned member is blocked; one who left is welcomed back with an event', async () => {
+  test('is refused to a banned member; one who left returns with an event', async () => {
     const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     await given.member(instance, application.id, userId, { status: 'banned' });
@@ -311,7 +311,7 @@ describe('who may not come in', () => {
     ]);
   });
 
-  test('the console admits nobody but workspace members', async () => {
+  test('to the console is limited to workspace members', async () => {
     const instance = await createInstance();
     const stranger = await instance.trySignIn('console', 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
@@ -345,7 +345,7 @@ describe('bad input', () => {
     expect([answer.status, answer.json.fields[0].path]).toEqual([400, path]);
   });
 
-  test('an unknown challenge is an invalid code', async () => {
+  test('with an unknown challenge is an invalid code', async () => {
     const answer = await verify(await createInstance(), 'chl_01h455vb4pex5vsknk084sn02q', '123456');
     expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
   });

@@ -1,4 +1,4 @@
-/** What a first sign-in keeps of the browser: the person's language and time zone, until they are changed. */
+/** A first sign-in stores the browser's language and time zone, until they are changed. */
 import { describe, expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
@@ -29,7 +29,7 @@ async function setUp() {
 }
 
 describe('the first sign-in', () => {
-  test('keeps the locale sent with the code before the browser’s, and the browser’s time zone', async () => {
+  test('stores the locale sent with the code rather than the browser’s, and the browser’s time zone', async () => {
     const { signIn, seen } = await setUp();
     const session = await signIn(
       { locale: 'de-at' },
@@ -39,7 +39,7 @@ describe('the first sign-in', () => {
     expect(await seen(session)).toEqual(['de-AT', 'Europe/Vienna']);
   });
 
-  test('keeps the browser’s first language where none was sent, whether or not the product speaks it', async () => {
+  test('stores the browser’s first language if none was sent, supported or not', async () => {
     const { signIn, seen } = await setUp();
     expect(await seen(await signIn({}, {}, { 'accept-language': 'en;q=0.4, *;q=0.9, ja-JP' }))).toEqual([
       'ja-JP',
@@ -50,12 +50,12 @@ describe('the first sign-in', () => {
   test.each([
     ['nothing', {}, {}, {}],
     ['what is no language and no zone', { locale: '!!' }, { timezone: 'Mars/Base' }, { 'accept-language': '§, *' }],
-  ])('with %s leaves English and UTC', async (_, sent, verified, headers) => {
+  ])('with %s stores English and UTC', async (_, sent, verified, headers) => {
     const { signIn, seen } = await setUp();
     expect(await seen(await signIn(sent, verified, headers))).toEqual(['en', 'UTC']);
   });
 
-  test('fills only what an import has left blank', async () => {
+  test('fills only blanks of an import', async () => {
     const { instance, application, signIn, seen } = await setUp();
     await instance.call('POST', `/api/applications/${application.id}/users/bulk`, {
       token: instance.workspaceKey,
@@ -65,7 +65,7 @@ describe('the first sign-in', () => {
     expect(await seen(session)).toEqual(['tr', 'Europe/London']);
   });
 
-  test('is the only one that does: a later one changes nothing, in whichever application', async () => {
+  test('alone stores them: a later one changes nothing, in any application', async () => {
     const { instance, signIn, seen } = await setUp();
     const first = await signIn({ locale: 'de' });
     await as(instance, first)('PATCH', '/profile/identity', { locale: null });
@@ -74,7 +74,7 @@ describe('the first sign-in', () => {
     expect(await seen(later)).toEqual(['en', 'UTC']);
   });
 
-  test('of the owner keeps what the browser said of its reader', async () => {
+  test('of the owner stores the browser’s settings too', async () => {
     const { instance, seen } = await setUp();
     const link = await instance.services.setup.createLink();
     const answer = await instance.call('POST', '/api/setup', {

@@ -1,6 +1,6 @@
 /**
- * What one tenant can make of a session that it was handed: nothing beyond its own applications. Every session token is in
- * the hands of the application it was made for, fresh, and a passkey can be made in software.
+ * A tenant's use of a session that it was handed is limited to its own applications. Every application holds the
+ * fresh session tokens of its people and can make a passkey in software.
  */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
@@ -23,7 +23,7 @@ async function setUp() {
 }
 
 describe('a passkey made with an application’s session', () => {
-  test('opens the applications of that workspace, and neither the console nor another tenant’s', async () => {
+  test('opens the applications of that workspace, neither the console nor another tenant’s', async () => {
     const { instance, application, sibling, tenant, shop } = await setUp();
     const { passkey } = await register(instance, shop.token);
     for (const { clientId } of [application, sibling])
@@ -35,7 +35,7 @@ describe('a passkey made with an application’s session', () => {
     }
   });
 
-  test('is another credential to the authenticator than one made in the console, so that neither replaces the other', async () => {
+  test('has another user handle than one made in the console, so that neither replaces the other', async () => {
     const { instance, shop, console } = await setUp();
     const optionsOf = async (token: string) =>
       (await instance.call('POST', '/api/account/passkeys/options', { token })).json.data.options;
@@ -63,7 +63,7 @@ describe('a passkey made in the console', () => {
   });
 });
 
-test('a last way in to another tenant’s application is not named to this one', async () => {
+test('a refusal for the last sign-in method names no application of another tenant', async () => {
   const { instance, tenant, shop } = await setUp();
   const { json } = await register(instance, shop.token);
   await instance.signIn(tenant.application.clientId, 'owner@example.com');
@@ -72,12 +72,12 @@ test('a last way in to another tenant’s application is not named to this one',
   expect([answer.status, answer.text.includes('Secret')]).toEqual([200, false]);
 });
 
-test('archived while a passkey is being verified, an application stays shut', async () => {
+test('an application archived during the verification of a passkey stays closed', async () => {
   const { instance, application, shop } = await setUp();
   const { passkey } = await register(instance, shop.token);
   const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
   const { usePasskey } = await import('../../support/authenticator.ts');
-  // As soon as the challenge is used up, while the signature is still to be checked; SQL alone gets in between.
+  // A trigger archives it once the challenge is consumed, before the signature is checked.
   instance.sqlite.run(
     `CREATE TRIGGER archiving AFTER UPDATE OF consumed_at ON passkey_challenges
      BEGIN UPDATE applications SET archived_at = 1 WHERE id = '${application.id}'; END`,
@@ -91,7 +91,7 @@ test('archived while a passkey is being verified, an application stays shut', as
 describe('an identity at a provider', () => {
   const MALLORY = { sub: 'mallory', email: 'mallory@example.com' };
 
-  test('that was linked with an application’s session opens that workspace alone', async () => {
+  test('linked with an application’s session opens only that workspace', async () => {
     const scene = await createScene();
     const { instance, application, browser } = scene;
     const { token } = await instance.signIn(application.clientId, 'owner@example.com');
@@ -101,13 +101,13 @@ describe('an identity at a provider', () => {
     expect(landed.headers.get('location')).toEndWith('#linked=provider');
     const signedIn = await scene.signIn(MALLORY);
     expect(signedIn.headers.get('location')).toContain('#token=');
-    // To the console the subject is a stranger with an address of its own.
+    // For the console the subject is an unknown person with another address.
     const query = await scene.begin({ clientId: 'console', returnTo: 'http://localhost:8080/console' });
     const refused = await scene.comeBack(query);
     expect(refused.headers.get('location')).toEndWith('#error=gate_closed');
   });
 
-  test('at an issuer that an application chose does not prove an address to anybody else', async () => {
+  test('at an issuer that an application chose proves an address to nobody else', async () => {
     const scene = await createScene({
       environment: { GATEHOUSE_GOOGLE_ISSUER: '', GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '' },
     });
@@ -125,7 +125,7 @@ describe('an identity at a provider', () => {
     });
   });
 
-  test('cannot be had by a key of one application: another issuer than the operator’s needs the workspace', async () => {
+  test('at an issuer other than the operator’s cannot be configured with an application’s key', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const key = await instance.createKey(application.id);

@@ -9,14 +9,14 @@ import { START } from '../../support/instance.ts';
 import { rows, setUp } from './scene.ts';
 
 describe('the counter', () => {
-  test('keeps what could not be written, and what came meanwhile, for the next time', async () => {
+  test('keeps counts for the next flush if a write fails', async () => {
     const { instance, application } = await setUp();
     const { counts } = instance.services;
     const count = (times: number) => {
       for (let time = 0; time < times; time += 1) counts.noteRefusal(application.id, 'keyPerMinute');
     };
     count(2);
-    // SQL, for a database that takes no counters.
+    // Renames the table in SQL, so that counters cannot be written.
     instance.sqlite.run('ALTER TABLE daily_counts RENAME TO elsewhere');
     const failing = counts.flush();
     count(3);
@@ -30,7 +30,7 @@ describe('the counter', () => {
     expect(rows(instance, application.id)).toEqual({ 'limit_reached keyPerMinute': 9 });
   });
 
-  test('writes very many in slices, all of them, and holds no more than it may', async () => {
+  test('writes very many in batches, without loss, and keeps at most its maximum', async () => {
     const { instance } = await setUp();
     const { counts } = instance.services;
     for (let index = 0; index < 60_000; index += 1) counts.noteRefusal(`app_${index}`, 'keyPerMinute');
@@ -42,7 +42,7 @@ describe('the counter', () => {
     expect(written()).toEqual({ n: 50_001 });
   });
 
-  test('counts nothing of what is done to thousands', async () => {
+  test('does not count audit records of bulk changes', async () => {
     const { instance, application } = await setUp();
     await instance.db.write(SYSTEM_ACTOR, async (unit) => {
       for (let index = 0; index < 3000; index += 1)
@@ -52,7 +52,7 @@ describe('the counter', () => {
     expect(rows(instance, application.id)).toEqual({});
   });
 
-  test('takes each day for itself where the clock goes on before it is written', async () => {
+  test('counts each day separately if the clock advances before a write', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     instance.clock.advance(DAY);
@@ -69,7 +69,7 @@ describe('the counter', () => {
   });
 });
 
-test('a member is noted in one statement, but for the first time on a day', async () => {
+test('noting a member takes one statement, except the first time on a day', async () => {
   const { instance, application } = await setUp();
   const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
   const { id } = (await findMember(instance.db.reader, application.id, userId))!;

@@ -1,4 +1,4 @@
-/** What the tests of statistics share: a shop, and what is said of it once everything was written down. */
+/** Shared by the tests of statistics: a shop, and its statistics once all counts are written. */
 import { createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 
 export async function setUp(options?: InstanceOptions) {
@@ -18,7 +18,7 @@ export async function statsOf(
   return json.data;
 }
 
-/** The counters as they stand, by SQL, since nothing reads them one by one. */
+/** Returns the stored counters by SQL, since no operation reads them individually. */
 export function rows({ sqlite }: Instance, applicationId: string): Record<string, number> {
   const found = sqlite
     .query('SELECT metric, label, sum(count) AS count FROM daily_counts WHERE application_id = ? GROUP BY 1, 2')

@@ -13,7 +13,7 @@ import { rows, setUp, statsOf } from './scene.ts';
 const NOTHING = { count: 0, previous: 0 };
 
 describe('statistics', () => {
-  test('of an application in which nothing happened are zeros, a day each', async () => {
+  test('of an unused application are zeros, one per day', async () => {
     const { stats } = await setUp();
     const { days, ...others } = await stats();
     expect(others).toEqual({
@@ -38,7 +38,7 @@ describe('statistics', () => {
     ]);
   });
 
-  test('stand on their day, beside those of as many days before', async () => {
+  test('are assigned to their day, next to the totals of the previous period', async () => {
     const { instance, application } = await setUp();
     const signIn = (name: string) => instance.signIn(application.clientId, `${name}@example.com`);
     await signIn('ada');
@@ -61,7 +61,7 @@ describe('statistics', () => {
     });
   });
 
-  test.each(['0', '366', 'x', '1.5', ''])('of %p days are refused, naming it', async (days) => {
+  test.each(['0', '366', 'x', '1.5', ''])('for %p days are refused with the field', async (days) => {
     const { instance, application } = await setUp();
     const { status, json } = await instance.call('GET', `/api/applications/${application.id}/stats?days=${days}`, {
       token: instance.workspaceKey,
@@ -69,7 +69,7 @@ describe('statistics', () => {
     expect([status, json.error, json.fields?.[0]?.path]).toEqual([400, 'invalid_request', 'days']);
   });
 
-  test('of a whole year reach two years back', async () => {
+  test('for a whole year include the year before', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     instance.clock.advance(365 * DAY);
@@ -77,7 +77,7 @@ describe('statistics', () => {
     expect([days.length, totals.signIns]).toEqual([365, { count: 0, previous: 1 }]);
   });
 
-  test('are those of the application alone, and out of a stranger’s reach', async () => {
+  test('cover one application and are not found from another workspace', async () => {
     const { instance, application } = await setUp();
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const tenant = await given.tenant(instance);
@@ -91,7 +91,7 @@ describe('statistics', () => {
     expect(status).toBe(404);
   });
 
-  test('outlast a stop and a start, and nothing is counted twice', async () => {
+  test('survive a restart without double counting', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     const again = await instance.restart();
@@ -100,7 +100,7 @@ describe('statistics', () => {
     expect((await statsOf(again, application.id)).totals.signIns).toEqual({ count: 2, previous: 0 });
   });
 
-  test('are written down by the job too', async () => {
+  test('are written by the job too', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     expect(rows(instance, application.id)).toEqual({});
@@ -110,7 +110,7 @@ describe('statistics', () => {
 });
 
 describe('sign-ins', () => {
-  test('are told apart by their method', async () => {
+  test('are counted by method', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
@@ -127,7 +127,7 @@ describe('sign-ins', () => {
     expect([totals.signIns.count, days.at(-1).signIns]).toEqual([4, 4]);
   });
 
-  test('that were refused are told apart by the reason', async () => {
+  test('that are refused are counted by reason', async () => {
     const { instance, application, stats } = await setUp();
     const { clientId, id } = application;
     const { userId } = await instance.signIn(clientId, 'ada@example.com');
@@ -152,7 +152,7 @@ describe('sign-ins', () => {
     expect(totals.refusals).toEqual({ count: 6, previous: 0 });
   });
 
-  test('put no words of others into the counters', async () => {
+  test('count unknown reasons as other, so that no outside text becomes a counter', async () => {
     const { instance, application, stats } = await setUp();
     await instance.db.write(SYSTEM_ACTOR, async (unit) => {
       for (const reason of ['<script>', 'toString', null])
@@ -166,7 +166,7 @@ describe('sign-ins', () => {
     expect((await stats()).refusalsByReason).toEqual([{ reason: 'other', count: 3 }]);
   });
 
-  test('of a change that is rolled back are not counted', async () => {
+  test('of a rolled-back change are not counted', async () => {
     const { instance, application, stats } = await setUp();
     const attempt = instance.db.write(SYSTEM_ACTOR, async (unit) => {
       await recordAudit(unit, { kind: 'signin.succeeded', applicationId: application.id, detail: { method: 'otp' } });
@@ -178,7 +178,7 @@ describe('sign-ins', () => {
   });
 });
 
-/** The counts of now: of the running day, week and month, each with the one before. */
+/** The active users of the current day, week and month, each with the previous one. */
 async function active(instance: Instance, id: string): Promise<Record<string, [number, number]>> {
   const { activeUsers } = await statsOf(instance, id);
   const both = ({ count, previous }: { count: number; previous: number }): [number, number] => [count, previous];
@@ -186,10 +186,10 @@ async function active(instance: Instance, id: string): Promise<Record<string, [n
 }
 
 describe('active users', () => {
-  test('are counted once a day, a week from Monday and a month, however often they come', async () => {
+  test('are counted once per day, week from Monday, and month, however often they come', async () => {
     const { instance, application } = await setUp();
     const { clientId, id } = application;
-    // A Monday, the second of March.
+    // A Monday, 2 March.
     const { token } = await instance.signIn(clientId, 'ada@example.com');
     await instance.signIn(clientId, 'bob@example.com');
     await instance.signIn(clientId, 'bob@example.com');
@@ -211,7 +211,7 @@ describe('active users', () => {
     instance.clock.advance(DAY);
     await use();
     expect(await active(instance, id)).toEqual({ day: [1, 1], week: [1, 2], month: [2, 0] });
-    // The last of March is a Tuesday, and the first of April of the same week.
+    // 31 March is a Tuesday; 1 April is in the same week.
     instance.clock.advance(22 * DAY);
     await instance.signIn(clientId, 'cleo@example.com');
     const later = await instance.signIn(clientId, 'ada@example.com');
@@ -221,12 +221,12 @@ describe('active users', () => {
     expect(await active(instance, id)).toEqual({ day: [1, 2], week: [2, 0], month: [1, 3] });
   });
 
-  test('who come before midnight and after it, within a minute, are counted for both days', async () => {
+  test('before and after midnight, within a minute, are counted for both days', async () => {
     const { instance, application } = await setUp();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     instance.clock.advance(DAY + 12 * HOUR - 10_000);
     const use = () => instance.call('POST', '/api/v1/session', { token });
-    // Nothing is written down between the two.
+    // Nothing is written between the two.
     await use();
     instance.clock.advance(20_000);
     await use();
@@ -234,7 +234,7 @@ describe('active users', () => {
     expect(days.map((day: { activeUsers: number }) => day.activeUsers)).toEqual([1, 1, 1]);
   });
 
-  test('are people: what a key does counts nobody', async () => {
+  test('are people: calls with a key count nobody', async () => {
     const { instance, application } = await setUp();
     const { token } = await instance.createKey(application.id);
     await instance.call('GET', `/api/applications/${application.id}/users`, { token });
@@ -242,7 +242,7 @@ describe('active users', () => {
     expect((await statsOf(instance, application.id)).users).toEqual({ total: 0 });
   });
 
-  test('are new on the day they come, also those who were imported before', async () => {
+  test('are new on the day they first come, even if they were imported before', async () => {
     const { instance, application } = await setUp();
     const manage = managing(instance, application);
     const [userId] = await people(manage, 'ada@example.com', 'bob@example.com');
@@ -260,7 +260,7 @@ describe('active users', () => {
 });
 
 describe('webhooks', () => {
-  test('are counted by endpoint: what it took, and each attempt that it did not', async () => {
+  test('are counted by endpoint: deliveries, and failed attempts', async () => {
     const scene = await webhooks.setUp();
     const { instance, application, api } = scene;
     const good = await webhooks.subscribe(scene);
@@ -290,7 +290,7 @@ describe('webhooks', () => {
 });
 
 describe('limits', () => {
-  test('of keys, sessions and codes are counted where they refuse', async () => {
+  test('of keys, sessions and codes are counted when they refuse', async () => {
     const { instance, application, stats } = await setUp({
       environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2', GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1' },
     });
@@ -314,7 +314,7 @@ describe('limits', () => {
     ]);
   });
 
-  test('are not counted for calls that were let through, nor for keys of the workspace', async () => {
+  test('are not counted for accepted calls or for keys of the workspace', async () => {
     const { instance, application, stats } = await setUp();
     const { token } = await given.workspaceKey(instance, { rateLimits: { perMinute: 1, perDay: 10 } });
     for (let calls = 0; calls < 2; calls += 1)

@@ -12,7 +12,7 @@ async function apply(sqlite: SqliteDatabase, names: readonly string[]): Promise<
   for (const name of names) sqlite.run(await Bun.file(join(folder, name)).text());
 }
 
-test('an upgrade counts what the records and memberships of before tell', async () => {
+test('an upgrade counts from existing records and memberships', async () => {
   const sqlite = new SqliteDatabase(':memory:', { strict: true });
   const own = migrations.findIndex((name) => name.endsWith('_console.sql'));
   await apply(sqlite, migrations.slice(0, own));

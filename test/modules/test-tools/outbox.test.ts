@@ -1,4 +1,4 @@
-/** The captured mail of an ephemeral instance, page by page. */
+/** Pages of captured mail in an ephemeral instance. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
@@ -33,14 +33,14 @@ async function withMails(count: number) {
 }
 
 describe('the outbox of an ephemeral instance', () => {
-  test('has more than one page holds, all of it and each once', async () => {
+  test('lists more than a page completely and without repeats', async () => {
     const { read } = await withMails(2003);
     const pages = await read('');
     expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 3]);
     expect(pages.flat()).toEqual(Array.from({ length: 2003 }, (_, index) => String(2002 - index)));
   });
 
-  test('goes on for one recipient, in pages as small as asked for', async () => {
+  test('filters by recipient, with pages of the requested size', async () => {
     const { read } = await withMails(9);
     expect(await read('to=p1@example.com&limit=2')).toEqual([
       ['7', '5'],

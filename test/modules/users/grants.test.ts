@@ -21,7 +21,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     return { instance, application, manage, userId: userId!, set };
   }
 
-  test('takes them under the name of their kind as well, and names the field that was meant', async () => {
+  test('accepts them under the name of their kind too, and names that field in errors', async () => {
     const { manage, userId, set } = await setUp();
     const put = (body: unknown) => manage('PUT', `/users/${userId}/${kind}`, { body });
     expect((await put({ [kind]: ['b', 'a'] })).json.data.slugs).toEqual(['a', 'b']);
@@ -48,7 +48,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     return [...event('added', added), ...event('removed', removed)];
   }
 
-  test('replaces what they hold; additions and removals are told apart, with the full set', async () => {
+  test('replaces the current set; the event lists additions, removals and the full set', async () => {
     const { instance, application, manage, userId, set } = await setUp();
     const steps: [slugs: string[], added: string[], removed: string[]][] = [
       [['b', 'a'], ['a', 'b'], []],
@@ -73,7 +73,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     }
   });
 
-  test('writes nothing where nothing changes, whatever order or repetition the slugs come in', async () => {
+  test('writes nothing without a difference, even if slugs are reordered or repeated', async () => {
     const { instance, set } = await setUp();
     await set(['a', 'b']);
     instance.clock.advance(MINUTE);
@@ -87,7 +87,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('notes the time of the change for this kind alone', async () => {
+  test('records the time of the change for this kind only', async () => {
     const { instance, userId, set } = await setUp();
     instance.clock.advance(MINUTE);
     await set(['a']);
@@ -96,7 +96,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     expect(row).toMatchObject({ ...times, [column]: START + MINUTE });
   });
 
-  test('names each slug that does not exist by its place and changes nothing', async () => {
+  test('reports each unknown slug by its index and changes nothing', async () => {
     const { instance, manage, set } = await setUp();
     const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     await other('POST', `/${kind}`, { body: { slug: 'foreign' } });
@@ -118,7 +118,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     [{ slugs: Array(201).fill('a') }, 'slugs'],
     [{ slugs: ['a'], colour: 'red' }, 'colour'],
     [undefined, 'body'],
-  ])('refuses a bad body, naming what is wrong', async (body, path) => {
+  ])('refuses a bad body with the field that is wrong', async (body, path) => {
     const { instance, manage, userId } = await setUp();
     const rows = await tables(instance);
     const answer = await manage('PUT', `/users/${userId}/${kind}`, { body });
@@ -126,7 +126,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('leaves the other kinds and the other people alone', async () => {
+  test('does not affect other kinds or other people', async () => {
     const { manage, userId, set } = await setUp();
     const [bob] = await people(manage, 'bob@example.com');
     await manage('PUT', `/users/${bob}/${kind}`, { body: { slugs: ['a', 'b'] } });

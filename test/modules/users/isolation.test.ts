@@ -15,7 +15,7 @@ const ROUTES: [method: string, path: string, body?: unknown][] = [
   ['DELETE', '/sessions/SESSION'],
 ];
 
-/** Two applications of one workspace; the victim is in theirs alone. */
+/** Two applications of one workspace; the victim is a member of only one. */
 async function setUp() {
   const instance = await createInstance();
   const mine = await instance.createApplication({ name: 'Mine' });
@@ -28,7 +28,7 @@ async function setUp() {
 }
 
 describe.each(ROUTES)('%s /users/{userId}%s', (method, tail, body) => {
-  test('of another application’s user is not found, in the same words as of nobody, whatever the key', async () => {
+  test('answers another application’s user like an unknown one, for any key', async () => {
     const { instance, mine, victim, sessionId, key } = await setUp();
     const manage = managing(instance, mine);
     const path = (userId: string) => `/users/${userId}${tail.replace('SESSION', sessionId)}`;
@@ -42,7 +42,7 @@ describe.each(ROUTES)('%s /users/{userId}%s', (method, tail, body) => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('is not found under an application out of the key’s reach, even for a user both have', async () => {
+  test('answers 404 for an application beyond the key’s reach, even for a user of both', async () => {
     const { instance, theirs, victim, own, sessionId, key } = await setUp();
     const manage = managing(instance, theirs);
     const nowhere = managing(instance, { id: 'app_01h455vb4pex5vsknk084sn02q' });

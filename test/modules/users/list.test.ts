@@ -52,7 +52,7 @@ describe('the list of users', () => {
     expect(json).toEqual({ success: true, data: { items: [], nextCursor: null } });
   });
 
-  test('begins with who was seen last, and a verification counts as being seen once it has been written down', async () => {
+  test('begins with the user last seen; a verification counts once it is written', async () => {
     const { instance, application, manage } = await setUp();
     const signedIn = [];
     for (const name of ['ada', 'bob', 'cleo']) {
@@ -69,7 +69,7 @@ describe('the list of users', () => {
     expect((await manage('GET', '/users')).json.data.items[0].lastSeenAt).toBe(isoTime(START + 3 * MINUTE));
   });
 
-  test('goes on page by page without skipping or repeating anyone while people join, at the same instant or later', async () => {
+  test('pages without skipping or repeating anyone while people join, at the same instant or later', async () => {
     const { instance, manage } = await setUp();
     const first = await people(manage, ...Array.from({ length: 5 }, (_, index) => `early${index}@example.com`));
     instance.clock.advance(MINUTE);
@@ -86,21 +86,21 @@ describe('the list of users', () => {
     expect(found.slice(0, -1).every((items) => items.length === 2)).toBe(true);
   });
 
-  test('a page that is exactly full has a next one only where there is more', async () => {
+  test('gives an exactly full page a next cursor only if there is more', async () => {
     const { manage } = await setUp();
     await people(manage, 'ada@example.com', 'bob@example.com');
     expect((await manage('GET', '/users?limit=2')).json.data.nextCursor).toBeNull();
     expect((await manage('GET', '/users?limit=1')).json.data.nextCursor).toBeString();
   });
 
-  test('gives exactly the fields of an entry, and profiles only when they are asked for', async () => {
+  test('has exactly the fields of an entry, and profiles only on request', async () => {
     const { manage } = await setUp();
     await manage('POST', '/users/bulk', { body: { users: [ADA] } });
     expect((await manage('GET', '/users')).json.data.items).toEqual([ENTRY]);
     expect((await manage('GET', '/users?include=profile')).json.data.items).toEqual([{ ...ENTRY, profile: PROFILE }]);
   });
 
-  test('gives no profile to read access, which is refused as such', async () => {
+  test('refuses profiles to read access', async () => {
     const { instance, application, manage } = await setUp();
     await manage('POST', '/users/bulk', { body: { users: [ADA] } });
     const { token } = await instance.createKey(application.id, { access: 'read' });
@@ -112,7 +112,7 @@ describe('the list of users', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('leaves out the principals of keys, which can still be read by their id', async () => {
+  test('omits the principals of keys, which can still be read by id', async () => {
     const { instance, application, manage } = await setUp();
     await people(manage, 'ada@example.com');
     const { id } = await instance.createKey(application.id, { name: 'backend', roles: ['developer'] });
@@ -136,7 +136,7 @@ describe('the list of users', () => {
     expect((await manage('GET', `/users/${ada.userId}`)).json.data.apiKey).toBeUndefined();
   });
 
-  test('holds nobody of another application', async () => {
+  test('contains nobody of another application', async () => {
     const { instance, manage } = await setUp();
     const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     const [ada] = await people(manage, 'ada@example.com', 'both@example.com');
@@ -159,7 +159,7 @@ describe('the list of users', () => {
     ['limit=x', 'limit'],
     ['include=addresses', 'include'],
     ['include=', 'include'],
-  ])('refuses %s, naming it', async (query, path) => {
+  ])('refuses %s with its field', async (query, path) => {
     const answer = await (await setUp()).manage('GET', `/users?${query}`);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
   });
@@ -188,7 +188,7 @@ describe('one user', () => {
   });
 });
 
-test('a page of very many with their profiles takes as few statements as one of two', async () => {
+test('a page of many users with profiles takes as many statements as a page of two', async () => {
   const { instance, application, manage } = await setUp();
   await manage('POST', '/scopes', { body: { slug: 'read' } });
   const row = (index: number) => ({ ...ADA, email: `person${index}@example.com`, scopeSlugs: ['read'] });

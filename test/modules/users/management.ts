@@ -1,23 +1,23 @@
-/** What the suites of the management API share: calls on one application, and the proof of what a call wrote. */
+/** Shared by the tests of the management API: calls on one application, and a check of what a call wrote. */
 import { encodeCursor } from '../../../src/db/page.ts';
 import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
 import { dumpTables } from '../../support/stored.ts';
 
 export type Manage = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
-/** Calls below an application's address, with the workspace key unless another token is given. */
+/** Calls paths below an application's, with the workspace key unless another token is given. */
 export function managing(instance: Instance, { id }: { id: string }): Manage {
   return (method, path, options) =>
     instance.call(method, `/api/applications/${id}${path}`, { token: instance.workspaceKey, ...options });
 }
 
-/** Every row that matters, once the mail that was queued has gone out: equal before and after means nothing changed. */
+/** Returns every relevant row once queued mail is sent: equal before and after means nothing changed. */
 export async function tables(instance: Instance): Promise<Record<string, unknown[]>> {
   await instance.services.mail.runOnce();
   return dumpTables(instance);
 }
 
-/** The events and audit kinds an application has been given since now. */
+/** Collects the events and audit kinds of an application from now on. */
 export function watch(instance: Instance, { id }: { id: string }) {
   const events = instance.events(id).length;
   const kinds = instance.auditKinds(id).length;
@@ -27,13 +27,13 @@ export function watch(instance: Instance, { id }: { id: string }) {
   };
 }
 
-/** The newest audit record of a kind. */
+/** Returns the newest audit record of a kind. */
 export function lastAudit(instance: Instance, kind: string): Record<string, unknown> {
   const row = instance.sqlite.query('SELECT * FROM audit_records WHERE kind = ? ORDER BY rowid DESC').get(kind);
   return row as Record<string, unknown>;
 }
 
-/** An error body without its request id, to compare the refusals of two calls. */
+/** Returns an error body without its request id, to compare the refusals of two calls. */
 export function refusal({ status, json }: Answer) {
   const { requestId, ...body } = json;
   return { status, body, isTraceable: typeof requestId === 'string' };
@@ -63,9 +63,9 @@ export async function pages<Item>(
   return found;
 }
 
-/** What no list takes as its cursor. */
+/** Cursors that every list refuses. */
 export const BAD_CURSORS = [
-  // A good one with something behind it.
+  // A valid cursor with trailing characters.
   `${encodeCursor([1, 'usr_1'])}%25%25`,
   `${encodeCursor(['usr_1'])}!`,
   `${encodeCursor(['usr_1'])}=`,

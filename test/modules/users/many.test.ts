@@ -24,7 +24,7 @@ interface Person {
 }
 
 describe('an action on many users', () => {
-  test('does to each what the call for one does, with its events and its record, in the order given', async () => {
+  test('has the effect, events and records of single calls, in the given order', async () => {
     const { instance, application, manage, act, ada, bea, cleo } = await setUp();
     await manage('POST', `/users/${bea.userId}/ban`);
     await manage('POST', `/users/${cleo.userId}/delete`);
@@ -56,7 +56,7 @@ describe('an action on many users', () => {
     expect([verdict.status, verdict.json.error]).toEqual([403, 'membership_blocked']);
   });
 
-  test('sent again changes nothing', async () => {
+  test('repeated changes nothing', async () => {
     const { instance, act, ada, bea } = await setUp();
     const body = { action: 'pause', userIds: [ada.userId, bea.userId] };
     await act(body);
@@ -71,7 +71,7 @@ describe('an action on many users', () => {
     ['ban', 'banned', 'unban', 'active'],
     ['pause', 'paused', 'resume', 'active'],
     ['delete', 'deleted', 'restore', 'active'],
-  ])('%s makes them %s, and %s %s again', async (there, state, back, before) => {
+  ])('by %s makes them %s, and %s makes them %s again', async (there, state, back, before) => {
     const { act, ada, bea } = await setUp();
     const userIds = [ada.userId, bea.userId];
     const statuses = async (action: string) =>
@@ -82,7 +82,7 @@ describe('an action on many users', () => {
     ]);
   });
 
-  test('reaches two hundred, over several changes, and none of another application', async () => {
+  test('reaches 200 users in several changes, and none of another application', async () => {
     const { instance, application, manage, act } = await setUp();
     const emails = Array.from({ length: 199 }, (_, index) => `p${index}@example.com`);
     const userIds = await people(manage, ...emails);
@@ -95,7 +95,7 @@ describe('an action on many users', () => {
     expect(instance.auditKinds(other.id)).not.toContain('user.banned');
   });
 
-  test('keeps out people who were imported and never came, a ban included', async () => {
+  test('keeps out imported people who never came, and remembers a ban', async () => {
     const { instance, application, manage, act } = await setUp();
     const [first, banned] = await people(manage, 'first@example.com', 'banned@example.com');
     await act({ action: 'ban', userIds: [banned] });
@@ -117,7 +117,7 @@ describe('an action on many users', () => {
     ['another action', { action: 'promote' }, 'action'],
     ['a long reason', { reason: 'x'.repeat(501) }, 'reason'],
     ['an unknown field', { all: true }, 'all'],
-  ])('is refused with %s, and nothing is done', async (_, part, path) => {
+  ])('with %s is refused and changes nothing', async (_, part, path) => {
     const { instance, act, ada } = await setUp();
     const rows = await tables(instance);
     const { status, json } = await act({ action: 'ban', userIds: [ada.userId], ...part });
@@ -125,7 +125,7 @@ describe('an action on many users', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('stops at the first change after its caller has lost the right', async () => {
+  test('stops at the first change after its caller has lost access', async () => {
     const { instance, manage, ada, bea } = await setUp();
     const emails = Array.from({ length: 60 }, (_, index) => `p${index}@example.com`);
     const userIds = await people(manage, ...emails);
@@ -144,7 +144,7 @@ describe('an action on many users', () => {
 });
 
 describe('grants of many users', () => {
-  test('are given and taken away, and what is not named stays', async () => {
+  test('are added and removed; unnamed grants stay', async () => {
     const { instance, application, manage, grant, ada, bea } = await setUp();
     for (const slug of ['editor', 'author', 'guest']) await given.grant(instance, 'roles', application.id, slug);
     await given.grant(instance, 'scopes', application.id, 'read');
@@ -177,7 +177,7 @@ describe('grants of many users', () => {
     expect((await manage('GET', `/users/${ada.userId}`)).json.data.roles).toEqual(['author', 'editor', 'user']);
   });
 
-  test('sent again change nothing', async () => {
+  test('repeated change nothing', async () => {
     const { instance, application, grant, ada, bea } = await setUp();
     await given.grant(instance, 'memberships', application.id, 'pro');
     const body = { userIds: [ada.userId, bea.userId], memberships: { add: ['pro'] } };
@@ -195,7 +195,7 @@ describe('grants of many users', () => {
     ['one to be taken away that does not exist', { scopes: { remove: ['nobody'] } }, 'scopes.remove.0'],
     ['one both ways', { roles: { add: ['editor'], remove: ['editor'] } }, 'roles.remove.0'],
     ['another kind', { rights: { add: ['editor'] } }, 'rights'],
-  ])('are refused with %s, naming it, and nothing is done', async (_, part, path) => {
+  ])('with %s are refused with the field, and nothing changes', async (_, part, path) => {
     const { instance, application, grant, ada } = await setUp();
     await given.grant(instance, 'roles', application.id, 'editor');
     const rows = await tables(instance);
@@ -211,7 +211,7 @@ describe('grants of many users', () => {
 
 describe('the list in the order of joining', () => {
   test.each(['', '&status=active', '&q=example'])(
-    'gives everybody once, though they are seen while it is read%s',
+    'lists everybody once, although they are seen while it is read%s',
     async (query) => {
       const { instance, application, manage, ada, bea, cleo } = await setUp();
       const rest = await people(manage, 'dan@example.com', 'eve@example.com');
@@ -232,7 +232,7 @@ describe('the list in the order of joining', () => {
   );
 });
 
-test('the more is given to each, the fewer users a change has: others wait for none of them long', async () => {
+test('one change covers fewer users the more grants each gets, so that other changes wait briefly', async () => {
   const { instance, application, manage, ada, bea, cleo } = await setUp();
   const slugs = Array.from({ length: 60 }, (_, index) => `role-${index}`);
   for (const slug of slugs) await manage('POST', '/roles', { body: { slug } });

@@ -1,4 +1,4 @@
-/** Users found by a piece of what they are called, by state and by what they hold. */
+/** Users found by part of a name or address, by status, and by their grants. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -25,7 +25,7 @@ async function setUp() {
 }
 
 describe('a search of users', () => {
-  test('finds a piece of the e-mail, the name or the username in any case and script', async () => {
+  test('finds part of the e-mail, the name or the username in any case and script', async () => {
     const { instance, find, join } = await setUp();
     const ada = await join('ada', { givenName: 'Ada', familyName: 'Lovelace' });
     await as(instance, ada)('PATCH', '/username', { username: 'countess' });
@@ -40,7 +40,7 @@ describe('a search of users', () => {
     for (const nothing of ['q=%25', 'q=_', 'q=nobody', 'q=%27%20OR%201%3D1']) expect(await find(nothing)).toEqual([]);
   });
 
-  test('finds by name for full access alone: a name could be guessed letter by letter', async () => {
+  test('finds by name only for full access, since a name could be guessed letter by letter', async () => {
     const { instance, application, manage, join } = await setUp();
     await join('ada', { givenName: 'Ada', familyName: 'Lovelace' });
     const eve = await join('eve');
@@ -67,7 +67,7 @@ describe('a search of users', () => {
     expect(items).toHaveLength(3);
   });
 
-  test('narrows by state, role and membership, and by all of them together', async () => {
+  test('filters by status, role and membership, and by all of them together', async () => {
     const { manage, find, join } = await setUp();
     const [ada, bob] = [await join('ada'), await join('bob')];
     await join('cleo');
@@ -84,7 +84,7 @@ describe('a search of users', () => {
     expect((await manage('GET', '/users?status=asleep')).json.fields[0].path).toBe('status');
   });
 
-  test('finds who was imported by what was imported, and by nothing else of the person', async () => {
+  test('finds imported people by their imported data only', async () => {
     const { instance, manage, find } = await setUp();
     const home = await given.tenant(instance, 'Home');
     const ada = await instance.signIn(home.application.clientId, 'ada@example.com');
@@ -106,7 +106,7 @@ describe('a search of users', () => {
     for (const query of ['q=secret', 'q=moved']) expect(await find(query)).toEqual([]);
   });
 
-  test('never finds keys, nor anybody of another application', async () => {
+  test('never finds keys or people of another application', async () => {
     const { instance, application, find } = await setUp();
     await instance.createKey(application.id);
     const other = await instance.createApplication({ name: 'Other' });
@@ -114,7 +114,7 @@ describe('a search of users', () => {
     for (const query of ['q=invalid', 'q=key', 'q=eve', 'status=active']) expect(await find(query)).toEqual([]);
   });
 
-  test('goes on page by page over all that match, with the profile where it is asked for', async () => {
+  test('pages over all matches, with profiles on request', async () => {
     const { manage, join } = await setUp();
     for (const name of ['ada', 'bob', 'adam', 'adele', 'eve', 'nada']) await join(name);
     const found = await pages<{ email: string; profile: object }>(manage, '/users?q=AD&limit=2&include=profile');

@@ -28,7 +28,7 @@ async function setUp(count = 1) {
 }
 
 describe('the sessions of a user', () => {
-  test('are listed while they are open, newest first, without a trace of their tokens', async () => {
+  test('are listed while they are open, newest first, without any part of their tokens', async () => {
     const { instance, manage, tokens, path } = await setUp(3);
     const answer = await manage('GET', path);
     expect(answer.json.data.nextCursor).toBeNull();
@@ -46,13 +46,13 @@ describe('the sessions of a user', () => {
     for (const token of tokens) expect(answer.text).not.toContain(token);
   });
 
-  test('are listed to read access as well', async () => {
+  test('are listed for read access as well', async () => {
     const { instance, application, manage, path } = await setUp();
     const { token } = await instance.createKey(application.id, { access: 'read' });
     expect((await manage('GET', path, { token })).json.data.items).toHaveLength(1);
   });
 
-  test('that have ended are not listed: signed out, revoked or expired', async () => {
+  test('are not listed after their end: signed out, revoked or expired', async () => {
     const { instance, manage, tokens, path, list } = await setUp(3);
     await instance.call('DELETE', '/api/v1/session', { token: tokens[2] });
     expect(await list()).toHaveLength(2);
@@ -64,7 +64,7 @@ describe('the sessions of a user', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('are paged without skipping or repeating one while others are opened', async () => {
+  test('page without skipping or repeating one while others are opened', async () => {
     const { manage, signIn, path, list } = await setUp(4);
     const all = await list();
     const found = await pages<{ id: string }>(manage, `${path}?limit=1`, async (page) => {
@@ -81,7 +81,7 @@ describe('the sessions of a user', () => {
 });
 
 describe('revoking', () => {
-  test('one session ends it at once, with its event and audit record, and leaves the others', async () => {
+  test('one session ends it at once, with its event and audit record, and keeps the others', async () => {
     const { instance, application, manage, tokens, userId, path, list, verify } = await setUp(2);
     const [newest] = await list();
     const before = watch(instance, application);
@@ -102,7 +102,7 @@ describe('revoking', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('all of them ends each with an event, under one audit record, and leaves other people alone', async () => {
+  test('all sessions ends each with an event, under one audit record, and affects nobody else', async () => {
     const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp(3);
     const bob = await signIn('bob@example.com');
     const ids = (await list()).map(({ id }) => id);
@@ -122,7 +122,7 @@ describe('revoking', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('very many end at once, each told once in time, and none that is opened meanwhile', async () => {
+  test('very many ends all at once, reports each once in time, and keeps sessions opened meanwhile', async () => {
     const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp();
     const more = (await given.sessions(instance, application, userId, 250)).map(({ token }) => token);
     const before = watch(instance, application);
@@ -143,14 +143,14 @@ describe('revoking', () => {
     expect(before.kinds().filter((kind) => kind === 'session.revoked')).toHaveLength(1);
   });
 
-  test('leaves the person a member who can sign in again', async () => {
+  test('keeps the person a member who can sign in again', async () => {
     const { manage, signIn, userId, path, verify } = await setUp();
     await manage('DELETE', path);
     expect((await manage('GET', `/users/${userId}`)).json.data.status).toBe('active');
     expect(await verify((await signIn('ada@example.com')).token)).toBe('ok');
   });
 
-  test('a session by way of somebody else is not found, just as one that never was', async () => {
+  test('another person’s session is not found, like one that never existed', async () => {
     const { instance, manage, signIn, path, list, verify } = await setUp();
     const bob = await signIn('bob@example.com');
     const [own] = await list();

@@ -6,7 +6,7 @@ import { lastAudit, managing, people, tables, watch } from './management.ts';
 const STATES = ['active', 'banned', 'paused', 'inactivated', 'left', 'deleted'] as const;
 type State = (typeof STATES)[number];
 
-/** Where an action leads from each state; a repeat leads to where one is, and null is refused. */
+/** The target of an action in each state; a repeat keeps the state, and null is refused. */
 const TRANSITIONS: Record<string, { event: string; leadsTo: Record<State, State | null> }> = {
   ban: {
     event: 'user.banned',
@@ -64,7 +64,7 @@ async function setUp() {
 const BY_ADMIN = { banned: 'ban', paused: 'pause', deleted: 'delete' } as const;
 const BY_THEMSELVES = { inactivated: 'inactivate', left: 'leave' } as const;
 
-/** Brings a membership into a state as the world does. */
+/** Brings a membership into a state through regular calls. */
 async function bring({ instance, act, ada }: Awaited<ReturnType<typeof setUp>>, state: State): Promise<void> {
   if (state === 'active') return;
   const { status } =
@@ -76,7 +76,7 @@ async function bring({ instance, act, ada }: Awaited<ReturnType<typeof setUp>>, 
 
 const session = (instance: Instance, token: string) => instance.call('POST', '/api/v1/session', { token });
 
-describe.each(CASES)('to $action who is $state', ({ action, event, state, target }) => {
+describe.each(CASES)('the action $action on a member in state $state', ({ action, event, state, target }) => {
   if (target === null)
     test('is refused and changes nothing', async () => {
       const scene = await setUp();
@@ -89,7 +89,7 @@ describe.each(CASES)('to $action who is $state', ({ action, event, state, target
       expect(await tables(instance)).toEqual(rows);
     });
   else if (target === state)
-    test('is answered with the user as they are and changes nothing', async () => {
+    test('answers with the unchanged user', async () => {
       const scene = await setUp();
       const { instance, act } = scene;
       await bring(scene, state);
@@ -119,7 +119,7 @@ describe.each(CASES)('to $action who is $state', ({ action, event, state, target
 
 describe('an action on a user', () => {
   test.each(['ban', 'pause', 'delete'])(
-    '%s ends every session at once, each with its event before its own',
+    'by %s ends every session at once, each with its event before the action’s own',
     async (action) => {
       const { instance, application, act, ada, clientId } = await setUp();
       instance.clock.advance(MINUTE);
@@ -151,7 +151,7 @@ describe('an action on a user', () => {
     ['ban', 'unban'],
     ['pause', 'resume'],
     ['delete', 'restore'],
-  ])('%s and then %s lets them sign in again but brings no old session back', async (away, back) => {
+  ])('by %s, then %s, allows new sign-ins and revives no session', async (away, back) => {
     const { instance, act, ada, clientId } = await setUp();
     await act(away);
     instance.clock.advance(MINUTE);
@@ -163,7 +163,7 @@ describe('an action on a user', () => {
   });
 
   test.each(['banned', 'paused', 'inactivated', 'left'] as const)(
-    'restore gives back that they were %s before the deletion, and why',
+    'to restore returns a member who was %s to that state with its reason',
     async (state) => {
       const scene = await setUp();
       const { instance, application, act, ada, manage, clientId } = scene;
@@ -192,7 +192,7 @@ describe('an action on a user', () => {
     ['ban', 'membership_blocked'],
     ['pause', 'membership_blocked'],
     ['delete', 'user_deleted'],
-  ])('%s refuses their sign-in as %s, even with a code sent before', async (action, error) => {
+  ])('by %s refuses their sign-in as %s, even with a code sent before', async (action, error) => {
     const { instance, application, act, clientId } = await setUp();
     instance.clock.advance(MINUTE);
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com', clientId } });
@@ -208,7 +208,7 @@ describe('an action on a user', () => {
     expect(before.events()).toEqual([]);
   });
 
-  test('reaches no further than its application', async () => {
+  test('is limited to its application', async () => {
     const { instance, act } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
@@ -220,7 +220,7 @@ describe('an action on a user', () => {
     expect(before.events().map(({ type }) => type)).toEqual(['user.signed_in']);
   });
 
-  test('blocks the principal of a key like anyone, and lets it back', async () => {
+  test('blocks the principal of a key like any user, and unblocks it', async () => {
     const { instance, application, manage } = await setUp();
     const { token } = await instance.createKey(application.id);
     const { userId } = (await manage('GET', '/api-keys')).json.data.items[0];
@@ -233,7 +233,7 @@ describe('an action on a user', () => {
     expect(await works()).toBe(200);
   });
 
-  test('is recorded with who did it, whom it is about and the request', async () => {
+  test('is recorded with its actor, its target and the request', async () => {
     const { instance, application, manage, act, ada } = await setUp();
     const banned = await act('ban', { reason: 'spam' });
     expect(lastAudit(instance, 'user.banned')).toMatchObject({
@@ -281,7 +281,7 @@ describe('an action on a user', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('made fifty times at once happens once', async () => {
+  test('takes effect once out of fifty concurrent calls', async () => {
     const { instance, application, act } = await setUp();
     const before = watch(instance, application);
     const answers = await Promise.all(Array.from({ length: 50 }, () => act('ban')));
@@ -290,7 +290,7 @@ describe('an action on a user', () => {
     expect(before.kinds()).toEqual(['user.banned']);
   });
 
-  test('on somebody who has never signed in works without a session to end', async () => {
+  test('works on a person who has never signed in and has no sessions', async () => {
     const { instance, application, manage } = await setUp();
     const [bob] = await people(manage, 'bob@example.com');
     const before = watch(instance, application);

@@ -20,7 +20,7 @@ const remove = (instance: Instance, token: string, { memberId }: Person) =>
   instance.call('DELETE', `${MEMBERS}/${memberId}`, { token });
 
 describe('an invitation', () => {
-  test('makes a member, tells them by mail where to sign in, and they can', async () => {
+  test('makes a member and mails them where to sign in, and they can', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://id.example.com' } });
     const before = auditsOf(instance).length;
     const answer = await invite(instance, '  Ada@Example.com ', 'admin');
@@ -57,14 +57,14 @@ describe('an invitation', () => {
     expect((await instance.call('GET', '/api/workspace', { token })).json.data.id).toBe(instance.workspaceId);
   });
 
-  test('leads to a page that signs in to the console', async () => {
+  test('links to a page that signs in to the console', async () => {
     const { app } = await createInstance();
     const page = await app.fetch(new Request('http://localhost/sign-in'));
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('&quot;clientId&quot;:&quot;console&quot;'.replaceAll('&quot;', '"'));
   });
 
-  test('sent again changes nothing and mails nobody', async () => {
+  test('repeated changes nothing and sends no mail', async () => {
     const instance = await createInstance();
     const first = await invite(instance, 'ada@example.com', 'member');
     await instance.services.mail.runOnce();
@@ -77,7 +77,7 @@ describe('an invitation', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('with another role is a conflict, and the role stays', async () => {
+  test('with another role is a conflict and keeps the role', async () => {
     const instance = await createInstance();
     await invite(instance, 'ada@example.com', 'member');
     await instance.services.mail.runOnce();
@@ -87,7 +87,7 @@ describe('an invitation', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('sent twenty times at once makes one member and one mail', async () => {
+  test('repeated twenty times concurrently makes one member and one mail', async () => {
     const instance = await createInstance();
     const answers = await Promise.all(Array.from({ length: 20 }, () => invite(instance, 'ada@example.com', 'admin')));
     expect(new Set(answers.map(({ status, json }) => `${status} ${json.data.id}`)).size).toBe(1);
@@ -95,7 +95,7 @@ describe('an invitation', () => {
     expect(mailsOf(instance)).toHaveLength(1);
   });
 
-  test('of somebody who has an account already gives that very person the seat', async () => {
+  test('of a person with an account makes that person the member', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
@@ -123,7 +123,7 @@ describe('an invitation', () => {
 });
 
 describe('the list of members', () => {
-  test('is in the order they joined, and pages', async () => {
+  test('is in the order of joining, and pages', async () => {
     const instance = await createInstance();
     for (const name of ['a', 'b', 'c', 'd']) {
       instance.clock.advance(MINUTE);
@@ -144,14 +144,14 @@ describe('the list of members', () => {
     expect([bad.status, bad.json.error]).toEqual([400, 'invalid_cursor']);
   });
 
-  test('shows people, never the principals of keys', async () => {
+  test('shows people and never the principals of keys', async () => {
     const instance = await createInstance();
     expect(await membersOf(instance)).toMatchObject([{ email: 'owner@example.com', role: 'owner' }]);
   });
 });
 
-describe('what a role may do', () => {
-  test('a member reads and changes nothing; an admin and an owner change things', async () => {
+describe('a role', () => {
+  test('lets a member only read, and admins and owners make changes', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
     const application = await instance.createApplication();
     const id = `/api/applications/${application.id}`;
@@ -184,7 +184,7 @@ describe('what a role may do', () => {
     }
   });
 
-  test('follows a change of role within the open session', async () => {
+  test('takes effect within the open session', async () => {
     const { instance, owner, member } = await setUpPeople();
     const rename = () => instance.call('PATCH', '/api/workspace', { token: member.token, body: { name: 'Ours' } });
     expect((await rename()).status).toBe(403);
@@ -210,7 +210,7 @@ describe('what a role may do', () => {
 });
 
 describe('owners', () => {
-  test('are made, changed and removed by owners alone: neither an admin nor a Full key can', async () => {
+  test('are made, changed and removed only by owners: neither by an admin nor by a full key', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
     const second = await addPerson(instance, 'second@example.com', 'owner');
     const before = await databaseOf(instance);
@@ -239,7 +239,7 @@ describe('owners', () => {
     });
   });
 
-  test('an admin can change and remove everybody else, itself included', async () => {
+  test('are the only members whom an admin cannot change or remove', async () => {
     const { instance, admin, member } = await setUpPeople();
     expect((await patch(instance, admin.token, member, 'admin')).status).toBe(200);
     expect((await remove(instance, admin.token, member)).status).toBe(200);
@@ -247,7 +247,7 @@ describe('owners', () => {
     expect(await rolesOf(instance)).toEqual({ 'owner@example.com': 'owner' });
   });
 
-  test('the last one can neither be removed nor demoted, not even by themselves', async () => {
+  test('always include one: the last can neither be removed nor demoted, even by themselves', async () => {
     const { instance, owner } = await setUpPeople();
     const before = await databaseOf(instance);
     for (const answer of [
@@ -260,7 +260,7 @@ describe('owners', () => {
     expect((await patch(instance, owner.token, owner, 'owner')).status).toBe(200);
   });
 
-  test('are made by nobody who loses the role while their request waits for its turn', async () => {
+  test('are not made by a caller who loses the role while the request waits', async () => {
     const { instance, owner, member } = await setUpPeople();
     const second = await addPerson(instance, 'second@example.com', 'owner');
     const [demoted, ...attempts] = await Promise.all([
@@ -273,7 +273,7 @@ describe('owners', () => {
     expect(Object.values(await rolesOf(instance)).filter((role) => role === 'owner')).toHaveLength(1);
   });
 
-  test('two who remove or demote each other at the same time leave one', async () => {
+  test('remain when two of them remove or demote each other concurrently', async () => {
     for (const act of [
       remove,
       (...[instance, token, person]: Parameters<typeof remove>) => patch(instance, token, person, 'member'),
@@ -293,7 +293,7 @@ describe('owners', () => {
   });
 });
 
-describe('who was removed', () => {
+describe('a removed member', () => {
   test('is signed out of the console at once, with an event and a record', async () => {
     const { instance, owner, admin } = await setUpPeople();
     const again = await tokenOf(instance, admin.email);
@@ -328,7 +328,7 @@ describe('who was removed', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('cannot come back, not even with a code sent before, until they are invited again', async () => {
+  test('cannot return until invited again, even with a code sent before', async () => {
     const { instance, owner, member } = await setUpPeople();
     instance.clock.advance(MINUTE);
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: member.email } });
@@ -357,7 +357,7 @@ describe('who was removed', () => {
     expect((await instance.call('POST', '/api/v1/session', { token })).json.ok).toBe(true);
   });
 
-  test('does nothing with a request that was begun before and finished after', async () => {
+  test('changes nothing with a request that began before and ended after the removal', async () => {
     const { instance, owner } = await setUpPeople();
     const second = await addPerson(instance, 'second@example.com', 'owner');
     const accomplice = await addPerson(instance, 'accomplice@example.com', 'member');
@@ -389,7 +389,7 @@ describe('who was removed', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('is not there a second time', async () => {
+  test('is not found a second time', async () => {
     const { instance, owner, member } = await setUpPeople();
     await remove(instance, owner.token, member);
     for (const answer of [

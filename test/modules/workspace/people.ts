@@ -12,14 +12,14 @@ export interface Person {
   readonly token: string;
 }
 
-/** The mail is sent when it returns, so that nothing goes on changing behind a test. */
+/** Waits until the mail is sent, so that nothing changes during a later assertion. */
 export async function invite(instance: Instance, email: string, role: string, token = instance.workspaceKey) {
   const answer = await instance.call('POST', MEMBERS, { token, body: { email, role } });
   await instance.services.mail.runOnce();
   return answer;
 }
 
-/** Signs in to the console; a refusal is its error code. */
+/** Signs in to the console; returns a refusal as its error code. */
 export async function enterConsole(instance: Instance, email: string): Promise<{ token: string } | string> {
   instance.clock.advance(MINUTE);
   const { json } = await instance.trySignIn('console', email);
@@ -46,12 +46,12 @@ export async function membersOf(instance: Instance, token = instance.workspaceKe
   return json.data.items;
 }
 
-/** `email: role` of everybody. */
+/** Returns `email: role` of all members. */
 export async function rolesOf(instance: Instance): Promise<Record<string, string>> {
   return Object.fromEntries((await membersOf(instance)).map(({ email, role }) => [email, role]));
 }
 
-/** An owner beyond the first must be made by an owner. */
+/** Uses an owner as the inviter of further owners, since keys cannot make one. */
 export async function addPerson(instance: Instance, email: string, role: string): Promise<Person> {
   const inviter = role === 'owner' ? await tokenOf(instance, 'owner@example.com') : instance.workspaceKey;
   const { status, json } = await invite(instance, email, role, inviter);

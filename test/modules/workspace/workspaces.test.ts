@@ -6,7 +6,7 @@ import { addPerson, invite, MEMBERS, rolesOf, setUpPeople, tokenOf } from './peo
 
 const UNKNOWN = 'wsp_01h455vb4pex5vsknk084sn02q';
 
-/** An owner with two workspaces, and a Full key of the second. */
+/** An owner with two workspaces, and a full key of the second. */
 async function setUpTwo() {
   const people = await setUpPeople();
   const { instance, owner } = people;
@@ -37,7 +37,7 @@ describe('the workspace', () => {
     }
   });
 
-  test('is renamed, on record', async () => {
+  test('is renamed with a record', async () => {
     const instance = await createInstance();
     const before = auditsOf(instance).length;
     const answer = await instance.call('PATCH', '/api/workspace', {
@@ -76,7 +76,7 @@ describe('the workspace', () => {
   });
 });
 
-describe('a key that is not of the whole workspace', () => {
+describe('a key with access to only part of the workspace', () => {
   const CALLS: [method: string, path: string, body?: object][] = [
     ['PATCH', '/api/workspace', { name: 'Mine' }],
     ['POST', MEMBERS, { email: 'eve@example.com', role: 'admin' }],
@@ -84,7 +84,7 @@ describe('a key that is not of the whole workspace', () => {
     ['POST', '/api/applications', {}],
   ];
 
-  test('such as an application’s has no say in it and learns nothing of it', async () => {
+  test('reads and changes nothing of the workspace, if it is an application’s', async () => {
     const { instance, member } = await setUpPeople();
     const application = await instance.createApplication();
     const { token } = await instance.createKey(application.id);
@@ -104,7 +104,7 @@ describe('a key that is not of the whole workspace', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('such as an application’s does not see the workspace in the list of workspaces', async () => {
+  test('does not see the workspace in the list of workspaces, if it is an application’s', async () => {
     const instance = await createInstance();
     await instance.call('PATCH', '/api/workspace', { token: instance.workspaceKey, body: { name: 'Secret venture' } });
     const { token } = await instance.createKey((await instance.createApplication()).id);
@@ -112,7 +112,7 @@ describe('a key that is not of the whole workspace', () => {
     expect(answer.text).not.toContain('Secret venture');
   });
 
-  test('such as one of a few applications cannot widen its own reach', async () => {
+  test('cannot widen its own access, if it covers a few applications', async () => {
     const instance = await createInstance();
     const mine = await instance.createApplication();
     const other = await instance.createApplication({ name: 'Other' });
@@ -136,7 +136,7 @@ describe('a key that is not of the whole workspace', () => {
 });
 
 describe('another workspace', () => {
-  test('is made by an owner, who owns it alone, and is empty', async () => {
+  test('is made by an owner, becomes theirs alone, and is empty', async () => {
     const { instance, owner, created, secondId } = await setUpTwo();
     expect(created.json.data).toEqual({
       id: secondId,
@@ -152,7 +152,7 @@ describe('another workspace', () => {
     expect(created_.at(-1)).toMatchObject({ workspaceId: secondId, targetId: secondId, actorUserId: owner.userId });
   });
 
-  test('is not made by an admin, a member or a key', async () => {
+  test('cannot be made by an admin, a member or a key', async () => {
     const { instance, admin, member } = await setUpPeople();
     const application = await instance.createKey((await instance.createApplication()).id);
     const before = await databaseOf(instance);
@@ -165,7 +165,7 @@ describe('another workspace', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('is chosen by ?workspaceId, and without it the first is meant', async () => {
+  test('is selected by ?workspaceId; the default is the first', async () => {
     const { instance, owner, secondId } = await setUpTwo();
     const { token } = owner;
     const get = async (query: string) => (await instance.call('GET', `/api/workspace${query}`, { token })).json.data.id;
@@ -179,7 +179,7 @@ describe('another workspace', () => {
     expect(created.json.data.workspaceId).toBe(secondId);
   });
 
-  test('that is foreign is not found, the same as one that does not exist', async () => {
+  test('is not found if the caller is no member, like one that does not exist', async () => {
     const { instance, admin, member, secondId, secondKey } = await setUpTwo();
     const before = await databaseOf(instance);
     const attempts: [token: string, workspaceId: string][] = [
@@ -208,7 +208,7 @@ describe('another workspace', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('keeps its applications to itself', async () => {
+  test('keeps its applications separate', async () => {
     const { instance, owner, admin, secondKey } = await setUpTwo();
     const first = await instance.createApplication();
     const created = await instance.call('POST', '/api/applications', { token: secondKey, body: { name: 'Theirs' } });
@@ -253,7 +253,7 @@ describe('another workspace', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('has members of its own: who is removed from one stays in the other, with the reach that is left', async () => {
+  test('has its own members: one removed from the first stays in the second, with access to it only', async () => {
     const { instance, owner, secondId, secondKey } = await setUpTwo();
     const first = await instance.createApplication();
     const inFirst = await addPerson(instance, 'ada@example.com', 'admin');
@@ -275,7 +275,7 @@ describe('another workspace', () => {
     expect(await tokenOf(instance, inFirst.email)).toStartWith('est_');
   });
 
-  test('counts its owners for itself', async () => {
+  test('counts its own owners', async () => {
     const { instance, owner, secondId } = await setUpTwo();
     const members = await instance.call('GET', `${MEMBERS}?workspaceId=${secondId}`, { token: owner.token });
     const [seat] = members.json.data.items;
@@ -284,7 +284,7 @@ describe('another workspace', () => {
     expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
   });
 
-  test('an owner of one is no owner of the other', async () => {
+  test('is not owned by an owner of the first', async () => {
     const { instance, owner, secondId, secondKey } = await setUpTwo();
     const ada = await addPerson(instance, 'ada@example.com', 'owner');
     await instance.call('POST', MEMBERS, { token: secondKey, body: { email: ada.email, role: 'admin' } });
@@ -300,7 +300,7 @@ describe('another workspace', () => {
   });
 });
 
-test('somebody signed in to an application manages nothing, whoever they are', async () => {
+test('a person signed in to an application manages nothing, whatever their roles', async () => {
   const instance: Instance = await createInstance();
   const application = await instance.createApplication();
   const { token } = await instance.signIn(application.clientId, 'owner@example.com');
