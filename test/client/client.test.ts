@@ -1,4 +1,4 @@
-/** The typed client: the API by its paths, all pages of a list, and waits where the server says to. */
+/** The typed client: operations by path, all pages of a list, and waits that the server requests. */
 import { describe, expect, test } from 'bun:test';
 import { ApiError, createClient, Unreachable } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';
@@ -30,14 +30,14 @@ const thrownBy = (promise: Promise<unknown>) =>
   );
 
 describe('a call', () => {
-  test('gives the data of the answer', async () => {
+  test('returns the data of the answer', async () => {
     const { client, id } = await createScene();
     const { name } = await client.patch('/api/applications/{id}', { path: { id }, body: { name: 'Tea & Co.' } });
     expect(name).toBe('Tea & Co.');
     expect((await client.get('/api/applications/{id}', { path: { id } })).name).toBe('Tea & Co.');
   });
 
-  test('that is refused throws what the server said', async () => {
+  test('that is refused throws the server’s error', async () => {
     const { client, id } = await createScene();
     const unknown = (await thrownBy(
       client.get('/api/applications/{id}/users/{userId}', { path: { id, userId: 'usr_0' } }),
@@ -51,14 +51,14 @@ describe('a call', () => {
     expect(wrong.fields).toEqual([{ path: 'name', message: expect.any(String) }]);
   });
 
-  test('that finds no server is another error, and one that is given up is the caller’s own', async () => {
+  test('without a reachable server throws another error, and an aborted one the caller’s reason', async () => {
     const client = createClient({ url: 'http://127.0.0.1:1', apiKey: 'eak_0' });
     expect(await thrownBy(client.get('/api/applications'))).toBeInstanceOf(Unreachable);
     const signal = AbortSignal.abort('enough');
     expect(await thrownBy(client.get('/api/applications', { signal }))).toBe('enough');
   });
 
-  test('stays on its path, whatever an id looks like', async () => {
+  test('stays on its path, whatever an id contains', async () => {
     const { client, calls } = await createScene();
     for (const id of ['', '.', '..'])
       expect(await thrownBy(client.get('/api/applications/{id}', { path: { id } }))).toBeInstanceOf(TypeError);
@@ -68,7 +68,7 @@ describe('a call', () => {
   });
 });
 
-test('a list is read to its end, a page at a time, and no further than is asked for', async () => {
+test('a list is read to its end page by page, and no further than requested', async () => {
   const { client, id, calls } = await createScene();
   for (const slug of ['a1', 'b2', 'c3'])
     await client.post('/api/applications/{id}/roles', { path: { id }, body: { slug, name: slug } });
@@ -84,14 +84,14 @@ test('a list is read to its end, a page at a time, and no further than is asked 
   expect(calls).toHaveLength(1);
 });
 
-describe('a server that says when to try again', () => {
-  test('is waited for and asked once more', async () => {
+describe('a Retry-After of the server', () => {
+  test('is waited for before one retry', async () => {
     const { client, id, waits } = await createScene({ perMinute: 2, perDay: 100 });
     for (let count = 0; count < 5; count += 1) await client.get('/api/applications/{id}', { path: { id } });
     expect(waits).toEqual([MINUTE, MINUTE]);
   });
 
-  test('is not waited for longer than was said', async () => {
+  test('is not waited for beyond the given maximum', async () => {
     const { options, id, waits } = await createScene({ perMinute: 1, perDay: 100 });
     const client = createClient({ ...options, maxWaitMs: 1000 });
     await client.get('/api/applications/{id}', { path: { id } });
@@ -100,7 +100,7 @@ describe('a server that says when to try again', () => {
     expect(waits).toEqual([]);
   });
 
-  test('is asked again after a 503 only where asking twice has one effect', async () => {
+  test('with 503 causes a retry only of idempotent calls', async () => {
     const { options, id } = await createScene();
     const methods: string[] = [];
     const client = createClient({

@@ -1,4 +1,4 @@
-/** A command-line tool signs somebody in, as patiently as the server asks it to. */
+/** A command-line tool signs a person in and polls at the server's pace. */
 import { describe, expect, test } from 'bun:test';
 import { type ApiError, deviceLogin, type PendingLogin } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';
@@ -27,8 +27,8 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: ApiError) => error.code,
   );
 
-describe('a sign-in of a device', () => {
-  test('gives a key that acts as the person, once they have approved', async () => {
+describe('a device sign-in', () => {
+  test('returns a key that acts as the person after their approval', async () => {
     const { instance, ada, waits, decide, options } = await createScene();
     const { token } = await deviceLogin({
       ...options,
@@ -47,7 +47,7 @@ describe('a sign-in of a device', () => {
     expect(verdict.json.data.userId).toBe(ada.userId);
   });
 
-  test('ends where they decline, where nobody decides in time, and where the caller gives up', async () => {
+  test('ends if they decline, if the code expires, or if the caller aborts', async () => {
     const { decide, options, waits } = await createScene();
     expect(await codeOf(deviceLogin({ ...options, onCode: (pending) => decide('deny', pending) }))).toBe(
       'access_denied',
@@ -60,7 +60,7 @@ describe('a sign-in of a device', () => {
     expect(given).rejects.toThrow('enough');
   });
 
-  test('of an application that is not there is refused at once', async () => {
+  test('for an unknown application is refused at once', async () => {
     const { options } = await createScene();
     const shown: unknown[] = [];
     const login = deviceLogin({ ...options, clientId: 'cli_0', onCode: (pending) => shown.push(pending) });
@@ -68,13 +68,13 @@ describe('a sign-in of a device', () => {
     expect(shown).toEqual([]);
   });
 
-  test('asks less often from then on where it is told to, or finds no server', async () => {
+  test('polls less often after slow_down or a failed connection', async () => {
     const { instance, waits, options } = await createScene();
     let polls = 0;
     let pending: PendingLogin | undefined;
     const fetch: Fetch = async (url, init) => {
       if (url.endsWith('/device/token')) polls += 1;
-      // Too soon by a second, once; a connection that is lost, once.
+      // One poll comes a second too early, and one connection is lost.
       if (polls === 2 && url.endsWith('/device/token')) instance.clock.advance(-2 * SECOND);
       if (polls === 3) throw new TypeError('connection lost');
       return options.fetch(url, init);

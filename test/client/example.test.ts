@@ -1,4 +1,4 @@
-/** The example project is run as its README says: installed, started, and used in a browser. */
+/** Runs the example project as its README says: installed, started, and used in a browser. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** By whatever of the two is at hand: the example is for both. */
+/** Uses Node or Bun, whichever is installed, since the example supports both. */
 const runtime = Bun.which('node') ?? process.execPath;
 
 async function install(): Promise<void> {
@@ -39,7 +39,7 @@ async function install(): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(said);
 }
 
-/** What the README has one do by hand. */
+/** Performs the README's manual steps. */
 async function prepare(shop: string): Promise<Record<string, string>> {
   const client = createClient({ url: server.url, apiKey: server.workspaceKey });
   const path = { id: server.applicationId };
@@ -56,12 +56,12 @@ async function prepare(shop: string): Promise<Record<string, string>> {
   };
 }
 
-test('the shop depends on the package of this version, and on nothing else', async () => {
+test('the shop depends only on this version of the package', async () => {
   const { dependencies } = await Bun.file(join(EXAMPLE, 'package.json')).json();
   expect(dependencies).toEqual({ gatehouse: manifest.version });
 });
 
-test('a customer signs in, is known to the backend, and the shop is told', async () => {
+test('a customer signs in, the backend recognises them, and the shop receives the event', async () => {
   const shop = `http://localhost:${freePort()}`;
   const [environment] = await Promise.all([prepare(shop), install()]);
   const child = Bun.spawn([runtime, 'server.js'], { cwd: folder, env: cleanEnvironment(environment), stdout: 'pipe' });
@@ -83,7 +83,7 @@ test('a customer signs in, is known to the backend, and the shop is told', async
   expect((await page.address()).href).toBe(`${shop}/`);
   await output.until(/user\.signed_in/);
 
-  // A ban counts at the very next call.
+  // A ban takes effect at the very next call.
   const client = createClient({ url: server.url, apiKey: server.workspaceKey });
   const { userId } = await server.signIn(CUSTOMER);
   await client.post('/api/applications/{id}/users/{userId}/ban', { path: { id: server.applicationId, userId } });
@@ -93,7 +93,7 @@ test('a customer signs in, is known to the backend, and the shop is told', async
   await output.until(/user\.banned/);
   page.close();
 
-  // A link with somebody else's token, in a tab that has begun no sign-in, and in one that has begun another.
+  // A link with another person's token, in a tab without a sign-in, and in one with a different sign-in.
   const { token: foreign } = await server.signIn('eve@example.com');
   const stranger = await openBrowserPage();
   for (const query of ['', '?state=', '?state=1']) {

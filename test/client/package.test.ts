@@ -1,4 +1,4 @@
-/** The npm package as customers get it: small, the same at every build, and of use where it is installed. */
+/** The npm package as published: small, reproducible, and usable once installed. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const folder = await mkdtemp(join(tmpdir(), 'gatehouse-package-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const tarball = await packClient(join(folder, 'first'));
 
-/** @returns what it printed. @throws {Error} with what it complained of. */
+/** @returns its output. @throws {Error} with its error output. */
 async function command(cwd: string, ...args: string[]): Promise<string> {
   const child = Bun.spawn(args, { cwd, env: cleanEnvironment({ BINARY }), stdout: 'pipe', stderr: 'pipe' });
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -27,7 +27,7 @@ async function command(cwd: string, ...args: string[]): Promise<string> {
   return stdout + stderr;
 }
 
-/** An empty project with the package installed, from the file alone. */
+/** Creates an empty project with the package installed from the file alone. */
 async function project(name: string, files: Record<string, string>): Promise<string> {
   const path = join(folder, name);
   await Bun.write(join(path, 'package.json'), '{ "private": true, "type": "module" }');
@@ -37,7 +37,7 @@ async function project(name: string, files: Record<string, string>): Promise<str
   return path;
 }
 
-/** A suite of a customer, for whatever runner. */
+/** A customer's test suite, for any runner. */
 const suite = (imports: string) => `
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -87,13 +87,13 @@ test('a webhook', async () => {
 `;
 
 describe('the tarball', () => {
-  test('is named by the version, and the same to the byte at every build', async () => {
+  test('is named by the version and identical at every build', async () => {
     expect(tarball).toEndWith(`/gatehouse-${manifest.version}.tgz`);
     const again = await packClient(join(folder, 'second'));
     expect(await Bun.file(again).bytes()).toEqual(await Bun.file(tarball).bytes());
   });
 
-  test('holds two modules with their types, a README and the license, and depends on nothing', async () => {
+  test('contains two modules with types, a README and the license, and has no dependencies', async () => {
     const files = (await command(folder, 'tar', '-tzf', tarball)).trim().split('\n');
     expect(files.filter((file) => !file.endsWith('.d.ts')).sort()).toEqual(
       ['LICENSE', 'README.md', 'gatehouse.js', 'package.json', 'testing.js'].map((file) => `package/${file}`),
@@ -105,26 +105,26 @@ describe('the tarball', () => {
       for (const file of [types, code]) expect(files).toContain(file.replace('./', 'package/'));
   });
 
-  test('is a runtime of less than 10 KB compressed, which needs nothing of Node', async () => {
+  test('has a runtime of less than 10 KB compressed, without Node’s modules', async () => {
     const code = await command(folder, 'tar', '-xzOf', tarball, 'package/gatehouse.js');
     expect(Bun.gzipSync(Buffer.from(code)).byteLength).toBeLessThan(MOST_BYTES);
     expect(code).not.toMatch(/\bimport\b|\bBun\.|\bprocess\.|\bBuffer\b/);
   });
 });
 
-describe('installed in an empty project, from the file alone', () => {
+describe('installed in an empty project, the package', () => {
   const node = Bun.which('node');
-  test.skipIf(!node)(`it is of use to node --test${node ? '' : ' (there is no node on this machine)'}`, async () => {
+  test.skipIf(!node)(`works with node --test${node ? '' : ' (there is no node on this machine)'}`, async () => {
     const path = await project('node', { 'shop.test.mjs': suite("import test from 'node:test';") });
     expect(await command(path, 'node', '--test')).toMatch(/^(?:#|ℹ) pass 4$/m);
   });
 
-  test('it is of use to bun test', async () => {
+  test('works with bun test', async () => {
     const path = await project('bun', { 'shop.test.js': suite("import { test } from 'bun:test';") });
     expect(await command(path, process.execPath, 'test')).toContain('4 pass');
   });
 
-  test('it is of use to vitest', async () => {
+  test('works with vitest', async () => {
     const path = await project('vitest', { 'shop.test.js': suite("import { test } from 'vitest';") });
     await symlink(join(PACKAGES, 'vitest'), join(path, 'node_modules/vitest'));
     const said = await command(path, node ?? process.execPath, join(PACKAGES, 'vitest/vitest.mjs'), 'run');
@@ -175,7 +175,7 @@ export const id: string | null = 'userId' in verdict ? verdict.userId : null;
   test.each([
     ['in a browser’s project', { module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom'] }],
     ['in Node’s own resolution', { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2023', 'dom'] }],
-  ])('hold what the README shows, and refuse what is wrong, %s', async (_, options) => {
+  ])('accept the README’s examples and refuse misuse, %s', async (_, options) => {
     const compilerOptions = {
       strict: true,
       noEmit: true,
@@ -188,7 +188,7 @@ export const id: string | null = 'userId' in verdict ? verdict.userId : null;
     expect(await command(path, process.execPath, 'check')).not.toContain('error TS');
   });
 
-  test('are complete without those of a browser', async () => {
+  test('do not need a browser’s types', async () => {
     await Bun.write(join(path, 'node/all.ts'), "export * from 'gatehouse';\nexport * from 'gatehouse/testing';\n");
     const compilerOptions = { strict: true, noEmit: true, target: 'es2023', lib: ['es2023'], types: ['node'] };
     const options = { ...compilerOptions, module: 'nodenext', moduleResolution: 'nodenext' };

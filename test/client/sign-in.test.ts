@@ -1,4 +1,4 @@
-/** The address of the sign-in page, and what a page takes from its own address afterwards. */
+/** The address of the sign-in page, and the values that a page reads from its own address afterwards. */
 import { describe, expect, test } from 'bun:test';
 import { readReturn, signInUrl } from '@/client/gatehouse.ts';
 
@@ -8,8 +8,8 @@ const returning = (fragment: string, query = '?state=s1') => ({
 });
 const SIGNED_IN = 'token=est_1&expiresAt=2026-05-28T20%3A26%3A40.000Z';
 
-describe('the way there', () => {
-  test('carries the state within the address to return to', () => {
+describe('the sign-in URL', () => {
+  test('carries the state within the return URL', () => {
     const url = new URL(signInUrl({ ...OPTIONS, state: 's 1', locale: 'uk' }));
     expect(url.origin + url.pathname).toBe('https://auth.example.com/sign-in');
     expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -19,20 +19,20 @@ describe('the way there', () => {
     });
   });
 
-  test('has none where it is told so, and outside of a browser', () => {
+  test('has no state if the caller says so, and outside of a browser', () => {
     for (const state of [null, undefined])
       expect(new URL(signInUrl({ ...OPTIONS, state })).searchParams.get('returnTo')).toBe(OPTIONS.returnTo);
   });
 });
 
-describe('the way back', () => {
-  test('gives the token where the state is the one that was given', () => {
+describe('the return', () => {
+  test('gives the token if the state matches', () => {
     const expected = { token: 'est_1', expiresAt: '2026-05-28T20:26:40.000Z' };
     expect(readReturn(returning(SIGNED_IN), { state: 's1' })).toEqual(expected);
     expect(readReturn(returning(SIGNED_IN, ''), { state: null })).toEqual(expected);
   });
 
-  test('gives no token that was not asked for here', () => {
+  test('gives no token with another state', () => {
     const mismatch = { error: 'state_mismatch' };
     expect(readReturn(returning(SIGNED_IN), { state: 's2' })).toEqual(mismatch);
     expect(readReturn(returning(SIGNED_IN, ''), { state: 's1' })).toEqual(mismatch);
@@ -40,7 +40,7 @@ describe('the way back', () => {
     expect(readReturn(returning(SIGNED_IN))).toEqual(mismatch);
   });
 
-  test('gives the error, and nothing where nobody comes back', () => {
+  test('gives the error, and null without a sign-in', () => {
     expect(readReturn(returning('error=access_denied'))).toEqual({ error: 'access_denied' });
     for (const fragment of ['', 'top', 'token=', 'expiresAt=1']) expect(readReturn(returning(fragment))).toBeNull();
   });

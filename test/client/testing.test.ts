@@ -1,4 +1,4 @@
-/** Servers for integration tests: ready in one call, signed in to in one, and never left behind. */
+/** Servers for integration tests: started by one call, signed in to by another, and always stopped. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { createVerifier, type GatehouseError, type VerificationRefused } from '@/client/gatehouse.ts';
@@ -24,7 +24,7 @@ const thrownBy = <Thrown>(promise: Promise<unknown>) =>
   );
 
 describe('an ephemeral server', () => {
-  test('signs people in, hundreds of them and some twice at once, shows their mails and moves its clock', async () => {
+  test('signs hundreds of people in, some twice concurrently, shows their mails and moves its clock', async () => {
     const server = await startEphemeral({ binary: BINARY, version: VERSION });
     started.push(server);
     const { verify } = createVerifier({ url: server.url, apiKey: server.workspaceKey });
@@ -50,7 +50,7 @@ describe('an ephemeral server', () => {
     expect(await isGone(server)).toBe(true);
   });
 
-  test('takes settings, and none of the environment it is started from', async () => {
+  test('takes settings, and ignores the environment it is started from', async () => {
     process.env['GATEHOUSE_BASE_URL'] = 'not an address';
     try {
       const server = await startEphemeral({ binary: BINARY, env: { GATEHOUSE_OWNER_EMAIL: 'boss@example.com' } });
@@ -62,7 +62,7 @@ describe('an ephemeral server', () => {
     }
   });
 
-  test('that cannot be had says why', async () => {
+  test('reports why it could not start', async () => {
     const messageOf = async (options: Parameters<typeof startEphemeral>[0]) =>
       (await thrownBy<GatehouseError>(startEphemeral(options))).message;
     expect(await messageOf({ binary: '/nowhere/gatehouse' })).toStartWith('There is no /nowhere/gatehouse: give');
@@ -72,7 +72,7 @@ describe('an ephemeral server', () => {
   });
 });
 
-describe('whoever has started one', () => {
+describe('the starting process', () => {
   const folder = emptyFolder().path;
   const testing = join(import.meta.dir, '../../src/client/testing.ts');
 
@@ -88,13 +88,13 @@ describe('whoever has started one', () => {
     return { child, url: new TextDecoder().decode(value).trim() };
   }
 
-  test('may end without a word: the server ends as well', async () => {
+  test('may exit without stopping the server, which then ends as well', async () => {
     const { child, url } = await runner('');
     expect(await child.exited).toBe(0);
     await eventually('the server is gone', () => isGone({ url }));
   });
 
-  test('may be killed: the server ends as well', async () => {
+  test('may be killed, and the server ends as well', async () => {
     const { child, url } = await runner('setInterval(() => {}, 1000);');
     expect(await isGone({ url })).toBe(false);
     child.kill('SIGKILL');

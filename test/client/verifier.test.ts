@@ -1,4 +1,4 @@
-/** The verifier admits whom the server admits, and nobody else: not by an error, a delay, or a look that was forgotten. */
+/** The verifier admits only people whom the server admits, whatever fails, stalls or is cached. */
 import { describe, expect, test } from 'bun:test';
 import { createVerifier, NotAdmitted, VerificationRefused, VerificationUnavailable } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';
@@ -21,7 +21,7 @@ async function createScene() {
   return { instance, shop, ada, calls, options };
 }
 
-/** @throws {Error} where it did not throw. */
+/** @throws {Error} if the promise does not reject. */
 async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
   const outcome = await promise.then(
     () => new Error('nothing was thrown'),
@@ -35,7 +35,7 @@ const refusalOf = async (promise: Promise<unknown>) => (await thrownBy(promise))
 const unavailabilityOf = async (promise: Promise<unknown>) => (await thrownBy(promise)) as VerificationUnavailable;
 
 describe('a token', () => {
-  test('that is good gives the identity, with the key as without it', async () => {
+  test('that is valid gives the identity, with and without the key', async () => {
     const { shop, ada, options } = await createScene();
     const { verify, verifySession } = createVerifier(options);
     const identity = await verify(ada.token);
@@ -44,7 +44,7 @@ describe('a token', () => {
     expect(identity).not.toHaveProperty('ok');
   });
 
-  test('that is none throws, and the server is not asked where there is nothing to ask', async () => {
+  test('that is invalid throws, without a request if it cannot be a token', async () => {
     const { calls, options } = await createScene();
     const verifier = createVerifier(options);
     const nothing = undefined as unknown as string;
@@ -64,7 +64,7 @@ describe('a token', () => {
     expect((await refusalOf(verifier.verifySession('est_0'))).reason).toBe('invalid_token');
   });
 
-  test('counts no longer at the very next call: signed out, and banned', async () => {
+  test('is refused at the very next call after a sign-out or a ban', async () => {
     const { instance, shop, ada, options } = await createScene();
     const verifier = createVerifier(options);
     await verifier.verify(ada.token);
@@ -80,7 +80,7 @@ describe('a token', () => {
     expect((await refusalOf(verifier.verifySession(bob.token))).status).toBe(401);
   });
 
-  test('of another application of the workspace is good for nothing here', async () => {
+  test('of another application of the workspace is refused', async () => {
     const { instance, options } = await createScene();
     const club = await instance.createApplication({ name: 'Club' });
     const eve = await instance.signIn(club.clientId, 'eve@example.com');
@@ -91,12 +91,12 @@ describe('a token', () => {
     expect((await createVerifier({ ...open, apiKey: instance.workspaceKey }).verify(eve.token)).userId).toBe(
       eve.userId,
     );
-    // A session of any application verifies itself: without the application's id that would admit everybody.
+    // A session of any application verifies itself: without the application's id it would be admitted here.
     expect(await thrownBy(createVerifier(open).verifySession(eve.token))).toBeInstanceOf(TypeError);
   });
 });
 
-describe('a server that says nothing of the token admits nobody', () => {
+describe('a server without a verdict admits nobody', () => {
   const answering = (status: number, body: string) =>
     createVerifier({
       url: URL_OF_SERVER,
@@ -105,11 +105,11 @@ describe('a server that says nothing of the token admits nobody', () => {
       fetch: async () => new Response(body, { status }),
     });
 
-  test('where it is out of reach, or too slow', async () => {
+  test('if it is unreachable or too slow', async () => {
     const gone = await unavailabilityOf(createVerifier({ url: 'http://127.0.0.1:1', apiKey: 'eak_0' }).verify('est_0'));
     expect(gone).toBeInstanceOf(VerificationUnavailable);
     expect([gone.reason, gone.status]).toEqual(['network', 503]);
-    // One says nothing, the other begins to and does not go on.
+    // One never answers, the other stalls within its body.
     for (const answer of [() => new Promise<Response>(() => {}), () => new Response(new ReadableStream({}))]) {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
       const verifier = createVerifier({ url: server.url.origin, apiKey: 'eak_0', timeoutMs: 20 });
@@ -127,7 +127,7 @@ describe('a server that says nothing of the token admits nobody', () => {
     ['a redirect', 302, ''],
     ['a failure', 500, '{"success":false,"error":"internal","message":"Something went wrong."}'],
     ['the refusal of a proxy', 403, '<html>'],
-  ])('where it answers with %s', async (_, status, body) => {
+  ])('if it answers with %s', async (_, status, body) => {
     const verifier = answering(status, body);
     for (const verify of [verifier.verify, verifier.verifySession]) {
       const error = await unavailabilityOf(verify('est_0'));
@@ -141,7 +141,7 @@ describe('a server that says nothing of the token admits nobody', () => {
     }
   });
 
-  test('where it does not know the key: the log learns why, and the caller does not', async () => {
+  test('if it refuses the key, which only the log explains', async () => {
     const { options, ada } = await createScene();
     const error = await unavailabilityOf(createVerifier({ ...options, apiKey: 'eak_0' }).verify(ada.token));
     expect([error.reason, error.status]).toEqual(['key_refused', 503]);
@@ -149,7 +149,7 @@ describe('a server that says nothing of the token admits nobody', () => {
     expect(await error.response.text()).not.toContain('key');
   });
 
-  test('where the key has no calls left: 429, and when to come again', async () => {
+  test('if the key’s rate limit is used up: 429 with the time to retry', async () => {
     const { instance, shop, ada, options } = await createScene();
     const { token } = await instance.createKey(shop.id, { access: 'read', rateLimits: { perMinute: 1, perDay: 10 } });
     const { verify } = createVerifier({ ...options, apiKey: token });
@@ -160,8 +160,8 @@ describe('a server that says nothing of the token admits nobody', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('is nothing by default', async () => {
+describe('the cache', () => {
+  test('is off by default', async () => {
     const { ada, calls, options } = await createScene();
     const { verify } = createVerifier(options);
     await verify(ada.token);
@@ -169,7 +169,7 @@ describe('what is remembered', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('is who was admitted, for as long as was said, and never past the end of the session', async () => {
+  test('keeps an admission for the given time, and never past the end of the session', async () => {
     const { instance, ada, calls, options } = await createScene();
     const { verify } = createVerifier({ ...options, cacheMs: 10 * SECOND });
     const identity = await verify(ada.token);
@@ -186,7 +186,7 @@ describe('what is remembered', () => {
     expect((await refusalOf(forLong.verify(ada.token))).reason).toBe('expired');
   });
 
-  test('is no refusal', async () => {
+  test('keeps no refusal', async () => {
     const { calls, options } = await createScene();
     const { verify } = createVerifier({ ...options, cacheMs: 10 * SECOND });
     await refusalOf(verify('est_0'));
@@ -196,7 +196,7 @@ describe('what is remembered', () => {
 });
 
 describe('a request', () => {
-  test('is taken in either style, by its bearer', async () => {
+  test('is accepted by its bearer token in either style', async () => {
     const { ada, options } = await createScene();
     const { requireSession } = createVerifier(options);
     const authorization = `Bearer ${ada.token}`;
@@ -204,7 +204,7 @@ describe('a request', () => {
     expect((await requireSession({ method: 'GET', headers: { authorization } })).userId).toBe(ada.userId);
   });
 
-  test('is taken by a cookie where one is named, and a change not from another site', async () => {
+  test('is accepted by a named cookie, except a change from another site', async () => {
     const { ada, options } = await createScene();
     const { requireSession } = createVerifier({ ...options, cookie: 'session' });
     const cookie = `other=1; session=${ada.token}; last=2`;

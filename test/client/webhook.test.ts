@@ -1,4 +1,4 @@
-/** Deliveries are believed as the server signs them, and not otherwise. */
+/** Deliveries are accepted only with the server's valid signature. */
 import { describe, expect, test } from 'bun:test';
 import { verifyWebhook, type WebhookEvent, type WebhookRefused } from '@/client/gatehouse.ts';
 import type { EventData, EventType } from '@/core/event.ts';
@@ -25,19 +25,19 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 
 describe('a delivery', () => {
-  test('is taken as text, as bytes and with either kind of headers', async () => {
+  test('is accepted as text, as bytes and with either kind of headers', async () => {
     const headers = signed();
     for (const body of [BODY, new TextEncoder().encode(BODY), Buffer.from(BODY), new TextEncoder().encode(BODY).buffer])
       for (const given of [headers, new Headers(headers), { 'Svc-Signature': headers['svc-signature'] }])
         expect(await verifyWebhook(body, given, SECRET, { now })).toEqual(JSON.parse(BODY));
   });
 
-  test('is taken with either secret while one is rotated, on either side', async () => {
+  test('is accepted with either secret during a rotation, on either side', async () => {
     for (const secret of ['whsec_old', 'whsec_new', ['whsec_other', 'whsec_old']])
       expect((await verifyWebhook(BODY, signed(BODY, ['whsec_new', 'whsec_old']), secret, { now })).id).toBe('evt_1');
   });
 
-  test('is refused where a byte or the secret is another, or there is no signature', async () => {
+  test('is refused with a changed byte, another secret, or no signature', async () => {
     const verdict = (body: string, headers: Record<string, string>, secret = SECRET) =>
       codeOf(verifyWebhook(body, headers, secret, { now }));
     expect(await verdict(`${BODY} `, signed())).toBe('wrong_signature');
@@ -54,7 +54,7 @@ describe('a delivery', () => {
     expect(verifyWebhook(BODY, signed(), '')).rejects.toBeInstanceOf(TypeError);
   });
 
-  test('is refused where it is more than five minutes off, either way, or as said', async () => {
+  test('is refused if it is more than five minutes off in either direction, or than the given tolerance', async () => {
     const verdict = (time: number, options = {}) =>
       codeOf(verifyWebhook(BODY, signed(BODY, [SECRET], time), SECRET, { now, ...options }));
     expect(await verdict(NOW - 300)).toBe('accepted');
@@ -66,7 +66,7 @@ describe('a delivery', () => {
   });
 });
 
-test('the types of the events are those that are sent, and `type` tells their data apart', () => {
+test('the event types match the sent ones, and `type` discriminates their data', () => {
   type Sent = EventType | 'webhook.test';
   type Same<A, B> = [A, B] extends [B, A] ? true : false;
   type DataOf<Type extends EventType> = Extract<WebhookEvent, { type: Type }>['data'];

@@ -1,4 +1,4 @@
-/** The npm package in a Workers runtime: what it needs is there, and it admits, refuses and checks as it does elsewhere. */
+/** The npm package in a Workers runtime: it has what it needs, and admits, refuses and verifies as elsewhere. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,12 +10,12 @@ import { BINARY, cleanEnvironment, collect } from '../support/binary.ts';
 
 setDefaultTimeout(120_000);
 
-/** The runtime itself; the package's own command is for Node, and only looks for it. */
+/** The runtime itself; the package's own command needs Node and only locates it. */
 const WORKERD = createRequire(createRequire(import.meta.url).resolve('workerd')).resolve(
   `@cloudflare/workerd-${process.platform}-${process.arch === 'x64' ? '64' : process.arch}/bin/workerd`,
 );
 
-/** A customer's, as it would be deployed. */
+/** A customer's worker, as deployed. */
 const WORKER = `
 import { createClient, createVerifier, NotAdmitted, signInUrl, verifyWebhook, WebhookRefused } from 'gatehouse';
 
@@ -47,10 +47,10 @@ export default {
 };
 `;
 
-/** What the runtime says on its control channel. */
+/** The runtime's message on its control channel. */
 const LISTENS = /"port":(\d+)/;
 
-/** Of all networks, since the server of this test is on this machine. */
+/** Allows all networks, since the server of this test is on this machine. */
 const CONFIG = `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -113,7 +113,7 @@ describe('in a worker', () => {
       expect(await (await ask('/', { headers })).json()).toEqual({ email: 'ada@example.com', roles: ['user'] });
   });
 
-  test('nobody else is', async () => {
+  test('everyone else is refused', async () => {
     expect((await ask('/')).status).toBe(401);
     const refused = await ask('/', { headers: { authorization: 'Bearer est_0' } });
     expect([refused.status, await refused.json()]).toMatchObject([401, { error: 'invalid_token' }]);
@@ -125,7 +125,7 @@ describe('in a worker', () => {
     expect(await answer.json()).toEqual(['ada@example.com']);
   });
 
-  test('a signed event is taken, and a forged one is not', async () => {
+  test('a signed event is accepted, and a forged one is refused', async () => {
     const body = JSON.stringify({ id: 'evt_1', type: 'user.left', data: { userId: 'usr_1' } });
     const t = Math.floor(Date.now() / 1000);
     const v1 = new Bun.CryptoHasher('sha256', 'whsec_1').update(`${t}.${body}`).digest('hex');
@@ -135,7 +135,7 @@ describe('in a worker', () => {
     expect((await send(v1.replace(/^./, (first) => (first === '0' ? '1' : '0')))).status).toBe(401);
   });
 
-  test('the way to sign-in is made', async () => {
+  test('the sign-in URL is built', async () => {
     const { status, headers } = await ask('/sign-in');
     const { origin: of, searchParams } = new URL(headers.get('location') ?? '');
     expect([status, of, searchParams.get('clientId')]).toEqual([302, server.url, 'cli_1']);

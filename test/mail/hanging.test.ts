@@ -1,4 +1,4 @@
-/** Recipients that hang: whoever is not answered waits by themselves, and delays nobody else's code. */
+/** Stalled recipients: a mail server that does not answer delays only its own mails. */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A server that never answers for addresses that begin with `hang`; `asked` are those, in the order of their coming. */
+/** A server that never answers for addresses beginning with `hang`; `asked` lists those in order. */
 async function setUp(
   timeoutMs = 20_000,
 ): Promise<{ server: TestMailServer; instance: Instance; asked: string[]; clientId: string }> {
@@ -23,7 +23,7 @@ async function setUp(
   cleanups.push(() => server.close());
   const asked: string[] = [];
   server.reply({ recipient: (address) => (address.startsWith('hang') ? (asked.push(address), 'silence') : null) });
-  // No limit but that of the mail is looked at.
+  // Lifts every limit but the mail queue's.
   const instance = await createInstance({
     mail: smtpTransport({ url: server.url, from: 'no-reply@acme.example', timeoutMs }),
     environment: { GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000' },
@@ -58,17 +58,17 @@ function queue({ db, clock }: Instance, lane: MailPriority, recipients: readonly
 const many = (count: number, address: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => address(index));
 
-test('two hundred codes to a domain that hangs delay no code to another', async () => {
+test('two hundred codes to a stalled domain delay no code to another domain', async () => {
   const { server, instance, asked, clientId } = await setUp();
   for (const email of many(200, (index) => `hang${index}@slow.example`)) await askForCode(instance, clientId, email);
   await eventually('some of them hang', () => asked.length >= 6);
   await askForCode(instance, clientId, 'ada@example.com');
   await arrival(server, 'ada@example.com');
-  // Nothing of the domain has come back meanwhile, nor has more of it been begun.
+  // No mail to the stalled domain has ended, and no further one has begun.
   expect(asked).toHaveLength(6);
 });
 
-test('notices and mails to many that hang, each at a domain of its own, delay no code', async () => {
+test('stalled notices and bulk mails, each at its own domain, delay no code', async () => {
   const { server, instance, asked, clientId } = await setUp();
   await queue(
     instance,
@@ -85,21 +85,21 @@ test('notices and mails to many that hang, each at a domain of its own, delay no
   await arrival(server, 'ada@example.com');
 });
 
-test('codes of one workspace that hang, each at a domain of its own, delay no code of another', async () => {
+test('one workspace’s stalled codes, each at its own domain, delay no code of another workspace', async () => {
   const { server, instance, asked, clientId } = await setUp();
   for (const email of many(60, (index) => `hang${index}@slow${index}.example`))
     await askForCode(instance, clientId, email);
   await eventually('they hang', () => asked.length >= 9);
-  // The console is of no workspace.
+  // The console belongs to no workspace.
   await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com' } });
   await arrival(server, 'ada@example.com');
   expect(asked).toHaveLength(9);
-  // Those of its own wait until the others have shown that they hang: then these give their places back.
+  // The workspace's own codes wait until the others count as stalled and free their slots.
   await askForCode(instance, clientId, 'grace@example.com');
   await eventually('more of them hang', () => asked.length > 9);
 });
 
-test('what was waited for, and for how long, is on record', async () => {
+test('the step and duration of a timeout are recorded', async () => {
   const { server, instance, clientId } = await setUp(1000);
   await askForCode(instance, clientId, 'hang@slow.example');
   await instance.services.mail.runOnce();

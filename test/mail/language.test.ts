@@ -1,4 +1,4 @@
-/** Each mail is in its reader's language: their own, else the one that came with the request, else English. */
+/** Each mail is in its reader's language: their own, else the request's, else English. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { LOCALES, localeToWriteIn } from '@/core/locale.ts';
@@ -18,7 +18,7 @@ async function speak(instance: Instance, email: string, locale: string | null): 
   });
 }
 
-/** The language that the newest mail to an address says it is in; its words are those of that language. */
+/** The language of the newest mail to an address, by its lang attribute and its text. */
 function languageOf({ sqlite }: Instance, email: string, contains: Parameters<ReturnType<typeof textsFor>>[0]): string {
   const mail = sqlite.query('SELECT text, html FROM mails WHERE recipient = ? ORDER BY rowid DESC').get(email) as {
     text: string;
@@ -33,7 +33,7 @@ function languageOf({ sqlite }: Instance, email: string, contains: Parameters<Re
   return lang;
 }
 
-/** What is written where somebody's language is this one: English for as long as it has no words. */
+/** The locale of the texts for a language: English if it has no catalogue. */
 const inWordsOf = (locale: (typeof LOCALES)[number]) => textsFor(locale).locale;
 
 async function setUp() {
@@ -46,7 +46,7 @@ async function setUp() {
   return { instance, application, clientId, askCode, admin };
 }
 
-describe('the language to write in', () => {
+describe('the language of a mail', () => {
   test.each([
     ['fr', 'de', 'fr'],
     ['fr-CA', null, 'fr'],
@@ -58,25 +58,25 @@ describe('the language to write in', () => {
     [null, null, 'en'],
     ['', 'x'.repeat(1_000), 'en'],
     ['\r\nBcc: eve@evil.example', null, 'en'],
-  ] as const)('of somebody who speaks %j and asked in %j is %s', (own, requested, expected) => {
+  ] as const)('for a reader with %j and a request in %j is %s', (own, requested, expected) => {
     expect(localeToWriteIn(own, requested)).toBe(expected);
   });
 });
 
 describe('a sign-in code', () => {
-  test('is in the language of the page for somebody new', async () => {
+  test('is in the language of the page for a new person', async () => {
     const { instance, askCode } = await setUp();
     await askCode({ locale: 'de-AT' });
     expect(languageOf(instance, ADA, 'email.codeIntro')).toBe(inWordsOf('de'));
   });
 
-  test('is in English where nothing is known of the reader', async () => {
+  test('is in English if nothing is known of the reader', async () => {
     const { instance, askCode } = await setUp();
     await askCode({});
     expect(languageOf(instance, ADA, 'email.codeIntro')).toBe('en');
   });
 
-  test('is in the person’s own language, whatever the page was in', async () => {
+  test('is in the person’s own language, whatever the page’s', async () => {
     const { instance, clientId, askCode } = await setUp();
     await instance.signIn(clientId, ADA);
     await speak(instance, ADA, 'de');
@@ -85,7 +85,7 @@ describe('a sign-in code', () => {
   });
 });
 
-describe('in the reader’s own language is', () => {
+describe('the reader’s own language is used in', () => {
   async function setUpAda() {
     const world = await setUp();
     const { instance, clientId } = world;
@@ -95,13 +95,13 @@ describe('in the reader’s own language is', () => {
     return { ...world, account };
   }
 
-  test('a code that proves them again', async () => {
+  test('a code for another proof', async () => {
     const { instance, account } = await setUpAda();
     expect((await account('/proof', {})).status).toBe(200);
     expect(languageOf(instance, ADA, 'email.codeNotYou')).toBe(inWordsOf('de'));
   });
 
-  test('each mail of a change of address, wherever it goes', async () => {
+  test('each mail of a change of address, to either address', async () => {
     const { instance, account } = await setUpAda();
     const proof = await account('/proof', { purpose: 'email_change', target: NEW });
     await account('/proof/confirm', { challengeId: proof.json.data.challengeId, code: instance.codeFor(ADA) });
@@ -119,7 +119,7 @@ describe('in the reader’s own language is', () => {
     expect(languageOf(instance, NEW, 'email.emailUndone.gone')).toBe(inWordsOf('de'));
   });
 
-  test('a word that somebody else wants their address', async () => {
+  test('a notice that another account requests their address', async () => {
     const { instance, clientId } = await setUpAda();
     const { token } = await instance.signIn(clientId, 'eve@example.com');
     await speak(instance, 'eve@example.com', 'en');
@@ -138,7 +138,7 @@ describe('in the reader’s own language is', () => {
     expect(languageOf(instance, 'new@example.com', 'email.invitation.member')).toBe('en');
   });
 
-  test('what becomes of a request, for each of many', async () => {
+  test('the decisions on many waitlist entries', async () => {
     const { instance, application, admin } = await setUpAda();
     const emails = [ADA, 'new@example.com'];
     await admin(`/api/applications/${application.id}/beta-interests`, { emails, status: 'pending' });

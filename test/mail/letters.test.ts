@@ -1,4 +1,4 @@
-/** Every mail in every language: what it says, in both of its parts, and that it can be read wherever mail is read. */
+/** Every mail in every language: the same content in both parts, readable in all mail clients. */
 import { describe, expect, test } from 'bun:test';
 import { contrast, parseHex } from '@/core/accent.ts';
 import { LOCALES } from '@/core/locale.ts';
@@ -16,7 +16,7 @@ const FILLING: Filling = {
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
-/** What a reader sees of the HTML part. */
+/** Returns the visible text of the HTML part. */
 function seen(html: string): string[] {
   const body = html
     .slice(html.indexOf('<body'))
@@ -52,7 +52,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     }
   });
 
-  test('no mail has a placeholder left, or words of a program', () => {
+  test('no mail contains a placeholder or a program’s value', () => {
     for (const [name, mail] of everyMail(locale))
       for (const part of [mail.subject, mail.text, seen(mail.html).join('\n')]) {
         expect([name, /[{}]|\bundefined\b|\bnull\b|\[object|\bNaN\b/.exec(part)?.[0]]).toEqual([name, undefined]);
@@ -60,7 +60,7 @@ describe.each(LOCALES)('in %s', (locale) => {
       }
   });
 
-  test('every mail names the language that it is in, and its subject is one line', () => {
+  test('every mail names its language and has a subject of one line', () => {
     for (const [name, mail] of everyMail(locale)) {
       expect([name, /<html lang="([^"]*)"/.exec(mail.html)?.[1]]).toEqual([name, text.locale]);
       expect([name, /[\r\n]|\s{2}/.test(mail.subject)]).toEqual([name, false]);
@@ -69,17 +69,17 @@ describe.each(LOCALES)('in %s', (locale) => {
   });
 });
 
-test('every mail says why it came, or what to do if it was not the reader', () => {
+test('every mail says why it was sent, or what to do if the reader did not request it', () => {
   for (const [name, mail] of everyMail('en'))
     expect([name, /You get this e-mail because|If .*not|nobody/.test(mail.text)]).toEqual([name, true]);
 });
 
-test('a code stands in the subject, where it can be read from a notification, and nowhere in an address', () => {
+test('a code is at the start of the subject and in no address', () => {
   for (const [name, mail] of everyMail('en'))
     if (mail.text.includes('042917')) expect([name, mail.subject.startsWith('042917 ')]).toEqual([name, true]);
 });
 
-test('a letter survives mail clients: nothing but the logo is loaded, nothing runs, and all styles stand in place', () => {
+test('a mail loads nothing but the logo, runs nothing, and has inline styles only', () => {
   for (const [name, { html }] of everyMail('en')) {
     expect([name, /<(?:script|link|iframe|form|svg|video)\b|url\(|@import|@font-face/i.exec(html)]).toEqual([
       name,
@@ -94,7 +94,7 @@ test('a letter survives mail clients: nothing but the logo is loaded, nothing ru
 });
 
 test.each(['#000000', '#ffffff', '#f5d90a', '#2853d8', '#808080', '#16191f', 'red;}', null])(
-  'whatever the colour, a button can be read in light and in dark: %s',
+  'a button is readable in light and in dark mode in any colour: %s',
   (accentColor) => {
     const filling = { ...FILLING, application: { ...FILLING.application, accentColor } };
     const { html } = LETTERS['betaMail approved']!('en', filling);

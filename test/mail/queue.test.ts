@@ -1,4 +1,4 @@
-/** The mail queue by itself, over a transport that the test holds back: who goes first, how many at once, and what is repeated. */
+/** The mail queue over a transport that the test controls: order, concurrency and retries. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '../../src/core/actor.ts';
 import { DAY, MINUTE } from '../../src/core/clock.ts';
@@ -9,10 +9,10 @@ import * as given from '../support/given.ts';
 import { createInstance, type Instance, START } from '../support/instance.ts';
 
 const PLACES = 8;
-/** Of those, for codes to one domain. */
+/** The slots for codes to one domain. */
 const SHARE = 4;
 
-/** A transport whose mails arrive when the test lets them, by subject. */
+/** A transport that completes mails by subject when the test says so. */
 function heldTransport() {
   const offered: string[] = [];
   const waiting = new Map<string, PromiseWithResolvers<void>>();
@@ -30,7 +30,7 @@ function heldTransport() {
   };
   return {
     transport,
-    /** In the order they were handed over. */
+    /** The subjects in the order they were sent. */
     offered,
     underWay: () => [...waiting.keys()],
     arrive(subject: string) {
@@ -41,7 +41,7 @@ function heldTransport() {
       waiting.get(subject)!.reject(error);
       waiting.delete(subject);
     },
-    /** From now on nothing is held back. */
+    /** Completes all mails from now on. */
     open() {
       isOpen = true;
       for (const { resolve } of waiting.values()) resolve();
@@ -82,7 +82,7 @@ describe('the mail queue', () => {
     await queue(instance, 'bulk', many('launch', 2000));
     await eventually('the launch is under way', () => held.underWay().length > 0);
     await queue(instance, 'code', ['code']);
-    // Nothing of the launch has arrived: there was a place for it.
+    // No launch mail has completed, so the code had a slot.
     await eventually('the code has left', () => held.underWay().includes('code'));
     expect(held.offered.length).toBeLessThanOrEqual(PLACES);
     held.open();
@@ -91,7 +91,7 @@ describe('the mail queue', () => {
     expect(statusesOf(instance)).toEqual(['sent']);
   });
 
-  test('keeps places for what is more urgent: half of them from bulk, a quarter from notices', async () => {
+  test('reserves slots for higher priorities: half of them from bulk, a quarter from notices', async () => {
     const { held, instance } = await setUp();
     const countOf = (name: string) => held.underWay().filter((subject) => subject.startsWith(name)).length;
     await queue(instance, 'bulk', many('bulk', 20));
@@ -102,7 +102,7 @@ describe('the mail queue', () => {
     await eventually('codes have the rest', () => countOf('code') === 2);
     await Bun.sleep(10);
     expect([countOf('bulk'), countOf('notice'), countOf('code')]).toEqual([4, 2, 2]);
-    // A place that is free goes to the most urgent.
+    // A free slot goes to the highest priority.
     held.arrive('bulk 0');
     await eventually('a code took it', () => countOf('code') === 3);
     expect([countOf('bulk'), countOf('notice')]).toEqual([3, 2]);
@@ -111,7 +111,7 @@ describe('the mail queue', () => {
     expect(held.offered).toHaveLength(60);
   });
 
-  test('is a pool: one that takes long holds up its own place alone', async () => {
+  test('is a pool: a slow mail occupies only its own slot', async () => {
     const { held, instance } = await setUp();
     await queue(instance, 'code', many('code', 40));
     await eventually('its share is taken', () => held.underWay().length === SHARE);
@@ -124,7 +124,7 @@ describe('the mail queue', () => {
     await instance.services.mail.runOnce();
   });
 
-  test('takes nothing for lost that is under way, however long it takes', async () => {
+  test('does not retry a mail in progress, however long it takes', async () => {
     const { held, instance } = await setUp();
     await queue(instance, 'notice', ['slow']);
     await eventually('it is under way', () => held.underWay().length === 1);
@@ -137,7 +137,7 @@ describe('the mail queue', () => {
     expect([held.offered, statusesOf(instance)]).toEqual([['slow'], ['sent']]);
   });
 
-  test('sends anew after a restart what was under way, at once', async () => {
+  test('sends interrupted mails again at once after a restart', async () => {
     const { held, instance } = await setUp();
     await queue(instance, 'notice', ['cut off']);
     await eventually('it is under way', () => held.underWay().length === 1);
@@ -148,7 +148,7 @@ describe('the mail queue', () => {
     expect([held.offered, statusesOf(instance)]).toEqual([['cut off', 'cut off'], ['sent']]);
   });
 
-  test('starts beside another instance on one database without sending again what that one sends', async () => {
+  test('does not send again what another instance on the same database is sending', async () => {
     const { held, instance } = await setUp();
     await queue(instance, 'notice', ['sent by the first']);
     await eventually('it is under way', () => held.underWay().length === 1);
@@ -161,7 +161,7 @@ describe('the mail queue', () => {
     expect([held.offered, statusesOf(instance)]).toEqual([['sent by the first'], ['sent']]);
   });
 
-  test('sends at once, after an upgrade, what was leased before leases had holders', async () => {
+  test('sends at once, after an upgrade, mails leased before leases had holders', async () => {
     const { held, instance } = await setUp();
     await queue(instance, 'notice', ['cut off']);
     await eventually('it is under way', () => held.underWay().length === 1);
@@ -173,7 +173,7 @@ describe('the mail queue', () => {
     expect([held.offered, statusesOf(instance)]).toEqual([['cut off', 'cut off'], ['sent']]);
   });
 
-  test('repeats a mail whose outcome could not be recorded, when its lease has run out, in real time', async () => {
+  test('repeats a mail whose result could not be stored once its lease expires in real time', async () => {
     let now = START;
     const held = heldTransport();
     const instance = await createInstance({ mail: held.transport, time: { now: () => now } });
@@ -191,7 +191,7 @@ describe('the mail queue', () => {
     expect([held.offered.length, statusesOf(instance)]).toEqual([2, ['sent']]);
   });
 
-  test('puts on record why a mail was not taken, in the words of the transport alone', async () => {
+  test('records the transport’s own reason for a rejected mail', async () => {
     const { held, instance } = await setUp();
     await queue(instance, 'notice', ['one', 'two', 'three']);
     await eventually('all are under way', () => held.underWay().length === 3);
@@ -207,7 +207,7 @@ describe('the mail queue', () => {
     ]);
   });
 
-  test('lets others in while it captures thousands', async () => {
+  test('yields to the event loop while it captures thousands', async () => {
     const instance = await createInstance();
     await queue(instance, 'bulk', many('launch', 3000));
     let isDone = false;

@@ -1,4 +1,4 @@
-/** What is told of a mail that was not taken: the server's own words in log and outbox, and a record for whose mail it was. */
+/** Rejected mails: the server's own words in log and outbox, and an audit record for the application. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { MINUTE, SECOND } from '@/core/clock.ts';
 import { smtpTransport } from '@/mail/smtp.ts';
@@ -30,7 +30,7 @@ async function instanceSendingTo(url: string): Promise<Instance> {
   return instance;
 }
 
-/** Has a code sent, and its mail offered once. */
+/** Requests a code and attempts its mail once. */
 async function offerCode(instance: Instance, email = EMAIL): Promise<{ applicationId: string; code: string }> {
   const { id: applicationId, clientId } = await instance.createApplication();
   await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
@@ -55,13 +55,13 @@ async function activityOf(instance: Instance, applicationId: string, query = '')
   return json.data.items;
 }
 
-describe('what the mail server says', () => {
+describe('the mail server’s answer', () => {
   test.each([
     ['550 5.1.1 mailbox unknown', 'failed', '550 5.1.1 mailbox unknown'],
     ['550 no such user', 'failed', '550 no such user'],
     ['450 4.2.1 <ada@example.com> has too much mail', 'queued', '450 4.2.1 <[redacted]> has too much mail'],
     ['550 5.1.1 ada is nobody of adamant', 'failed', '550 5.1.1 [redacted] is nobody of adamant'],
-  ])('stands in log and outbox, without the address: %s', async (reply, status, lastError) => {
+  ])('is in log and outbox without the address: %s', async (reply, status, lastError) => {
     const server = await mailServer();
     server.reply({ recipient: () => reply });
     const instance = await instanceSendingTo(server.url);
@@ -71,7 +71,7 @@ describe('what the mail server says', () => {
     expect(logOf(instance)).not.toContain(EMAIL);
   });
 
-  test('is told without the code, however much of the message it repeats, and within bounds', async () => {
+  test('is stored without the code and within bounds, however much of the message it repeats', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     const { clientId } = await instance.createApplication();
@@ -88,7 +88,7 @@ describe('what the mail server says', () => {
     expect(logOf(instance)).not.toContain(code);
   });
 
-  test('to a log-in is told without name and password, and tried again', async () => {
+  test('to a login is stored without user name and password, and retried', async () => {
     const server = await mailServer();
     server.reply({ logIn: `535 5.7.8 hunter2 is not of postmaster, nor ${btoa('hunter2')}` });
     const instance = await instanceSendingTo(server.url.replace('//', '//postmaster:hunter2@'));
@@ -102,12 +102,12 @@ describe('what the mail server says', () => {
   });
 });
 
-describe('a server in trouble', () => {
+describe('a failing server', () => {
   test.each([
     ['its greeting', { greeting: '554 5.3.2 no service here' }, '554 5.3.2 no service here (as the greeting)'],
     ['the sender', { sender: '550 5.7.1 not from you' }, '550 5.7.1 not from you (in answer to MAIL FROM)'],
     ['a lack of log-in', { recipient: () => '530 5.7.0 log in' }, '530 5.7.0 log in (in answer to RCPT TO)'],
-  ])('that refuses with %s refuses nobody: the mail is tried again, and arrives', async (_, replies, lastError) => {
+  ])('that refuses with %s causes a retry, and the mail arrives', async (_, replies, lastError) => {
     const server = await mailServer();
     server.reply(replies);
     const instance = await instanceSendingTo(server.url);
@@ -125,7 +125,7 @@ describe('a server in trouble', () => {
     expect(await activityOf(instance, applicationId)).toEqual([]);
   });
 
-  test('that refuses EHLO and HELO refuses nobody', async () => {
+  test('that refuses EHLO and HELO causes a retry', async () => {
     const server = Bun.listen({
       hostname: '127.0.0.1',
       port: 0,
@@ -140,14 +140,14 @@ describe('a server in trouble', () => {
     expect(stored(instance)).toMatchObject({ status: 'queued', lastError: '550 5.7.1 not you (in answer to HELO)' });
   });
 
-  test('that nobody reaches is named', async () => {
+  test('that is unreachable is named', async () => {
     const port = freePort();
     const instance = await instanceSendingTo(`smtp://127.0.0.1:${port}`);
     await offerCode(instance);
     expect(stored(instance)).toMatchObject({ status: 'queued', lastError: `127.0.0.1:${port} refuses connections` });
   });
 
-  test('that hangs up says how far it had come', async () => {
+  test('that disconnects is reported with the step it reached', async () => {
     const server = Bun.listen({
       hostname: '127.0.0.1',
       port: 0,
@@ -164,7 +164,7 @@ describe('a server in trouble', () => {
   });
 
   test.each([true, false])(
-    'whose certificate nobody trusts: what is wrong with it, and of which host (%p)',
+    'with an untrusted certificate is reported with its fault and host (%p)',
     async (isImplicit) => {
       const server = await mailServer({ tls: { cert: SELF_SIGNED_CERT, key: SELF_SIGNED_KEY, isImplicit } });
       const instance = await instanceSendingTo(server.url);
@@ -175,7 +175,7 @@ describe('a server in trouble', () => {
     },
   );
 
-  test('whose certificate is for another host: for which, told by the binary', async () => {
+  test('with a certificate for another host is reported with that name by the binary', async () => {
     const server = await mailServer({ tls: { cert: SHOP_CERT, key: SHOP_KEY, isImplicit: true } });
     const folder = emptyFolder();
     cleanups.push(() => folder.remove());
@@ -199,7 +199,7 @@ describe('a server in trouble', () => {
     expect(await binary.stop()).toBe(0);
   });
 
-  test('that speaks no TLS where it is asked to', async () => {
+  test('without TLS is reported if TLS is required', async () => {
     const { port } = await mailServer();
     const instance = await instanceSendingTo(`smtps://127.0.0.1:${port}`);
     await offerCode(instance);
@@ -208,8 +208,8 @@ describe('a server in trouble', () => {
   });
 });
 
-describe('a mail that nobody gets', () => {
-  test('is a record of its application’s activity, with the words of the server', async () => {
+describe('an undelivered mail', () => {
+  test('is recorded in its application’s activity, with the server’s words', async () => {
     const server = await mailServer();
     server.reply({ recipient: () => '550 5.1.1 mailbox unknown' });
     const instance = await instanceSendingTo(server.url);
@@ -232,7 +232,7 @@ describe('a mail that nobody gets', () => {
     expect(await activityOf(instance, another)).toEqual([]);
   });
 
-  test('because it would go in plain text says so in log and outbox with the remedy, until it is too late for it', async () => {
+  test('refused for plain text is reported in log and outbox with advice, until it expires', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(`smtp://0.0.0.0:${server.port}`);
     const { applicationId } = await offerCode(instance);
@@ -255,7 +255,7 @@ describe('a mail that nobody gets', () => {
     expect(server.offered).toEqual([]);
   });
 
-  test('of a launch is told to the application that went public, and to no other', async () => {
+  test('of a launch is recorded for that application and no other', async () => {
     const server = await mailServer();
     server.reply({ recipient: () => '550 5.1.1 mailbox unknown' });
     const instance = await instanceSendingTo(server.url);
@@ -273,7 +273,7 @@ describe('a mail that nobody gets', () => {
   });
 });
 
-test('the binary puts a refusal on record, in its own words, and names nobody in its log', async () => {
+test('the binary records a refusal in its own words and logs no address', async () => {
   const server = await mailServer();
   server.reply({ recipient: () => `550 5.1.1 <${EMAIL}> mailbox unknown` });
   const folder = emptyFolder();

@@ -1,4 +1,4 @@
-/** A mail that somebody waits for: they wait for so long and no longer, and what comes of it later is on record all the same. */
+/** A mail that a caller waits for: the wait is bounded, and a later result is still recorded. */
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
@@ -26,13 +26,13 @@ function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
 const stored = ({ sqlite }: Instance) =>
   sqlite.query('SELECT status, last_error AS lastError FROM mails').get() as object;
 
-/** Until the instance has recorded something. */
+/** Waits until the instance has stored a status. */
 async function recorded(instance: Instance, status: string): Promise<void> {
   while ((stored(instance) as { status: string }).status !== status)
     await new Promise((resume) => setImmediate(resume));
 }
 
-test('a server that is silent is waited for within the bound; what it says afterwards is recorded', async () => {
+test('a silent server is waited for within the bound, and its later answer is recorded', async () => {
   const instance = await createInstance({ mail: SILENT });
   const answer = Promise.withResolvers<string>();
   const result = await senderOver(instance, () => answer.promise)();
@@ -51,7 +51,7 @@ test('a refusal after the wait is recorded, and nothing is sent again', async ()
   expect(stored(instance)).toEqual({ status: 'failed', lastError: '450 busy' });
 });
 
-test('a transport that breaks is told of without its words', async () => {
+test('an error of the transport is reported without its message', async () => {
   const instance = await createInstance({ mail: SILENT });
   const result = await senderOver(instance, async () => {
     throw new Error('secret of ada@example.com');

@@ -1,4 +1,4 @@
-/** What of a mail server's reply may be written down: bounded, in one line, and without anybody's address or secret. */
+/** The parts of a mail server's reply that may be stored: bounded, in one line, without addresses or secrets. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { serverWords, type Unspeakable } from '@/mail/server-words.ts';
@@ -26,7 +26,7 @@ test.each([
   expect(serverWords(said, UNSPEAKABLE)).toBe(words);
 });
 
-test('nothing that is said escapes, whatever surrounds it', () => {
+test('no address or secret escapes, whatever surrounds it', () => {
   const secret = fc.constantFrom('ada.byron@example.com', 'ADA.BYRON', '424242', 'hunter2', TOKEN, LINK);
   const space = fc.constantFrom(' ', '\r\n550 ', '\t', ', ', '<', '> ');
   fc.assert(

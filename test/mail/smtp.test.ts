@@ -1,4 +1,4 @@
-/** Mail by SMTP: what a mail server receives, and what becomes of a mail that it does not take. */
+/** Mail by SMTP: what a mail server receives, and how a refused mail is handled. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { HOUR, MINUTE, SECOND } from '../../src/core/clock.ts';
 import { smtpTransport } from '../../src/mail/smtp.ts';
@@ -75,7 +75,7 @@ describe('a sign-in mail', () => {
     expect((await verify(instance, sent.json.data.challengeId, code)).status).toBe(200);
   });
 
-  test('is forgotten by the database once it has been sent, body and code', async () => {
+  test('is removed from the database once it is sent, body and code', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     await send(instance, (await instance.createApplication()).clientId);
@@ -85,7 +85,7 @@ describe('a sign-in mail', () => {
     ]);
   });
 
-  test('takes no extra header or recipient from the name of an application', async () => {
+  test('gets no extra header or recipient from the name of an application', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     const { clientId } = await instance.createApplication({ name: 'Shop\r\nBcc: eve@evil.example\r\n\r\nHello' });
@@ -95,7 +95,7 @@ describe('a sign-in mail', () => {
     expect(server.received[0]!.headers).not.toHaveProperty('bcc');
   });
 
-  test('is sent by the compiled binary, and leaves neither code nor address in its log', async () => {
+  test('is sent by the compiled binary, which logs neither code nor address', async () => {
     const server = await mailServer();
     const folder = emptyFolder();
     const env = {
@@ -123,8 +123,8 @@ describe('a sign-in mail', () => {
   });
 });
 
-describe('a mail that the server does not take', () => {
-  test('for now (451) is sent again later, as the same message, until it is taken', async () => {
+describe('a refused mail', () => {
+  test('with a temporary error (451) is sent again as the same message until it is accepted', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     server.refuseWith(451);
@@ -155,7 +155,7 @@ describe('a mail that the server does not take', () => {
     expect(server.offered).toHaveLength(3);
   });
 
-  test('for good (550) is not sent again, and its code is not kept', async () => {
+  test('with a permanent error (550) is not sent again, and its code is deleted', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     server.refuseWith(550);
@@ -172,7 +172,7 @@ describe('a mail that the server does not take', () => {
     expect(storedMails(instance)[0]).toMatchObject(failed);
   });
 
-  test('because its code has expired meanwhile is given up, not sent late', async () => {
+  test('is abandoned once its code has expired', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     server.refuseWith(451);
@@ -185,7 +185,7 @@ describe('a mail that the server does not take', () => {
     expect(storedMails(instance)[0]).toMatchObject({ status: 'failed', text: null, code: null });
   });
 
-  test('because none listens is queued, and delivered once one does', async () => {
+  test('for want of a server stays queued, and is delivered once the server is back', async () => {
     const port = freePort();
     const instance = await instanceSendingTo(`smtp://127.0.0.1:${port}`);
     const sent = await send(instance, (await instance.createApplication()).clientId);
@@ -233,7 +233,7 @@ describe('a mail server that never greets', () => {
     const people = Array.from({ length: 10 }, (_, index) => `person${index}@example.com`);
     const before = performance.now();
     for (const email of people) expect((await send(instance, clientId, email)).status).toBe(200);
-    // Far below the twenty seconds a greeting is waited for.
+    // Far below the greeting timeout of 20 s.
     expect(performance.now() - before).toBeLessThan(5000);
     await eventually('the mail server is connected to', () => sockets.size > 0);
     expect(storedMails(instance).map(({ status }) => status)).toEqual(people.map(() => 'queued'));

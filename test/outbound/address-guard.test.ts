@@ -10,7 +10,7 @@ function opened(...subnets: [network: string, bits: number, family: 'ipv4' | 'ip
   return list;
 }
 
-describe('an address that is not public is refused', () => {
+describe('a non-public address', () => {
   test.each([
     ['this network', ['0.0.0.0', '0.0.0.1', '0.255.255.255']],
     ['private 10/8', ['10.0.0.0', '10.1.2.3', '10.255.255.255']],
@@ -27,7 +27,7 @@ describe('an address that is not public is refused', () => {
     ['benchmarking', ['198.18.0.1', '198.19.255.255']],
     ['multicast', ['224.0.0.1', '239.255.255.250']],
     ['reserved and broadcast', ['240.0.0.1', '255.255.255.255']],
-  ])('IPv4: %s', (_, addresses) => {
+  ])('is refused in IPv4: %s', (_, addresses) => {
     expect(addresses.filter((address) => isAddressAllowed(address, NOTHING))).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('an address that is not public is refused', () => {
     ['6to4', ['2002:7f00:1::', '2002:a00:1::1', '2002:808:808::1']],
     ['Teredo, ORCHID and other protocol assignments', ['2001::1', '2001:0:7f00:1::', '2001:10::1', '2001:20::1']],
     ['segment routing and unassigned space', ['5f00::1', '4000::1', '8000::1', 'e000::1']],
-  ])('IPv6: %s', (_, addresses) => {
+  ])('is refused in IPv6: %s', (_, addresses) => {
     expect(addresses.filter((address) => isAddressAllowed(address, NOTHING))).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe('an address that is not public is refused', () => {
     '::ffff:0:0',
     '::ffff:192.168.1.1',
     '::ffff:255.255.255.255',
-  ])('an IPv4 address in IPv6 clothing is judged as what it is: %s', (address) => {
+  ])('is refused as IPv4 embedded in IPv6: %s', (address) => {
     expect(isAddressAllowed(address, NOTHING)).toBe(false);
   });
 
@@ -87,12 +87,12 @@ describe('an address that is not public is refused', () => {
     '8.8.8.8 ',
     '8.8.8.256',
     '1::2::3',
-  ])('what is no address at all: "%s"', (text) => {
+  ])('is refused if it is no address: "%s"', (text) => {
     expect(isAddressAllowed(text, NOTHING)).toBe(false);
   });
 });
 
-describe('a public address is allowed', () => {
+describe('a public address', () => {
   test.each([
     '8.8.8.8',
     '1.1.1.1',
@@ -125,13 +125,13 @@ describe('a public address is allowed', () => {
     '3ffe::1',
     '::ffff:8.8.8.8',
     '::ffff:808:808',
-  ])('%s', (address) => {
+  ])('is allowed: %s', (address) => {
     expect(isAddressAllowed(address, NOTHING)).toBe(true);
   });
 });
 
 describe('a range that the operator opened', () => {
-  test('lets its own addresses through, in every spelling, and none beside it', () => {
+  test('allows its own addresses in every spelling, and no neighbours', () => {
     const list = opened(['10.20.0.0', 16, 'ipv4']);
     for (const address of ['10.20.0.1', '10.20.255.255', '::ffff:10.20.0.1', '::ffff:a14:1'])
       expect([address, isAddressAllowed(address, list)]).toEqual([address, true]);
@@ -139,7 +139,7 @@ describe('a range that the operator opened', () => {
       expect([address, isAddressAllowed(address, list)]).toEqual([address, false]);
   });
 
-  test('can be of IPv6, and opens no IPv4', () => {
+  test('can be IPv6, and opens no IPv4 address', () => {
     const list = opened(['fd12:3456::', 32, 'ipv6']);
     expect(isAddressAllowed('fd12:3456:789a::1', list)).toBe(true);
     expect(isAddressAllowed('FD12:3456:0:0:0:0:0:1', list)).toBe(true);
@@ -147,7 +147,7 @@ describe('a range that the operator opened', () => {
     expect(isAddressAllowed('10.0.0.1', list)).toBe(false);
   });
 
-  test('takes nothing away from the public addresses', () => {
+  test('does not restrict public addresses', () => {
     expect(isAddressAllowed('8.8.8.8', opened(['10.0.0.0', 8, 'ipv4']))).toBe(true);
   });
 });

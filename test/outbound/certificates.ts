@@ -1,6 +1,6 @@
 /**
- * Certificates for the outbound tests: an authority, a certificate it gave to shop.test, and one that shop.test gave to
- * itself. Made once with openssl, valid for a hundred years, trusted nowhere; the keys protect nothing.
+ * Certificates for the outbound tests: an authority, a certificate that it issued to shop.test, and a self-signed
+ * one. Made once with openssl, valid for a hundred years, trusted nowhere; the keys protect nothing.
  */
 
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----

@@ -1,6 +1,6 @@
 /**
- * Fetches through the guard in a process of its own, for what a process reads from its environment once: proxies and
- * trusted authorities. Takes the URLs as arguments; every name leads to 127.0.0.1. Prints one JSON line of outcomes.
+ * Fetches through the guard in a separate process, since proxies and trusted authorities are read from the
+ * environment once. Takes URLs as arguments; every name resolves to 127.0.0.1. Prints one JSON line of outcomes.
  */
 import { BlockList } from 'node:net';
 import { guardedFetch, OutboundError } from '../../src/outbound/guarded-fetch.ts';

@@ -17,7 +17,7 @@ afterAll(() => Promise.all(cleanUps.map((cleanUp) => cleanUp())));
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
-/** A real server on loopback that counts what reaches it. */
+/** A real server on loopback that records its requests. */
 function serve(
   answer: Answer = () => new Response('hello'),
   options: { hostname?: string; tls?: Bun.TLSOptions } = {},
@@ -36,7 +36,7 @@ function serve(
   return { port: server.port!, requests, url: (path = '/') => `http://127.0.0.1:${server.port}${path}` };
 }
 
-/** A server that speaks bytes instead of HTTP. */
+/** A server that writes raw bytes instead of HTTP. */
 function serveRaw(onData: (socket: Bun.Socket<undefined>) => void) {
   const sockets = new Set<Bun.Socket<undefined>>();
   const listener = Bun.listen<undefined>({
@@ -61,11 +61,11 @@ function openTo(...addresses: string[]): BlockList {
   return list;
 }
 
-/** The guard as a self-hosted instance has it: nothing but public addresses. */
+/** The guard of a self-hosted instance: public addresses only. */
 const strict = (settings: Partial<OutboundSettings> = {}) =>
   guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: false, ...settings });
 
-/** The guard as an ephemeral instance has it. */
+/** The guard of an ephemeral instance. */
 const relaxed = (settings: Partial<OutboundSettings> = {}) => strict({ isLoopbackAllowed: true, ...settings });
 
 const request = (url: string, input: Partial<OutboundRequest> = {}): OutboundRequest => ({
@@ -76,7 +76,7 @@ const request = (url: string, input: Partial<OutboundRequest> = {}): OutboundReq
   ...input,
 });
 
-/** Why it failed; fails itself when it did not, or with anything but an OutboundError. */
+/** Returns the problem of a failed request. Throws if it succeeded, or failed with anything but an OutboundError. */
 async function problemOf(work: Promise<unknown>): Promise<OutboundProblem> {
   const outcome = await work.then(
     () => 'answered',
@@ -88,7 +88,7 @@ async function problemOf(work: Promise<unknown>): Promise<OutboundProblem> {
 
 const text = (body: Uint8Array) => Buffer.from(body).toString();
 
-describe('an address that could not be meant', () => {
+describe('an invalid URL', () => {
   test.each([
     '',
     'shop.example.com',
@@ -106,7 +106,7 @@ describe('an address that could not be meant', () => {
     'http://user:password@shop.example.com/',
     'http://:password@shop.example.com/',
     'https://shop.example.com@127.0.0.1/',
-  ])('is refused before its name is asked for: "%s"', async (url) => {
+  ])('is refused before its name is resolved: "%s"', async (url) => {
     const asked: string[] = [];
     const get = relaxed({
       async resolve(hostname) {
@@ -118,7 +118,7 @@ describe('an address that could not be meant', () => {
     expect(asked).toEqual([]);
   });
 
-  test('does not have its user name or password repeated in the refusal', async () => {
+  test('is refused without repeating its user name or password', async () => {
     const refusal = await strict()(request('https://ada:hunter2@shop.example.com/')).catch(String);
     expect(refusal).not.toContain('hunter2');
     expect(refusal).not.toContain('ada');
@@ -176,7 +176,7 @@ describe('a server on loopback is never reached', () => {
     expect(canary.requests).toHaveLength(0);
   });
 
-  test('by a name of which one address among public ones is private, wherever it stands', async () => {
+  test('by a name with a private address among public ones, at any position', async () => {
     const open = serve(undefined, { hostname: '127.0.0.2' });
     for (const addresses of [
       ['127.0.0.2', '127.0.0.1'],
@@ -190,7 +190,7 @@ describe('a server on loopback is never reached', () => {
     expect(open.requests).toHaveLength(0);
   });
 
-  test('by a name that is public when it is checked and loopback when it is asked again', async () => {
+  test('by a name that is public when it is checked and loopback at the next look-up', async () => {
     const open = serve(undefined, { hostname: '127.0.0.2' });
     const canary = serve(undefined, { hostname: '127.0.0.1' });
     let asked = 0;
@@ -207,7 +207,7 @@ describe('a server on loopback is never reached', () => {
 });
 
 describe('a name that does not resolve', () => {
-  test('is not requested: an error, and an empty answer, both fail closed', async () => {
+  test('is not requested: an error and an empty answer both fail closed', async () => {
     const failing = strict({ resolve: () => Promise.reject(new Error('NXDOMAIN')) });
     expect(await problemOf(failing(request('https://nothing.example.com/')))).toBe('unresolved');
     const empty = strict({ resolve: async () => [] });
@@ -218,7 +218,7 @@ describe('a name that does not resolve', () => {
     expect(await problemOf(strict()(request('https://nothing.invalid/')))).toBe('unresolved');
   });
 
-  test('in time is given up on, and what comes of it later hurts nobody', async () => {
+  test('in time is a timeout, and a later answer is ignored', async () => {
     const late = Promise.withResolvers<string[]>();
     const get = strict({ resolve: () => late.promise });
     expect(await problemOf(get(request('https://slow.example.com/', { timeoutMs: 50 })))).toBe('timeout');
@@ -227,7 +227,7 @@ describe('a name that does not resolve', () => {
 });
 
 describe('an instance that allows loopback', () => {
-  test('reaches it by address and by name, and still nothing private', async () => {
+  test('reaches it by address and by name, and still no private address', async () => {
     const server = serve();
     expect((await relaxed()(request(server.url()))).status).toBe(200);
     expect((await relaxed()(request(`http://localhost:${server.port}/`))).status).toBe(200);
@@ -238,7 +238,7 @@ describe('an instance that allows loopback', () => {
 });
 
 describe('a request', () => {
-  test('carries the name as its Host, with the port where it is not the usual one', async () => {
+  test('has the name as its Host, with a non-default port', async () => {
     const hosts: (string | null)[] = [];
     const server = serve((incoming) => {
       hosts.push(incoming.headers.get('host'));
@@ -250,7 +250,7 @@ describe('a request', () => {
     expect(hosts).toEqual([`shop.example.com:${server.port}`, `xn--bcher-kva.example:${server.port}`]);
   });
 
-  test('is sent as it was given: method, path, query, headers and body', async () => {
+  test('is sent unchanged: method, path, query, headers and body', async () => {
     const seen: unknown[] = [];
     const server = serve(async (incoming) => {
       const { pathname, search } = new URL(incoming.url);
@@ -268,7 +268,7 @@ describe('a request', () => {
     expect(seen).toEqual([['POST', '/hooks/in', '?a=1&b=%20', 't=1', '{"a":"ü"}']]);
   });
 
-  test('carries neither cookie nor credential of ours', async () => {
+  test('contains no cookie or credential of ours', async () => {
     const server = serve(() => new Response('', { headers: { 'Set-Cookie': 'a=1' } }));
     await relaxed()(request(server.url()));
     await relaxed()(request(server.url()));
@@ -284,7 +284,7 @@ describe('a request', () => {
     expect([server.requests.length, canary.requests.length]).toEqual([1, 0]);
   });
 
-  test('hands on whatever status was answered', async () => {
+  test('returns any status', async () => {
     const server = serve((incoming) => new Response('no', { status: Number(new URL(incoming.url).pathname.slice(1)) }));
     for (const status of [200, 204, 404, 410, 500, 503])
       expect((await relaxed()(request(server.url(`/${status}`)))).status).toBe(status);
@@ -292,7 +292,7 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-  test('is not inflated: a gzip bomb stays as small as it came', async () => {
+  test('is not decompressed: a gzip bomb stays as small as it was sent', async () => {
     const bomb = Bun.gzipSync(new Uint8Array(50_000_000));
     const server = serve(() => new Response(bomb, { headers: { 'Content-Encoding': 'gzip' } }));
     const { body } = await relaxed()(request(server.url(), { maxBytes: 1_000_000 }));
@@ -300,7 +300,7 @@ describe('an answer', () => {
     expect(body.slice(0, 2)).toEqual(new Uint8Array([0x1f, 0x8b]));
   });
 
-  test('that never ends is cut at the bound, and the connection is let go', async () => {
+  test('that never ends is cut at the limit, and the connection is closed', async () => {
     const letGo = Promise.withResolvers<void>();
     const server = serve(
       () =>
@@ -319,7 +319,7 @@ describe('an answer', () => {
     await letGo.promise;
   });
 
-  test('is read to its end when it is exactly as long as the bound, and not at all when nothing is asked for', async () => {
+  test('is read completely at exactly the limit, and not at all with a limit of zero', async () => {
     const server = serve(() => new Response('12345'));
     const bodyOf = async (maxBytes: number) => text((await relaxed()(request(server.url(), { maxBytes }))).body);
     expect([await bodyOf(5), await bodyOf(4), await bodyOf(6), await bodyOf(0)]).toEqual([
@@ -331,22 +331,22 @@ describe('an answer', () => {
   });
 });
 
-describe('a server that does not answer is given up on', () => {
-  test('while the connection is being set up', async () => {
+describe('a server that does not answer is a timeout', () => {
+  test('during the connection', async () => {
     const silent = serveRaw(() => {});
     const get = relaxed({ resolve: async () => ['127.0.0.1'] });
     const work = get(request(`https://shop.test:${silent.port}/`, { timeoutMs: 100 }));
     expect(await problemOf(work)).toBe('timeout');
   });
 
-  test('while its headers are awaited', async () => {
+  test('before its headers', async () => {
     const silent = serveRaw(() => {});
     const half = serveRaw((socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Type: te'));
     for (const { port } of [silent, half])
       expect(await problemOf(relaxed()(request(`http://127.0.0.1:${port}/`, { timeoutMs: 100 })))).toBe('timeout');
   });
 
-  test('while its body trickles in', async () => {
+  test('during its body', async () => {
     const server = serve(
       () =>
         new Response(
@@ -364,15 +364,15 @@ describe('a server that does not answer is given up on', () => {
   });
 });
 
-describe('a connection that fails is told from one that is refused', () => {
-  test('when nobody listens', async () => {
+describe('a failed connection has its own error', () => {
+  test('if no server listens', async () => {
     const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
     const { port } = listener;
     listener.stop(true);
     expect(await problemOf(relaxed()(request(`http://127.0.0.1:${port}/`)))).toBe('connection');
   });
 
-  test('when it is reset before, within and after the headers', async () => {
+  test('if it is reset before, within or after the headers', async () => {
     for (const bytes of ['', 'HTTP/1.1 200 OK\r\nContent-', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf']) {
       const server = serveRaw((socket) => {
         socket.write(bytes);
@@ -383,12 +383,12 @@ describe('a connection that fails is told from one that is refused', () => {
     }
   });
 
-  test('when what answers does not speak HTTP', async () => {
+  test('if the server does not speak HTTP', async () => {
     const server = serveRaw((socket) => void socket.end('220 mail.example.com ESMTP\r\n'));
     expect(await problemOf(relaxed()(request(`http://127.0.0.1:${server.port}/`)))).toBe('connection');
   });
 
-  test('when a certificate is self-signed or of an unknown authority', async () => {
+  test('for TLS if the certificate is self-signed or of an unknown authority', async () => {
     const selfSigned = serve(undefined, { tls: { cert: SELF_SIGNED_CERT, key: SELF_SIGNED_KEY } });
     const unknown = serve(undefined, { tls: { cert: SHOP_CERT, key: SHOP_KEY } });
     const get = relaxed({ resolve: async () => ['127.0.0.1'] });
@@ -399,7 +399,7 @@ describe('a connection that fails is told from one that is refused', () => {
   });
 });
 
-describe('in a process of its own', () => {
+describe('in a separate process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-outbound-'));
   cleanUps.push(() => rmSync(folder, { recursive: true }));
 
@@ -412,13 +412,13 @@ describe('in a process of its own', () => {
     return JSON.parse(await new Response(child.stdout).text());
   }
 
-  test('a certificate must be of the name that was asked for, not of the address it was pinned to', async () => {
+  test('a certificate must match the requested name, not the pinned address', async () => {
     const authority = join(folder, 'authority.pem');
     writeFileSync(authority, AUTHORITY);
     const server = serve(undefined, { tls: { cert: SHOP_CERT, key: SHOP_KEY } });
     const outcomes = await fetchInChild(
       { NODE_EXTRA_CA_CERTS: authority },
-      // A kept-alive connection to the same address must not carry another name's request.
+      // A kept-alive connection to the same address must not be reused for another name.
       ['shop.test', 'other.test', 'shop.test', 'www.shop.test', '127.0.0.1'].map(
         (name) => `https://${name}:${server.port}/`,
       ),
