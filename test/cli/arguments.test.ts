@@ -1,4 +1,4 @@
-/** What is typed, read by what commands declare. */
+/** Parsing of command lines by the commands' declarations. */
 import { describe, expect, test } from 'bun:test';
 import { type Command, family, findCommand, parseCall, unknownCommand, UsageError } from '@/cli/arguments.ts';
 
@@ -18,16 +18,16 @@ describe('a command', () => {
     [['backup', 'FILE'], 'backup', ['FILE']],
     [['backup', 'verify', 'FILE'], 'backup verify', ['FILE']],
     [['users', 'list', '--q', 'a'], 'users list', ['--q', 'a']],
-  ])('by %j is the one with the longest name', (words, name, rest) => {
+  ])('for %j is the longest matching name', (words, name, rest) => {
     const found = findCommand(COMMANDS, words);
     expect([found?.command.name, found?.rest]).toEqual([name, rest]);
   });
 
-  test.each([[['users']], [['list']], [[]]])('by %j is none', (words) => {
+  test.each([[['users']], [['list']], [[]]])('for %j does not exist', (words) => {
     expect(findCommand(COMMANDS, words)).toBeNull();
   });
 
-  test('has a family by its first word, whole', () => {
+  test('belongs to the family of its whole first word', () => {
     expect(family(COMMANDS, 'users').map(({ name }) => name)).toEqual(['users list', 'users show']);
     expect(family(COMMANDS, 'user')).toEqual([]);
   });
@@ -40,11 +40,11 @@ test.each([
   ['users fly', '"users fly". See "gatehouse help users".'],
   ['fly', '"fly". See "gatehouse help".'],
   ['--bogus', '"--bogus". See "gatehouse help".'],
-])('%s is no command, and what was probably meant is named', (typed, said) => {
+])('the unknown command %s is refused with the probable name', (typed, said) => {
   expect(unknownCommand(COMMANDS, typed.split(' ')).message).toBe(`There is no command ${said}`);
 });
 
-describe('what follows', () => {
+describe('the arguments', () => {
   const one = command('copy', {
     switches: { force: 'Do it.' },
     options: { name: { value: 'NAME', meaning: 'Whose.' } },
@@ -54,7 +54,7 @@ describe('what follows', () => {
     ],
   });
 
-  test('is read in any order', () => {
+  test('are read in any order', () => {
     const expected = { flags: { force: true, name: 'Ada' }, operands: ['fast', 'file'] };
     expect(parseCall(one, ['fast', '--force', '--name', 'Ada', 'file'])).toEqual(expected);
     expect(parseCall(one, ['--name=Ada', 'fast', 'file', '--force'])).toEqual(expected);
@@ -73,7 +73,7 @@ describe('what follows', () => {
     [['fast', '--name', '--force'], '--name needs a value.'],
     [['fast', '--force=yes'], '--force takes no value.'],
     [['fast', '-f'], 'There is no flag -f.'],
-  ])('as %j is refused, with where to read on', (argv, problem) => {
+  ])('as %j are refused with the command’s help', (argv, problem) => {
     const refused = (() => {
       try {
         return parseCall(one, argv);

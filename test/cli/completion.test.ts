@@ -1,4 +1,4 @@
-/** The completions, in the shells that they are for. */
+/** The completions, run in their shells. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { placesOf, scriptFor } from '@/cli/completion.ts';
 // Shells start here; a busy machine takes its time.
 setDefaultTimeout(120_000);
 
-/** What a shell, started once, offers for the last word of each line; the lines are apart by a mark. */
+/** Returns what a shell, started once, offers for the last word of each line, separated by a mark. */
 type Ask = (folder: string, lines: readonly string[][]) => string;
 
 const MARK = 'NEXT-LINE';
@@ -35,10 +35,11 @@ const ASK: Readonly<Record<'bash' | 'zsh' | 'fish', Ask>> = {
     });
     return run(folder, 'bash', ['--norc', '-c', ['. ./script', ...asked].join('\n')]);
   },
-  // A terminal of its own: zsh completes only where somebody types. What it would offer is caught on its way to the list.
+  // zsh completes only in a terminal, so it runs in a pseudo-terminal, and its offers are captured before they are
+  // listed.
   zsh: (folder, lines) => {
     writeFileSync(join(folder, 'catch'), CATCH_OFFERS);
-    // Typed with quotes in between, so that an echo is not taken for it.
+    // Typed with quotes inside, so that the echo is not mistaken for the mark.
     const say = (mark: string) => `print ${mark[0]}''${mark.slice(1)}`;
     const read = (mark: string) => `out=; while [[ $out != *${mark}* ]] && zpty -r pty part; do out+=$part; done`;
     const asked = lines.flatMap((words, at) => [
@@ -74,7 +75,7 @@ function run(folder: string, shell: string, args: string[]): string {
 
 const installed = Object.keys(ASK).filter((shell) => Bun.which(shell) !== null) as (keyof typeof ASK)[];
 
-test('every command, flag and word is offered at its place', () => {
+test('every command, flag and word is offered at its position', () => {
   const places = new Map(placesOf(COMMANDS).map(({ path, candidates }) => [path, candidates.map(({ word }) => word)]));
   for (const { name, options = {}, switches = {}, settings = [], operands = [] } of COMMANDS) {
     const words = name.split(' ');

@@ -1,4 +1,4 @@
-/** The help of every command, as a terminal shows it. */
+/** The help of every command, as shown in a terminal. */
 import { describe, expect, test } from 'bun:test';
 import { COMMAND_GROUPS, family } from '@/cli/arguments.ts';
 import { COMMANDS } from '@/cli/commands.ts';
@@ -6,7 +6,7 @@ import { commandHelpText, familyHelpText, helpText } from '@/cli/help.ts';
 import { ALL_SETTINGS, SETTING_GROUPS } from '@/settings.ts';
 
 const COLUMNS = 80;
-/** One screen, with room for what was typed. */
+/** One screen, with a few lines for the command itself. */
 const LINES = 40;
 
 const tooLong = (text: string) => text.split('\n').filter((line) => line.length > COLUMNS);
@@ -32,7 +32,7 @@ describe('help', () => {
 describe.each(COMMANDS.map((command) => [command.name, command] as const))('the help of %s', (name, command) => {
   const text = commandHelpText(command);
 
-  test('says in 80 columns what it does and takes', () => {
+  test('fits 80 columns and names every operand and flag', () => {
     expect(text).toStartWith(`gatehouse ${name}`);
     expect(tooLong(text)).toEqual([]);
     expect(command.summary).toMatch(/^[A-Z].*[^.]$/);
@@ -41,7 +41,7 @@ describe.each(COMMANDS.map((command) => [command.name, command] as const))('the 
     for (const operand of command.operands ?? []) expect(text).toContain(`  ${operand.name}`);
   });
 
-  test('asks for no secret in a flag, which the list of processes would show', () => {
+  test('takes no secret in a flag, which the process list would show', () => {
     for (const flag of Object.keys(command.options ?? {}))
       expect(flag).not.toMatch(/(?:^|-)(?:key|secret|token|password)$/);
   });

@@ -1,4 +1,4 @@
-/** The log for people: every line in it is one of the JSON lines, and nothing in one steers the terminal. */
+/** The readable log format: each line corresponds to one JSON line, and no content controls the terminal. */
 import { describe, expect, test } from 'bun:test';
 import { openSync } from 'node:fs';
 import { logFormat, prettyLine } from '@/cli/pretty-log.ts';
@@ -21,7 +21,7 @@ describe('a pretty line', () => {
     ip: '203.0.113.7',
   };
 
-  test('of a request says time, status, route and how long, in columns', () => {
+  test('of a request has time, status, route and duration in columns', () => {
     const short = format(line(REQUEST));
     const long = format(line({ ...REQUEST, method: 'DELETE', status: 503, durationMs: 1200.5, principal: 'key_1' }));
     expect(short).toMatch(/^12:00:01\.234 INFO  200 GET    \/api\/applications\/:id +1\.2 ms  203\.0\.113\.7 req_1\n$/);
@@ -29,7 +29,7 @@ describe('a pretty line', () => {
     expect(short.indexOf(' ms')).toBe(long.indexOf(' ms'));
   });
 
-  test('of anything else says its words, then its facts', () => {
+  test('of any other record has its message, then its fields', () => {
     expect(
       format(
         line({ level: 'warn', msg: 'a mail could not be sent yet', mailId: 'mai_1', attempts: 3, reason: '450 busy' }),
@@ -37,7 +37,7 @@ describe('a pretty line', () => {
     ).toBe('12:00:01.234 WARN  a mail could not be sent yet  mailId=mai_1  attempts=3  reason="450 busy"\n');
   });
 
-  test('of an error has its trace below it, and its causes', () => {
+  test('of an error has its stack trace and causes below it', () => {
     const lines: string[] = [];
     const log = createLog('info', { write: (text: string) => void lines.push(text) });
     log.error({ err: new Error('it broke', { cause: new TypeError('because') }) }, 'request failed');
@@ -48,7 +48,7 @@ describe('a pretty line', () => {
     expect(rest).toContain('    TypeError: because');
   });
 
-  test('is coloured only where that was said, by its level and its status', () => {
+  test('is coloured only on request, by level and status', () => {
     const coloured = prettyLine(true);
     expect(coloured(line({ ...REQUEST, status: 500 }))).toContain(`${ESCAPE}[31m500${ESCAPE}[0m`);
     expect(coloured(line({ level: 'warn', msg: 'hm' }))).toContain(`${ESCAPE}[33mWARN`);
@@ -57,7 +57,7 @@ describe('a pretty line', () => {
     );
   });
 
-  test('lets nothing through that came from outside and steers the terminal', () => {
+  test('contains no outside control characters', () => {
     const evil = `${ESCAPE}[2J\r\u0007\u009b31m`;
     const said = format(
       line({ msg: 'said', header: evil, err: { type: evil, message: evil, stack: `x\n  at ${evil}` } }),
@@ -68,7 +68,7 @@ describe('a pretty line', () => {
   });
 
   test.each(['Gatehouse is running at http://localhost:8080\n\n', '{"level":broken\n', '── mail to ada@example.com\n'])(
-    'of what is none stays what it is: %j',
+    'leaves text unchanged that is no JSON line: %j',
     (text) => expect(format(text)).toBe(text),
   );
 });
@@ -79,7 +79,7 @@ describe('the format', () => {
     return text.startsWith('{') ? 'json' : 'pretty';
   };
 
-  test('is JSON unless pretty is asked for; the flag wins; development into a file stays JSON', () => {
+  test('is JSON unless pretty is configured; the flag wins; development into a file stays JSON', () => {
     expect(chosen({})).toBe('json');
     expect(chosen({ GATEHOUSE_LOG_FORMAT: 'pretty' })).toBe('pretty');
     expect(chosen({ GATEHOUSE_LOG_FORMAT: 'pretty' }, 'normal', { 'log-format': 'json' })).toBe('json');

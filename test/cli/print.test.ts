@@ -1,4 +1,4 @@
-/** `gatehouse print`: every text is whole, follows what is set, and names settings that there are. */
+/** `gatehouse print`: every text is complete, follows the configuration, and names existing settings. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { print } from '@/cli/print.ts';
@@ -11,7 +11,7 @@ const WHAT = print.operands?.[0]?.words ?? [];
 const PROXIES = ['nginx', 'caddy', 'haproxy'];
 const BASE_URL = 'https://id.acme.example';
 
-/** From source, in a process: what is printed at the build is read there too. */
+/** Runs from source in a process: printed files are also read there at build time. */
 async function printed(what: string, env: Record<string, string> = {}, flags: string[] = []): Promise<string> {
   const command = [process.execPath, 'src/main.ts', 'print', what, ...flags];
   const child = Bun.spawn(command, { cwd: ROOT, env: cleanEnvironment(env), stdout: 'pipe', stderr: 'inherit' });
@@ -29,45 +29,45 @@ const [plain, placed] = await Promise.all([
 ]);
 const textOf = (what: string, from = plain) => from[what] ?? '';
 
-test.each(WHAT)('%s is printed whole: nothing in it waits to be filled in', (what) => {
+test.each(WHAT)('%s is printed completely, without placeholders', (what) => {
   const text = textOf(what);
   expect(text.length).toBeGreaterThan(80);
   expect(text).toEndWith('\n');
   expect(text).not.toMatch(/@[A-Z_]{2,}@|\bundefined\b/);
 });
 
-test.each(WHAT)('%s names settings that there are', (what) => {
+test.each(WHAT)('%s names only existing settings', (what) => {
   const known = ALL_SETTINGS.map(({ env }) => env);
   const named = what === 'licenses' ? [] : [...textOf(what).matchAll(/\bGATEHOUSE_[A-Z0-9_]+/g)].map(([name]) => name);
   expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });
 
 describe('base URL and port', () => {
-  test.each(DEPLOYMENT)('of the environment are those of %s', (what) => {
+  test.each(DEPLOYMENT)('from the environment are used in %s', (what) => {
     expect(textOf(what)).toContain('auth.example.com');
     expect(textOf(what, placed)).toContain('id.acme.example');
     expect(textOf(what, placed)).not.toContain('auth.example.com');
     expect(textOf(what, placed)).not.toContain('127.0.0.1:8080');
   });
 
-  test('may be given by flags as well', async () => {
+  test('can be given by flags too', async () => {
     const text = await printed('caddy', {}, ['--base-url', BASE_URL, '--port', '9443']);
     expect(text).toBe(textOf('caddy', placed));
   });
 });
 
-describe('the unit', () => {
+describe('the systemd unit', () => {
   const settings = textOf('systemd')
     .split('\n')
     .filter((line) => /^\w+=/.test(line));
 
-  test('lets code be compiled, reload be a SIGHUP, and a stop take the time that the server may take', () => {
+  test('allows JIT compilation, reloads by SIGHUP, and gives a stop the server’s time', () => {
     expect(settings).toEqual(
       expect.arrayContaining(['MemoryDenyWriteExecute=no', 'ExecReload=/bin/kill -HUP $MAINPID', 'TimeoutStopSec=30']),
     );
   });
 
-  test('gives the server no rights of root, and one folder to write to', () => {
+  test('gives the server no root privileges, and one writable folder', () => {
     expect(settings).toEqual(
       expect.arrayContaining([
         'CapabilityBoundingSet=',
@@ -81,9 +81,9 @@ describe('the unit', () => {
     expect(settings.filter((line) => line.startsWith('ReadWritePaths'))).toEqual([]);
   });
 
-  test.skipIf(Bun.which('systemd-analyze') === null)('is one that systemd takes', async () => {
+  test.skipIf(Bun.which('systemd-analyze') === null)('is accepted by systemd', async () => {
     const path = join(process.env['TMPDIR'] ?? '/tmp', `gatehouse-print-${process.pid}.service`);
-    // The binary need not be installed here.
+    // Replaces the binary, which need not be installed here.
     await Bun.write(path, textOf('systemd').replace('/usr/local/bin/gatehouse serve', '/bin/true'));
     const { stderr, exitCode } = Bun.spawnSync(['systemd-analyze', 'verify', path]);
     await Bun.file(path).delete();
@@ -91,7 +91,7 @@ describe('the unit', () => {
   });
 });
 
-test('the image is of this version, checked, without root, and says how it is', () => {
+test('the image has this version, a checked download, no root, and a health check', () => {
   const text = textOf('dockerfile');
   expect(text).toContain(`ARG VERSION=${VERSION}\n`);
   expect(text).toContain('sha256sum --check --strict --ignore-missing SHA256SUMS');
@@ -99,7 +99,7 @@ test('the image is of this version, checked, without root, and says how it is', 
   expect(text).toContain('CMD ["/usr/local/bin/gatehouse", "healthcheck"]');
 });
 
-test('the service of compose is the image of this version, with its data in a volume', () => {
+test('the compose service uses this version’s image and a data volume', () => {
   const { services, volumes } = Bun.YAML.parse(textOf('compose', placed)) as {
     services: Record<string, Record<string, unknown>>;
     volumes: Record<string, unknown>;
@@ -114,7 +114,7 @@ test('the service of compose is the image of this version, with its data in a vo
   expect(Object.keys(volumes)).toEqual(['data']);
 });
 
-test.each(PROXIES)('what the guide to production shows of %s is what is printed', async (what) => {
+test.each(PROXIES)('the production guide shows %s as it is printed', async (what) => {
   const guide = await Bun.file(join(ROOT, 'src/modules/docs/guides/production.md')).text();
   expect(guide).toContain(`\`\`\`${what === 'caddy' ? '' : what}\n${textOf(what)}\`\`\`\n`);
 });

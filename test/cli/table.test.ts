@@ -1,4 +1,4 @@
-/** Tables fit the terminal, whatever is in them. */
+/** Tables fit the terminal, whatever they contain. */
 import { describe, expect, test } from 'bun:test';
 import { cut, shortTime, table } from '@/cli/table.ts';
 import { printable } from '@/cli/sanitize.ts';
@@ -12,7 +12,7 @@ const rows = (items: { id: string; name: string | null }[], columns: number | nu
   table(COLUMNS, items, { columns }).split('\n').slice(0, -1);
 
 describe('a table', () => {
-  test('has columns as wide as what is in them, also of wide characters', () => {
+  test('has columns as wide as their content, including wide characters', () => {
     expect(
       rows(
         [
@@ -24,25 +24,25 @@ describe('a table', () => {
     ).toEqual(['ID  NAME      STATE', '1   山田太郎  active', '22  -         active']);
   });
 
-  test('is cut to the terminal, and ids never', () => {
+  test('is cut to the terminal’s width, except ids', () => {
     const lines = rows([{ id: 'usr_01kat1h5ppe3bv2d9g3wq5r1xm', name: '山田'.repeat(40) }], 60);
     for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(60);
     expect(lines[1]).toContain('usr_01kat1h5ppe3bv2d9g3wq5r1xm');
     expect(lines[1]).toContain('…');
   });
 
-  test('is whole where nobody looks', () => {
+  test('is complete without a terminal', () => {
     const name = 'x'.repeat(500);
     expect(rows([{ id: '1', name }], null)[1]).toContain(name);
   });
 
-  test('lets no name steer the terminal or turn its text around', () => {
+  test('lets no name control the terminal or reverse text', () => {
     const [, line] = rows([{ id: '1', name: 'a\u001b[2J\u202eb\r\nc' }], 80);
     expect(line).toBe('1   a [2J b c  active');
     expect(printable('\u001b]0;title\u0007')).toBe(' ]0;title ');
   });
 
-  test('cuts between characters as people see them', () => {
+  test('cuts between grapheme clusters', () => {
     expect(cut('👩‍🚀👩‍🚀👩‍🚀', 5)).toBe('👩‍🚀👩‍🚀…');
     expect(cut('héllo', 5)).toBe('héllo');
   });
@@ -50,7 +50,7 @@ describe('a table', () => {
 
 describe('a time', () => {
   const at = (text: string) => shortTime(text, Date.parse('2026-06-01T00:00:00Z'));
-  test('is short and of this machine’s zone, with a year where it is far', () => {
+  test('is short and in this machine’s zone, with the year if it is distant', () => {
     expect(at('2026-05-31T10:00:00Z')).toMatch(/^31 May \d\d:00$/);
     expect(at('2024-05-31T10:00:00Z')).toBe('2024-05-31');
     expect(shortTime(null, 0)).toBeNull();

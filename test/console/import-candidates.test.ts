@@ -28,7 +28,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('without a head is read from its first row on', async () => {
+  test('without a header row is read from its first row on', async () => {
     const { all, mapping } = await read('users.csv', 'ada@example.com,x\nbea@example.com,y');
     expect(mapping).toEqual(['email', null]);
     expect(all.map(({ line, email }) => [line, email])).toEqual([
@@ -37,14 +37,14 @@ describe('a file', () => {
     ]);
   });
 
-  test('in the encoding of Windows keeps its accents, and says so', async () => {
+  test('in Windows-1252 keeps its accents, with a note', async () => {
     const bytes = new Uint8Array([...'email,name\na@b.example,Ren'].map((one) => one.charCodeAt(0)).concat(0xe9));
     const { table, all } = await read('users.csv', bytes);
     expect(all[0]?.row.profile?.fullName).toBe('René');
     expect(table.note).toMatch(/Windows-1252/);
   });
 
-  test('of another system is read from JSON, with what is nested in it', async () => {
+  test('of another system is read from JSON, including nested fields', async () => {
     const user = {
       email: 'ada@example.com',
       roles: ['user', 'editor'],
@@ -59,7 +59,7 @@ describe('a file', () => {
     });
   });
 
-  test('of the command line is taken whole, guards against formulas included', async () => {
+  test('of the command line is read completely, including its formula guards', async () => {
     const user = {
       ...{
         userId: 'usr_1',
@@ -98,7 +98,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('whose quotes do not match is refused with the row', async () => {
+  test('with unmatched quotes is refused with the row', async () => {
     await expect(read('users.csv', 'email\n"ada@example.com\n')).rejects.toThrow(
       'The file cannot be read: the quotes in line 2 do not match.',
     );
@@ -110,12 +110,12 @@ describe('a file', () => {
     ['users.json', '[{'],
     ['users.csv', 'email\n'],
     ['users.csv', `email\n${'a@example.com\n'.repeat(100_001)}`],
-  ])('that cannot be used is refused with a reason: %s %.20s', async (name, text) => {
+  ])('that is unusable is refused with a reason: %s %.20s', async (name, text) => {
     await expect(read(name, text)).rejects.toBeInstanceOf(UnreadableFile);
   });
 });
 
-test('a row that would have the server refuse the whole call is held back', async () => {
+test('a row that would fail the whole call is held back', async () => {
   const { all } = await read(
     'users.csv',
     [

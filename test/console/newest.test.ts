@@ -1,16 +1,16 @@
-/** How the newest page of a list comes before what is shown already. */
+/** Merging the newest page of a list into the rows already shown. */
 import { expect, test } from 'bun:test';
 import { withNewest } from '@/console/newest.ts';
 
 const mails = (...ids: string[]) => ids.map((id) => ({ id }));
 const idsOf = (items: readonly { readonly id: string }[] | null) => items?.map(({ id }) => id).join('') ?? null;
 
-test('new mails come first, what is behind the page stays, and nothing is there twice', () => {
+test('new mails come first, rows beyond the page stay, and none is repeated', () => {
   const newest = { items: mails('f', 'e', 'd'), nextCursor: 'next' };
   expect(idsOf(withNewest(mails('d', 'c', 'b', 'a'), newest))).toBe('fedcba');
 });
 
-test('what the page shows anew is as the page says', () => {
+test('rows on the page are updated', () => {
   const known = [
     { id: 'b', status: 'queued' },
     { id: 'a', status: 'sent' },
@@ -22,12 +22,12 @@ test('what the page shows anew is as the page says', () => {
   ]);
 });
 
-test('a page that is all there is takes away what is gone', () => {
+test('a page without a successor removes rows that are gone', () => {
   expect(idsOf(withNewest(mails('c', 'b', 'a'), { items: mails('c', 'b'), nextCursor: null }))).toBe('cb');
   expect(idsOf(withNewest(mails('a'), { items: [], nextCursor: null }))).toBe('');
 });
 
-test('where more came than a page holds, the list begins anew', () => {
+test('the list restarts if more rows are new than a page holds', () => {
   const newest = { items: mails('f', 'e'), nextCursor: 'next' };
   expect(withNewest(mails('b', 'a'), newest)).toBeNull();
   expect(withNewest([], newest)).toBeNull();

@@ -1,4 +1,4 @@
-/** Files that somebody else has made: what is too much of them is refused, before anything is shown. */
+/** Untrusted table files: excessive ones are refused before anything is shown. */
 import { expect, test } from 'bun:test';
 import { readTable, UnreadableFile } from '@/console/views/import/read-table.ts';
 
@@ -13,7 +13,7 @@ test.each([
   expect((problem as Error).message).toContain('columns');
 });
 
-test('names that objects have by themselves are names like any other', async () => {
+test('names of Object.prototype are ordinary column names', async () => {
   const text = '[{"__proto__":{"email":"a@example.com"},"constructor":"x","toString":"y"}]';
   const { columns, rows } = await tableOf('users.json', text);
   expect(columns).toEqual(['email', 'constructor', 'toString']);

@@ -1,4 +1,4 @@
-/** Why somebody cannot sign in, as the console concludes it from what is on record. */
+/** The console's explanation of why a person cannot sign in, from records. */
 import { describe, expect, test } from 'bun:test';
 import { type Evidence, verdictOf } from '@/console/views/users/verdict.ts';
 
@@ -45,7 +45,7 @@ interface Given extends Partial<Omit<Evidence, 'application'>> {
 const judge = ({ application, ...rest }: Given) =>
   verdictOf({ ...OPEN, ...rest, application: { ...OPEN.application, ...application } });
 
-describe('what keeps somebody out', () => {
+describe('the reason', () => {
   test.each<[string, Given, RegExp, string | null]>([
     ['an archive', { application: { archivedAt: WHEN } }, /archived/, 'settings'],
     ['a deletion of the application', { application: { deletedAt: WHEN } }, /deleted/, 'settings'],
@@ -75,14 +75,14 @@ describe('what keeps somebody out', () => {
       /550/,
       null,
     ],
-  ])('%s is named with what would change it', (_, given, why, step) => {
+  ])('%s is named with the change that would remove it', (_, given, why, step) => {
     const verdict = judge(given);
     expect(verdict.isKeptOut).toBe(true);
     expect(verdict.why).toMatch(why);
     expect(verdict.step).toBe(step as typeof verdict.step);
   });
 
-  test('is said in the order in which the server judges, with what else stands in the way', () => {
+  test('follows the server’s order, with the other obstacles', () => {
     const { why, also } = judge({
       application: { signinGate: 'private_beta' },
       user: { status: 'banned', statusReason: null, lastSeenAt: null },
@@ -97,14 +97,14 @@ describe('what keeps somebody out', () => {
     expect(judge({ application: { signinGate: 'private_beta' }, listed: 'approved' }).isKeptOut).toBe(false);
   });
 
-  test('is left open where the member may not read the allowlist', () => {
+  test('stays general if the member may not read the allowlist', () => {
     const { why, step } = judge({ application: { signinGate: 'private_beta' }, listed: undefined });
     expect(why).toMatch(/only approved addresses/);
     expect(step).toBeNull();
   });
 });
 
-test('where nothing keeps them out any more, the last refusal is told as past', () => {
+test('without an obstacle, the last refusal is shown as past', () => {
   const past = judge({ failures: [failure('signin.refused', { method: 'otp', reason: 'membership_blocked' })] });
   expect([past.isKeptOut, past.why]).toEqual([
     false,
@@ -113,7 +113,7 @@ test('where nothing keeps them out any more, the last refusal is told as past', 
   expect(judge({}).why).toBe('Nothing keeps them out, and no refusal is on record.');
 });
 
-test('what failed before they came the last time keeps nobody out', () => {
+test('a refusal before the person’s last visit is no obstacle', () => {
   const user = { status: 'active', statusReason: null, lastSeenAt: '2026-11-22T11:00:00.000Z' } as const;
   const { isKeptOut, why } = judge({ user, failures: [failure('mail.refused', { reason: '550 no such user' })] });
   expect([isKeptOut, why]).toEqual([false, 'Nothing keeps them out: they have been active since the last refusal.']);

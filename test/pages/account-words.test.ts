@@ -1,9 +1,9 @@
-/** What the account page says in every language about closing an account is what the API says in English. */
+/** The account page lists the same consequences of closing an account in every language as the API in English. */
 import { expect, test } from 'bun:test';
 import { textsFor } from '@/i18n/catalogue.ts';
 import { createInstance } from '../support/instance.ts';
 
-test('the consequences of closing an account are those that the API lists, one by one', async () => {
+test('the page’s consequences of closing an account match the API’s, one by one', async () => {
   const instance = await createInstance({ environment: { GATEHOUSE_AUDIT_DAYS: '400' } });
   const { clientId } = await instance.createApplication();
   const { token } = await instance.signIn(clientId, 'ada@example.com');
@@ -16,7 +16,7 @@ test('the consequences of closing an account are those that the API lists, one b
     text('account.close.deleted4'),
   ]);
   const [email, memberships, records, mails, elsewhere] = data.kept;
-  // One sentence on the page, where there is less room than in a mail.
+  // The page combines two sentences, since it has less room than a mail.
   const both = `${records.slice(0, -1)}; ${mails[0].toLowerCase()}${mails.slice(1)}`;
   expect([email, memberships, both, elsewhere]).toEqual([
     text('account.close.kept1'),

@@ -10,13 +10,13 @@ function get(headers: Record<string, string> = {}): Response {
   return assetResponse(new Request(`http://localhost${asset.path}`, { headers }), asset);
 }
 
-test('an asset has its content in its name, and only that name', () => {
+test('an asset has a content hash in its name and no other name', () => {
   expect(assetUrl('style.css')).toMatch(/^\/assets\/style\.[0-9a-f]{8}\.css$/);
   expect(findAsset('/assets/style.css')).toBeUndefined();
   expect(findAsset('/assets/__proto__')).toBeUndefined();
 });
 
-test('asking for the address of an asset that does not exist throws', () => {
+test('the address of an asset that does not exist throws', () => {
   expect(() => assetUrl('missing.js')).toThrow('missing.js');
   expect(() => assetUrl('constructor')).toThrow('constructor');
 });
@@ -35,13 +35,13 @@ describe('chooseEncoding', () => {
     ['br;q=0, *', 'gzip'],
     ['*;q=0', 'identity'],
     ['deflate, zstd', 'identity'],
-  ] as const)('%p is answered with %s', (header, encoding) => {
+  ] as const)('for %p is %s', (header, encoding) => {
     expect(chooseEncoding(header)).toBe(encoding);
   });
 });
 
 describe('assetResponse', () => {
-  test('every encoding holds the same bytes', async () => {
+  test('has the same bytes in every encoding', async () => {
     const identity = Buffer.from(await get().arrayBuffer());
     expect(identity.byteLength).toBeGreaterThan(1_000);
     const gzip = get({ 'accept-encoding': 'gzip' });
@@ -52,7 +52,7 @@ describe('assetResponse', () => {
     expect(brotliDecompressSync(await brotli.arrayBuffer()).equals(identity)).toBe(true);
   });
 
-  test('is cached for good, apart by encoding, and never sniffed', () => {
+  test('is cached forever, separately by encoding, and never sniffed', () => {
     const { status, headers } = get({ 'accept-encoding': 'br' });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
@@ -62,7 +62,7 @@ describe('assetResponse', () => {
     expect(headers.get('etag')).not.toBe(get().headers.get('etag'));
   });
 
-  test('a known ETag is answered 304 without a body', async () => {
+  test('to a known ETag is 304 without a body', async () => {
     const etag = get().headers.get('etag')!;
     for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const response = get({ 'if-none-match': value });
@@ -85,14 +85,14 @@ test('no script of the pages evaluates text or writes markup', async () => {
       .replace(/\(\w+\.__html==\w+\.__html\|\|(\w+)\.__html==(\w+)\.innerHTML\)\|\|\(\2\.innerHTML=\1\.__html\)/, '')
       .replaceAll(/"http:\/\/www\.w3\.org\/[\w/]+"/g, '""');
     expect(own.match(/\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write/g)).toBeNull();
-    // Of the console, licenses in comments apart: what a field shows as an example, and the one issuer that an identity provider is compared to.
+    // Addresses in the console, apart from licenses in comments: examples in fields, and the one known issuer.
     const told = /^https:\/\/(?:accounts\.google\.com|[a-z]+\.example\.com\b)/;
     const said = own.replaceAll(/\/\*!?[^]*?\*\//g, '');
     expect((said.match(/https?:\/\/[a-z]\S{0,40}/g) ?? []).filter((address) => !told.test(address))).toEqual([]);
   }
 });
 
-test('no component writes markup; only the document puts its own data in, as JSON, and a guide its text, which is ours', async () => {
+test('no component writes markup, except the document its JSON data and a guide its own text', async () => {
   const pages = new URL('../../src/pages/', import.meta.url).pathname;
   const writers: string[] = [];
   for (const path of new Bun.Glob('**/*.{ts,tsx}').scanSync(pages))

@@ -10,7 +10,7 @@ const services = Object.keys(en) as (keyof typeof en)[];
 const translated = LOCALES.filter((locale) => CATALOGUES[locale] !== undefined);
 
 describe('the catalogues', () => {
-  test('every locale has texts, in English where it has none of its own', () => {
+  test('have texts for every locale, in English if it has none', () => {
     for (const locale of LOCALES) {
       const messages = messagesFor(locale, services);
       for (const service of services) {
@@ -21,13 +21,13 @@ describe('the catalogues', () => {
     }
   });
 
-  test('says which language the texts are really in', () => {
+  test('state the actual language of the texts', () => {
     for (const locale of LOCALES)
       expect([locale, textsFor(locale).locale]).toEqual([locale, translated.includes(locale) ? locale : 'en']);
   });
 });
 
-test.each(LOCALES)('a page and a mail asked for in %s name the language that they are really in', (locale) => {
+test.each(LOCALES)('a page and a mail requested in %s state their actual language', (locale) => {
   const text = textsFor(locale);
   const look = { name: 'Acme', logoUrl: null, accentColor: null };
   const page = renderSignInPage({

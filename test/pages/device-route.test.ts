@@ -17,7 +17,7 @@ beforeEach(async () => {
   application = await instance.createApplication({ name: 'Acme' });
 });
 
-/** Opens the page as somebody at an address would; the code BCDF-GHJK is the application's. */
+/** Opens the page from a client address; the code BCDF-GHJK belongs to the application. */
 async function open(query: string, ip = '203.0.113.7'): Promise<Response> {
   const route = devicePageRoute({
     findDeviceGrant: async (userCode) =>
@@ -43,7 +43,7 @@ async function refusalOf(query: string, ip?: string): Promise<string | null> {
   }
 }
 
-test('without a code the page asks for one, and nothing of it is kept or passed on', async () => {
+test('without a code the page asks for one, is not cached and sends no referrer', async () => {
   const answer = await instance.call('GET', '/device', { headers: { accept: 'text/html' } });
   expect(answer.status).toBe(200);
   expect(answer.text).toContain('id="user-code"');
@@ -53,7 +53,7 @@ test('without a code the page asks for one, and nothing of it is kept or passed 
   expect((await instance.call('GET', '/device?code=%20')).status).toBe(200);
 });
 
-test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to its application', async (code) => {
+test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a valid code (%s) leads to its application', async (code) => {
   const answer = await open(`?code=${code}&locale=de`);
   expect(answer.status).toBe(200);
   const page = await answer.text();
@@ -67,7 +67,7 @@ test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to i
   });
 });
 
-test('the provider’s way back is this very page', async () => {
+test('the provider returns to the same page', async () => {
   const page = await (await open('?code=bcdfghjk&locale=de')).text();
   const [, link = ''] = /<a id="provider" href="([^"]+)"/.exec(page) ?? [];
   const start = new URL(link.replaceAll('&amp;', '&'));
@@ -77,7 +77,7 @@ test('the provider’s way back is this very page', async () => {
 });
 
 test.each(['CCDF-GHJK', 'nonsense', '%3Cscript%3E'])(
-  'a bad code (%s) is 404, with the form and a word',
+  'an invalid code (%s) is 404, with the form and a message',
   async (code) => {
     const answer = await open(`?code=${code}`);
     expect(answer.status).toBe(404);
@@ -88,7 +88,7 @@ test.each(['CCDF-GHJK', 'nonsense', '%3Cscript%3E'])(
   },
 );
 
-test('an application that was archived takes no devices', async () => {
+test('an archived application accepts no devices', async () => {
   await given.application(instance, application.id, { archivedAt: 1 });
   expect(await refusalOf('?code=bcdfghjk')).toBe('application_archived');
 });
@@ -98,7 +98,7 @@ describe('wrong codes', () => {
     for (let tried = 0; tried < count; tried += 1) expect((await open('?code=CCDFGHJK', ip)).status).toBe(404);
   };
 
-  test('of one address are stopped after ten in 15 minutes, right ones included', async () => {
+  test('from one client address are limited to ten in 15 minutes; then right ones are refused too', async () => {
     await guess(10);
     expect(await refusalOf('?code=CCDFGHJL')).toBe('rate_limited');
     expect(await refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
@@ -108,7 +108,7 @@ describe('wrong codes', () => {
     expect(await refusalOf('?code=BCDFGHJK')).toBeNull();
   });
 
-  test('at once are stopped after ten as well, and the right one behind them', async () => {
+  test('sent concurrently are limited to ten as well, and the right one after them is refused', async () => {
     const codes = [...Array.from({ length: 30 }, () => 'CCDFGHJK'), 'BCDFGHJK'];
     const refusals = await Promise.all(codes.map((code) => refusalOf(`?code=${code}`)));
     expect(refusals.map((refusal) => refusal ?? 'answered')).toEqual([
@@ -117,7 +117,7 @@ describe('wrong codes', () => {
     ]);
   });
 
-  test('alone count: neither right ones nor what cannot be a code', async () => {
+  test('alone are counted: neither right codes nor malformed ones are', async () => {
     for (let tried = 0; tried < 20; tried += 1) {
       expect((await open('?code=BCDFGHJK')).status).toBe(200);
       expect((await open('?code=typo')).status).toBe(404);

@@ -77,7 +77,7 @@ const documents = {
   ),
 };
 
-/** What a browser is shown that asked for a page and got an error. */
+/** Renders the page that a browser gets for an error. */
 function problemOf(
   error: AppError,
   address = '/nothing',
@@ -87,7 +87,7 @@ function problemOf(
   return renderProblemPage(error, { request: new Request(`https://auth.test${address}`), requestId, application });
 }
 
-/** What a parser finds, as opposed to what a pattern would. */
+/** Returns what an HTML parser finds, unlike a pattern. */
 async function parse(document: string) {
   const scripts: { type: string | null; src: string | null }[] = [];
   const addresses: string[] = [];
@@ -121,9 +121,9 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
     expect(attributes.filter((name) => name === 'style' || name.startsWith('on'))).toEqual([]);
   });
 
-  test('loads nothing from another host, and only assets that exist', async () => {
+  test('loads nothing from another host, and only existing assets', async () => {
     const { addresses } = await parse(document);
-    // The provider's start is a link to follow, not something to load; so are our own pages.
+    // Links, such as the provider's start and our own pages, are not loaded.
     const own = addresses.filter(
       (address) =>
         !address.startsWith('https://x.test/') &&
@@ -140,13 +140,13 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
     expect(document).toMatch(/<html lang="[a-z]{2}(?:-[A-Z]{2})?">/);
   });
 
-  test('has every id once', async () => {
+  test('has unique ids', async () => {
     const { ids } = await parse(document);
     expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
-test('the sign-in page has the ids that browser tests rely on, and a label for each field', async () => {
+test('the sign-in page has the ids that browser tests use, and a label for each field', async () => {
   const { ids, labelled } = await parse(documents['sign-in']);
   const stable = ['title', 'lead', 'email', 'email-error', 'email-form', 'email-submit', 'message', 'note'];
   expect(ids).toEqual(expect.arrayContaining([...stable, 'passkey', 'provider', 'language']));
@@ -163,7 +163,7 @@ test('the sign-in page holds what the application allows, and nothing else', asy
   expect(withoutCode.filter((id) => ids.includes(id)).sort()).toEqual(['passkey', 'provider']);
 });
 
-test('the foot leads to the application’s own rules, as far as it has any, and never lends them this page', async () => {
+test('the footer links to the application’s existing rules, without access to this page', async () => {
   const links = { terms: 'https://x.test/terms', privacy: 'https://x.test/privacy', imprint: null };
   const page = signInPage({ application: { ...application, links } });
   const found = [...page.matchAll(/<a href="([^"]*)" target="_blank" rel="noreferrer">([^<]*)<\/a>/g)];
@@ -173,23 +173,23 @@ test('the foot leads to the application’s own rules, as far as it has any, and
   ]);
 });
 
-test('the device page shows the code, names nobody yet, and warns before the decision', () => {
+test('the device page shows the code, names nobody, and warns before the decision', () => {
   expect(documents.device).toContain('A device that shows <strong translate="no">BCDF-GHJK</strong>');
   expect(messagesOf(documents.device)['device.warning']).toStartWith('Only continue if you started this yourself');
 });
 
-test('the setup page has the ids that browser tests rely on', async () => {
+test('the setup page has the ids that browser tests use', async () => {
   const { ids } = await parse(documents.setup);
   expect(ids).toEqual(expect.arrayContaining(['ask', 'email', 'email-error', 'setup-form', 'setup-submit', 'message']));
 });
 
-/** What a page's script is given. */
+/** Returns the data of a page's script. */
 function dataOf(page: string) {
   return JSON.parse(/<script type="application\/json" id="page-data">(.*)<\/script>/.exec(page)?.[1] ?? '');
 }
 const messagesOf = (page: string): Record<string, string> => dataOf(page).messages;
 
-test('the scripts read their data from the page, without a loss', () => {
+test('the scripts read their data from the page without loss', () => {
   const data = dataOf(documents['sign-in with hostile values']);
   expect(data).toMatchObject({
     locale: 'en',
@@ -199,7 +199,7 @@ test('the scripts read their data from the page, without a loss', () => {
   expect(data.messages['errors.code_invalid']).toBe(text('errors.code_invalid'));
 });
 
-test('an accent colour is passed on only when it is a hex colour', () => {
+test('an accent colour is used only if it is a hex colour', () => {
   const withAccent = (accentColor: string) => signInPage({ application: { ...application, accentColor } });
   const [, path] = /<link rel="stylesheet" href="(\/assets\/accent-[^"]*)"\/>/.exec(withAccent('#0a7'))!;
   expect(path).toBe('/assets/accent-00aa77.css');
@@ -208,7 +208,7 @@ test('an accent colour is passed on only when it is a hex colour', () => {
   expect(accentStyle('/assets/accent-red;}.css')).toBeNull();
 });
 
-test('a logo is shown only from where the image policy allows it', () => {
+test('a logo is shown only from addresses that the image policy allows', () => {
   const withLogo = (logoUrl: string) => signInPage({ application: { ...application, logoUrl } });
   expect(withLogo('https://cdn.test/l.png')).toContain('src="https://cdn.test/l.png"');
   expect(withLogo('/cdn/l.webp')).toContain('src="/cdn/l.webp"');
@@ -227,13 +227,13 @@ describe('the problem page', () => {
   const read = (words: string) => words.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
   const leadOf = (page: string) => read(/<p class="lead">([^<]*)<\/p>/.exec(page)![1]!);
   const linkOf = (page: string) =>
-    // An empty address is this very page.
+    // An empty address means this page.
     /<a href(?:="([^"]*)")? class="button primary"><span>([^<]*)<\/span><\/a>/
       .exec(page)
       ?.slice(1)
       .map((part = '') => part);
 
-  test('never says what an error says to programs, whatever the code and the hint', () => {
+  test('never shows an error’s message for programs, for any code and hint', () => {
     const sentences = [...CODES.map((code) => ERROR_CATALOGUE[code].message), ...Object.values(HINTS)];
     for (const code of CODES)
       for (const hint of [undefined, ...(Object.keys(HINTS) as Hint[])]) {
@@ -253,23 +253,23 @@ describe('the problem page', () => {
     ['method_not_allowed', undefined, 'errors.problem.other'],
     ['internal', undefined, 'errors.internal'],
     ['unavailable', 'disk_refuses_writes', 'errors.unavailable'],
-  ])('says %s (%s) in the words of its catalogue', (code, hint, key) => {
+  ])('shows %s (%s) in the words of its catalogue', (code, hint, key) => {
     expect(leadOf(problemOf(new AppError(code, { hint } as AppErrorOptions)))).toBe(text(key));
   });
 
-  test('says that a setup link is dead, and how to get a new one', () => {
+  test('says that a setup link is invalid, and how to get a new one', () => {
     const page = problemOf(new AppError('not_found', { hint: 'setup_link_spent' }), '/setup?token=x');
     expect(page).toContain(`<h1>${text('signin.setup.spentTitle')}</h1>`);
     expect(leadOf(page)).toContain('gatehouse setup-link');
   });
 
-  test('says how long to wait, and tries again at the same address', () => {
+  test('states the wait, and retries at the same address', () => {
     const page = problemOf(new AppError('rate_limited', { retryAfterSeconds: 30 }), '//evil.test/device');
     expect(leadOf(page)).toContain('30 seconds');
     expect(linkOf(page)).toEqual(['', text('errors.problem.tryAgain')]);
   });
 
-  test('leads to the other ways to sign in where one of them failed, and else nowhere', () => {
+  test('links to the other sign-in methods if one failed, else nowhere', () => {
     const start = '/api/auth/google/start?clientId=acme&returnTo=https%3A%2F%2Fevil.test';
     expect(linkOf(problemOf(new AppError('provider_failed'), start))).toEqual([
       '/sign-in?clientId=acme',
@@ -279,7 +279,7 @@ describe('the problem page', () => {
     expect(linkOf(problemOf(new AppError('not_found'), '//evil.test/nothing'))).toBeUndefined();
   });
 
-  test('leads from a link that is wrong to the home of its application, and never where the link points', () => {
+  test('links to the application’s home for a bad link, and never to the link’s target', () => {
     const shop = { name: 'Shop', returnUrls: ['https://shop.test/signed-in', 'https://other.test/'] };
     const page = problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test', 'req_1', shop);
     expect(linkOf(page)).toEqual(['https://shop.test/', text('signin.back', { app: 'Shop' })]);

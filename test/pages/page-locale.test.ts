@@ -13,7 +13,7 @@ beforeEach(async () => {
   session = await instance.signIn(clientId, 'ada@example.com');
 });
 
-/** The locale that a page was made for; its texts are in English where there is no such catalogue. */
+/** The locale of a rendered page; its texts are English without a catalogue. */
 async function localeOfPage(path: string, headers: Record<string, string> = {}): Promise<string> {
   const { text } = await instance.call('GET', path, { headers: { accept: 'text/html', ...headers } });
   return JSON.parse(/id="page-data">(.*)<\/script>/.exec(text)![1]!).props.locale;
@@ -24,19 +24,16 @@ const cookieOf = (token: string, application = clientId) => ({
   'accept-language': 'fr',
 });
 
-describe('a page is in the language', () => {
-  test.each(['/sign-in', '/device', '/account'])(
-    'that the address of %s asks for, else the browser’s',
-    async (path) => {
-      const header = { 'accept-language': 'fr-CA, de;q=0.5' };
-      expect(await localeOfPage(`${path}?locale=el`, header)).toBe('el');
-      expect(await localeOfPage(path, header)).toBe('fr');
-      expect(await localeOfPage(`${path}?locale=xx`, header)).toBe('fr');
-      expect(await localeOfPage(path)).toBe('en');
-    },
-  );
+describe('the language of a page', () => {
+  test.each(['/sign-in', '/device', '/account'])('follows the address of %s, else the browser', async (path) => {
+    const header = { 'accept-language': 'fr-CA, de;q=0.5' };
+    expect(await localeOfPage(`${path}?locale=el`, header)).toBe('el');
+    expect(await localeOfPage(path, header)).toBe('fr');
+    expect(await localeOfPage(`${path}?locale=xx`, header)).toBe('fr');
+    expect(await localeOfPage(path)).toBe('en');
+  });
 
-  test('of the person whose session the browser keeps, before its own', async () => {
+  test('follows the person of the browser’s session rather than the browser', async () => {
     await given.person(instance, session.userId, { locale: 'de-AT' });
     const account = `/account/devices?clientId=${clientId}`;
     expect(await localeOfPage(account, cookieOf(session.token))).toBe('de');
@@ -44,7 +41,7 @@ describe('a page is in the language', () => {
     expect(await localeOfPage(`${account}&locale=xx`, cookieOf(session.token))).toBe('de');
   });
 
-  test('of the browser where the person’s is not known, or the session is none, over, or of another application', async () => {
+  test('follows the browser for an unknown preference, or an invalid, ended or foreign session', async () => {
     const account = `/account?clientId=${clientId}`;
     await given.person(instance, session.userId, { locale: null });
     expect(await localeOfPage(account, cookieOf(session.token))).toBe('fr');

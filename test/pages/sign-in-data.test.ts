@@ -12,7 +12,7 @@ const dependencies = (baseUrl: string, name: string | null = 'Google') => ({
 
 const own = '/sign-in?clientId=cli_acme';
 
-test('only what the application allows is offered, and a provider only where there is one', async () => {
+test('only methods that the application allows are offered, and a provider only if one is configured', async () => {
   const auth = dependencies('https://auth.example.com');
   expect(await signInOffer(application([]), { own, locale: 'en' }, auth)).toEqual({
     isCodeAllowed: false,
@@ -44,7 +44,7 @@ test.each([
   );
 });
 
-test('an address to return to that is too long for both goes straight back', async () => {
+test('a return URL too long to nest in the page’s address is used directly', async () => {
   const returnTo = `https://acme.test/${'a'.repeat(1_950)}`;
   const page = ownAddress('/sign-in', { clientId: 'cli_acme', returnTo, locale: null });
   expect(page).not.toContain('locale');

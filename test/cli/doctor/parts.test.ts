@@ -1,4 +1,6 @@
-/** What the doctor makes of what it is shown: file systems, clocks, certificates, proxies, a damaged or older database. */
+/**
+ * The doctor's findings on given inputs: file systems, clocks, certificates, proxies, a damaged or older database.
+ */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,7 +56,7 @@ describe('a file system', () => {
     ['virtiofs', 'shared'],
   ] as const)('%s is %s', (type, kind) => expect(kindOfFileSystem(type)).toBe(kind));
 
-  test('is that of the longest mount that leads to the folder, of the last where several lie at one place', () => {
+  test('is that of the longest mount of the folder, and of the last if several share a path', () => {
     const mounts = [
       '1 0 8:1 / / rw - ext4 /dev/sda1 rw',
       `2 1 0:9 / ${root} rw - ext4 /dev/sdb rw`,
@@ -65,7 +67,7 @@ describe('a file system', () => {
     expect(fileSystemOf(tmpdir(), mounts)?.type).toBe('ext4');
   });
 
-  test('of the network fails in the doctor, and a server says so when it starts', () => {
+  test('of the network fails in the doctor and is reported by a starting server', () => {
     const nfs = { type: 'nfs4', kind: 'network' } as const;
     expect(said(folderFindings(sceneOf(), nfs))).toContain('fail ');
     expect(networkFileSystemWarning(root, nfs)).toContain('Move it to a local disk');
@@ -74,7 +76,7 @@ describe('a file system', () => {
 });
 
 describe('the clock', () => {
-  test('warns from half a minute on, either way', () => {
+  test('is a warning from 30 seconds off, in either direction', () => {
     const seen = (aheadMs: number) => said(clockFindings([{ whose: 'the mail server', aheadMs }], null));
     expect(seen(29_000)).toBe('ok Agrees with the mail server.');
     expect(seen(600_000)).toBe('warn This machine is 10 minutes behind the mail server.');
@@ -82,7 +84,7 @@ describe('the clock', () => {
     expect(said(clockFindings([], false))).toContain('warn ');
   });
 
-  test('is read from the greetings that say it', () => {
+  test('is read from greetings that contain it', () => {
     const at = Date.parse('2026-11-22T14:00:00Z');
     const greeting = '220 mx.example.com ESMTP Exim 4.96 Sun, 22 Nov 2026 14:01:00 +0000';
     expect(clockInGreeting(greeting, at)?.aheadMs).toBe(60_500);
@@ -111,7 +113,7 @@ describe('a certificate', () => {
     expect(await trial(60 * DAY, '127.0.0.2')).toContain('fail It is not for 127.0.0.2');
   });
 
-  test('where nobody speaks TLS fails', async () => {
+  test('fails if the port does not speak TLS', async () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response() });
     const findings = await certificateFindings(`https://localhost:${server.port}`, 3000, Date.now());
     await server.stop(true);
@@ -125,7 +127,7 @@ describe('the public address', () => {
     ['https://203.0.113.7', 'warn https://203.0.113.7 is an address without a host name'],
     ['https://auth.example.com', 'ok https://auth.example.com; passkeys are bound to auth.example.com.'],
     ['', 'warn None is set'],
-  ])('%s', (address, words) =>
+  ])('is classified: %s', (address, words) =>
     expect(said(addressFindings(sceneOf({ GATEHOUSE_BASE_URL: address })))).toContain(words),
   );
 
@@ -166,14 +168,14 @@ describe('countries', () => {
     expect(at('2027-06-18')).toContain('warn Read from the table in the binary, as of 2026-06-17');
   });
 
-  test('come from the header of a trusted proxy where one is set', () => {
+  test('come from the header of a trusted proxy if one is set', () => {
     expect(at('2030-01-01', { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' })).toBe(
       'ok Read from CF-IPCountry, which trusted proxies set.',
     );
   });
 });
 
-describe('without a server', () => {
+describe('without a running server', () => {
   const look = async (folder: string, isFull = false) => {
     const scene = doctorContext({
       environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' },
@@ -188,7 +190,7 @@ describe('without a server', () => {
     return folder;
   };
 
-  test('a whole folder fails nothing', async () => {
+  test('an intact folder has no failures', async () => {
     const text = await look(await made('whole'), true);
     expect(text).not.toContain('fail ');
     expect(text).toContain('are intact, their indexes too');
@@ -196,7 +198,7 @@ describe('without a server', () => {
     expect(text).toContain('warn No mail is sent');
   });
 
-  test('an earlier schema is left as it is, and said', async () => {
+  test('an earlier schema is left unchanged and reported', async () => {
     const folder = await made('older');
     const sqlite = new Database(join(folder, 'gatehouse.db'));
     sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
@@ -233,7 +235,7 @@ describe('without a server', () => {
       (_, database) => writeFileSync(database, ''),
       'gatehouse.db is missing or empty',
     ],
-  ])('%s fails with its remedy, as a start would', async (name, spoil, words) => {
+  ])('%s fails with advice, as a start would', async (name, spoil, words) => {
     const folder = await made(name.replaceAll(' ', '-'));
     spoil(join(folder, 'instance.key'), join(folder, 'gatehouse.db'));
     const scene = doctorContext({
@@ -248,14 +250,14 @@ describe('without a server', () => {
     await expect(openData(folder, { isDurable: false })).rejects.toThrow(words);
   });
 
-  test('a key under the name that a killed first start left is accepted, as by a start', async () => {
+  test('a key file left by an interrupted first start is accepted, as by a start', async () => {
     const folder = await made('first-start');
     const key = join(folder, 'instance.key');
     renameSync(key, `${key}.new`);
     expect(await look(folder)).toContain(`ok ${key}.new belongs to the database.`);
   });
 
-  test('nothing at all, and what is no database, fail with the flag to use', async () => {
+  test('a missing folder and a file that is no database fail with the flag to use', async () => {
     expect(await look(join(root, 'nowhere'))).toContain('does not exist');
     writeFileSync(join(root, 'file'), '');
     expect(await look(join(root, 'file'))).toContain('is a file.');
@@ -266,7 +268,7 @@ describe('without a server', () => {
   });
 });
 
-test('the report keeps to 80 columns, has words where marks are not seen, and colours where they are', () => {
+test('the report fits 80 columns, and uses words without a terminal and colours with one', () => {
   const findings: Finding[] = [
     { check: 'mail', status: 'fail', message: 'word '.repeat(40).trim(), remedy: 'do '.repeat(60).trim() },
     { check: 'log', status: 'ok', message: 'Fine.', remedy: null },

@@ -1,4 +1,4 @@
-/** The doctor beside a real server, behind a real proxy, with a real mail server. */
+/** The doctor alongside a real server, a real proxy and a real mail server. */
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,14 +18,14 @@ import { startMailServer, type TestMailServer } from '../../support/smtp.ts';
 setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-doctor-'));
-/** What stands at the public address. */
+/** The handler at the public address. */
 let front: (request: Request) => Response | Promise<Response>;
 const proxy = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => front(request) });
 let mail: TestMailServer;
 let server: RunningServer;
 const OWN: Record<string, string> = { GATEHOUSE_DATA: folder, GATEHOUSE_BASE_URL: `http://localhost:${proxy.port}` };
 
-/** Everything goes on to the server, with what a proxy says besides. */
+/** Forwards everything to the server, with a proxy's headers. */
 const forward =
   (headers: Record<string, string> = {}) =>
   (request: Request) => {
@@ -69,8 +69,8 @@ const of = (findings: readonly Finding[], check: string) =>
   findings.filter((finding) => finding.check === check).map(({ status, message }) => `${status} ${message}`);
 const failed = (findings: readonly Finding[]) => findings.filter(({ status }) => status === 'fail');
 
-describe('beside a server that is well, the doctor', () => {
-  test('fails nothing, knows the instance again by its address, and gives every trouble a remedy', async () => {
+describe('alongside a healthy server, the doctor', () => {
+  test('has no failures, recognises the instance at its address, and advises on every problem', async () => {
     const findings = await look();
     expect(failed(findings)).toEqual([]);
     expect(of(findings, 'base URL')).toContain('ok It is reachable from here, and leads to this instance.');
@@ -90,7 +90,7 @@ describe('beside a server that is well, the doctor', () => {
     expect(read()).toEqual(before);
   });
 
-  test('names every wrong and every unknown setting at once, and looks at the rest all the same', async () => {
+  test('names all invalid and unknown settings at once, and still runs the other checks', async () => {
     const findings = await look({ GATEHOUSE_MAIL_FROM: 'nobody', GATEHOUSE_AUDIT_DAYS: 'x', GATEHOUSE_SMPT_URL: 'y' });
     expect(of(findings, 'settings')).toEqual([
       'fail GATEHOUSE_MAIL_FROM cannot be used.',
@@ -100,7 +100,7 @@ describe('beside a server that is well, the doctor', () => {
     expect(of(findings, 'integrity')[0]).toContain('ok ');
   });
 
-  test('says which settings the running server does not have', async () => {
+  test('names settings that the running server does not have', async () => {
     const findings = await look({ GATEHOUSE_AUDIT_DAYS: '30' });
     expect(of(findings, 'settings')[0]).toContain(
       'warn The running server has other values, or none, for GATEHOUSE_AUDIT_DAYS',
@@ -135,7 +135,7 @@ describe('beside a server that is well, the doctor', () => {
     expect(finding?.message).toContain('its next start fails');
   });
 
-  test('tells limits that refused calls, endpoints in quarantine, and mails that are late', async () => {
+  test('reports limits that refused calls, quarantined endpoints, and late mails', async () => {
     const sqlite = new Database(join(folder, 'gatehouse.db'));
     const today = Date.now() - (Date.now() % DAY);
     sqlite.run("INSERT INTO daily_counts VALUES ('app_1', 'limit_reached', ?, 'keyPerMinute', 7)", [today]);
@@ -160,8 +160,8 @@ describe('beside a server that is well, the doctor', () => {
   });
 });
 
-describe('what stands at the base URL', () => {
-  test('and is another Gatehouse is told apart', async () => {
+describe('the base URL', () => {
+  test('is reported if another Gatehouse answers there', async () => {
     front = () => Response.json({ success: false }, { status: 404, headers: { 'X-Request-Id': 'req_1' } });
     expect(of(await look(), 'base URL').join()).toContain('fail Another instance answers at');
   });
@@ -174,12 +174,12 @@ describe('what stands at the base URL', () => {
     ],
     ['sends on elsewhere', () => Response.redirect('https://www.example.com/'), 'redirects to https://www.example.com'],
     ['claims to be this instance', () => Response.json({ instanceId: 'made up' }), 'is not this server'],
-  ])('and %s fails', async (_, answer, words) => {
+  ])('fails if %s', async (_, answer, words) => {
     front = answer;
     expect(of(await look(), 'base URL').join()).toContain(words);
   });
 
-  test('and sends X-Forwarded-For without being trusted is named with the setting', async () => {
+  test('is reported if its proxy sends X-Forwarded-For without being trusted, with the setting', async () => {
     front = forward({ 'X-Forwarded-For': '203.0.113.9' });
     const [finding] = (await look()).filter(({ check }) => check === 'proxies');
     expect([finding?.status, finding?.remedy]).toEqual([
@@ -190,7 +190,7 @@ describe('what stands at the base URL', () => {
 });
 
 describe('mail', () => {
-  test('is tried up to the log-in, and a test mail with the server’s words is sent when asked for', async () => {
+  test('is tested up to the login, and a test mail is sent on request with the server’s answer', async () => {
     const before = mail.received.length;
     const findings = await look({}, {}, 'ada@example.com');
     expect(of(findings, 'mail')).toEqual([
@@ -200,7 +200,7 @@ describe('mail', () => {
     expect(mail.received.slice(before).map(({ envelopeTo }) => envelopeTo)).toEqual([['ada@example.com']]);
   });
 
-  test('that is refused says so in the server’s words, without the password', async () => {
+  test('that is refused is reported in the server’s words, without the password', async () => {
     mail.reply({ logIn: '535 5.7.8 no hunter22 here', recipient: () => '550 5.1.1 no such user' });
     const refused = await look({ GATEHOUSE_SMTP_URL: mail.url.replace('//', '//joe:hunter22@') });
     expect(of(refused, 'mail')).toEqual(['fail 535 5.7.8 no [redacted] here (in answer to AUTH PLAIN).']);
@@ -208,17 +208,17 @@ describe('mail', () => {
     expect(of(notTaken, 'test mail')).toEqual(['fail Refused for nobody@example.com: 550 5.1.1 no such user.']);
   });
 
-  test('without a mail server here is said to be the running server’s alone', async () => {
+  test('configured only in the running server is reported as such', async () => {
     const findings = await look({ GATEHOUSE_SMTP_URL: '' }, {}, 'ada@example.com');
     expect(of(findings, 'mail')[0]).toContain(`warn The running server sends by 127.0.0.1:${mail.port}`);
     expect(of(findings, 'test mail')[0]).toContain('fail Not sent');
   });
 });
 
-describe('what the server tells its doctor', () => {
+describe('the server’s answer to its doctor', () => {
   const ask = (headers: Record<string, string>) => fetch(`${server.localUrl}/healthz/doctor`, { headers });
 
-  test('is not there for anybody else', async () => {
+  test('is given to nobody else', async () => {
     const { pass } = findServer(folder)!.note!;
     const now = Date.now();
     const passes = ['', 'x', doctorPass('another', now), doctorPass(pass, now - 120_000), `${doctorPass(pass, now)}0`];

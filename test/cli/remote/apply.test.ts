@@ -1,4 +1,4 @@
-/** `gatehouse apply` and `gatehouse export`: what people read, what is refused with its place, and the way there and back. */
+/** `gatehouse apply` and `gatehouse export`: the output, refusals with their position, and round trips. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const people = (count: number, from = 0) =>
   Array.from({ length: count }, (_, at) => ({ email: `person-${from + at}@example.com`, roles: ['editor'] }));
 
 describe('apply', () => {
-  test('says what it would do, does it, and says that all is well when asked again', async () => {
+  test('lists the changes in a dry run, makes them, and then reports none', async () => {
     const { instance, person } = await oneServer();
     const file = fileOf(person, { applications: [SHOP] });
     const tried = await person.manage(['apply', file, '--dry-run']);
@@ -50,7 +50,7 @@ describe('apply', () => {
     expect(again).toMatchObject({ exitCode: 0, out: '= 4 unchanged\nThe server already matches the file.\n' });
   });
 
-  test('shows what is changed, field by field', async () => {
+  test('lists changes field by field', async () => {
     const { person } = await oneServer();
     await person.manage(['apply', fileOf(person, { applications: [SHOP] })]);
     const changed = { ...SHOP, stage: 'draft', roles: [{ slug: 'editor', name: 'b' }], users: [] };
@@ -59,7 +59,7 @@ describe('apply', () => {
     expect(err).toBe('! applications.0.stage: It stays live: a stage only moves forward.\n');
   });
 
-  test('as JSON is what the API says', async () => {
+  test('with --json prints the API’s answer', async () => {
     const { person } = await oneServer();
     const { json } = await person.manage(['apply', fileOf(person, { applications: [SHOP] }), '--json']);
     expect(json()).toMatchObject({ dryRun: false, unchanged: 0, skipped: [], signingSecrets: [] });
@@ -72,7 +72,7 @@ describe('apply', () => {
     });
   });
 
-  test('shows a new signing secret once, and takes those of the environment without showing them', async () => {
+  test('prints a new signing secret once, and never those from the environment', async () => {
     const { person } = await oneServer();
     const given = `whsec_${'x'.repeat(40)}`;
     const [url, other] = ['https://shop.example.com/hook', 'https://shop.example.com/other'];
@@ -87,7 +87,7 @@ describe('apply', () => {
     expect((await person.manage(['apply', file], { env: { HOOK: given } })).out).not.toContain('whsec_');
   });
 
-  test('sends many people in parts, counts them, and names the row of a problem as it stands in the file', async () => {
+  test('sends many people in batches, counts them, and names a problem by its row in the file', async () => {
     const { instance, person } = await oneServer();
     const users = people(1200);
     const big = (changes: object = {}) => ({ applications: [{ slug: 'small' }, { ...SHOP, users, ...changes }] });
@@ -110,7 +110,7 @@ describe('apply', () => {
     expect(more.out).toBe('+ user person-1200@example.com\n= 1204 unchanged\n');
   });
 
-  test('with a key of one application changes that, and says what it cannot reach', async () => {
+  test('with a key of one application changes that one, and names what it cannot reach', async () => {
     const { instance, person } = await oneServer();
     await person.manage(['apply', fileOf(person, { applications: [SHOP] })]);
     const { id } = instance.sqlite.query("SELECT id FROM applications WHERE slug = 'shop'").get() as { id: string };
@@ -126,7 +126,7 @@ describe('apply', () => {
     expect(wrong.err).toContain('applications.0.returnUrls.0: Give an absolute https address');
   });
 
-  test('with keys of the workspace for applications of the same file', async () => {
+  test('creates workspace keys for applications of the same file', async () => {
     const { person } = await oneServer();
     const key = newKey();
     const document = {
@@ -141,7 +141,7 @@ describe('apply', () => {
     expect(json().items.map(({ slug }: { slug: string }) => slug)).toEqual(['blog']);
   });
 
-  test('exits with 1 where somebody could not be added', async () => {
+  test('exits with 1 if a person could not be added', async () => {
     const { person } = await oneServer();
     const named = (email: string) => ({ email, username: 'ada' });
     await person.manage([
@@ -155,7 +155,7 @@ describe('apply', () => {
   });
 });
 
-describe('a file that cannot be applied asks no server', () => {
+describe('a file that cannot be applied is refused without a request', () => {
   const nowhere: Person = personAt({
     [URL_A]: { clock: { now: () => 0 }, workspaceKey: newKey() } as unknown as Instance,
   });
@@ -168,7 +168,7 @@ describe('a file that cannot be applied asks no server', () => {
     return ran.err;
   };
 
-  test('one that is not there, or no JSON, with where to look', async () => {
+  test('if it does not exist or is no JSON, with the position', async () => {
     expect((await nowhere.manage(['apply', join(nowhere.home, 'none.json')])).err).toContain('There is no file');
     expect(await said('{\n  "applications": [\n    { "slug" "shop" }\n  ]\n}')).toContain(
       'no JSON: see line 3, column 14',
@@ -176,13 +176,13 @@ describe('a file that cannot be applied asks no server', () => {
     expect(await said('{\n  // mine\n}')).toContain('line 2, column 3. Comments are not allowed');
   });
 
-  test('one with unknown fields and wrong values, each by its place', async () => {
+  test('for unknown fields and wrong values, each with its position', async () => {
     const err = await said({ applications: [{ ...SHOP, rolez: [] }], apiKey: [] });
     expect(err).toContain('  - applications.0.rolez: This field is not known here; did you mean "roles"?\n');
     expect(err).toContain('  - apiKey: This field is not known here; did you mean "apiKeys"?\n');
   });
 
-  test('one with secrets that are not set, or none', async () => {
+  test('for secrets that are unset or invalid', async () => {
     const apiKeys = [
       { name: 'a', access: 'read', token: { env: 'ONE' } },
       { name: 'b', access: 'read', token: { env: 'TWO' } },
@@ -223,7 +223,7 @@ describe('export', () => {
     apiKeys: [{ name: 'ops', access: 'full', applications: ['blog'], token: { env: 'OPS_KEY' } }],
   };
 
-  test('applied to an empty server gives the same export again, and holds no secret', async () => {
+  test('applied to an empty server gives the same export again, and contains no secret', async () => {
     const first = await oneServer();
     await first.person.manage(['apply', fileOf(first.person, DOCUMENT)], { env: SECRETS });
     const exported = await first.person.manage(['export', '--users']);
@@ -244,7 +244,7 @@ describe('export', () => {
     expect(validate({ applications: [{ slug: 'shop', rolez: [] }] })).toBe(false);
   });
 
-  test('has people only where they are asked for, and nobody who is shut out', async () => {
+  test('contains people only on request, and no one who is banned, paused or deleted', async () => {
     const { instance, person } = await oneServer();
     await person.manage(['apply', fileOf(person, DOCUMENT)], { env: SECRETS });
     const { id, userId } = instance.sqlite
@@ -261,7 +261,7 @@ describe('export', () => {
     expect(err).toContain('shop: 1 banned, paused or deleted users were left out.\n');
   });
 
-  test('writes a file that only its owner reads, whole or not at all', async () => {
+  test('writes a file that only its owner can read, completely or not at all', async () => {
     const { person } = await oneServer();
     await person.manage(['apply', fileOf(person, { applications: [SHOP] })]);
     const out = join(person.home, 'out.json');
@@ -277,7 +277,7 @@ describe('export', () => {
     expect([existsSync(half), existsSync(`${half}.partial`)]).toEqual([false, false]);
   });
 
-  test('does not write where somebody has put a link', async () => {
+  test('replaces a symbolic link instead of following it', async () => {
     const { person } = await oneServer();
     const [out, victim] = [join(person.home, 'shared.json'), join(person.home, 'victim')];
     writeFileSync(victim, 'kept');
@@ -294,7 +294,7 @@ describe('export', () => {
   });
 });
 
-describe('where JSON ends', () => {
+describe('the position of a JSON error', () => {
   test.each([
     ['{"a":1}', null],
     [' [1, {"b": [true, null, "\\u00e9"]}, -1.5e3] ', null],

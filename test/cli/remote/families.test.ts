@@ -1,4 +1,4 @@
-/** The commands of management, each against a server: what people see, and what programs get. */
+/** The management commands against a server: output for people and for programs. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ async function oneShop() {
 }
 
 describe('apps', () => {
-  test('are made, shown, changed, published and listed', async () => {
+  test('are created, shown, changed, published and listed', async () => {
     const { person } = await oneServer();
     const none = await person.manage(['apps', 'list']);
     expect([none.out, none.err]).toEqual(['', 'There is no application yet. Make one: gatehouse apps create NAME\n']);
@@ -39,7 +39,7 @@ describe('apps', () => {
     expect([items.length, items[0].slug, nextCursor]).toEqual([1, 'corner', null]);
   });
 
-  test('are found by id, slug and client id; where there are several, it must be said which', async () => {
+  test('are found by id, slug and client id, and must be named if there are several', async () => {
     const { instance, person, shop } = await oneShop();
     await instance.createApplication({ slug: 'other' });
     for (const name of [shop.id, 'shop', shop.clientId])
@@ -54,7 +54,7 @@ describe('apps', () => {
     expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining('There are: shop, other.')]);
   });
 
-  test('are archived with the name typed and the code of a mail, and brought back', async () => {
+  test('are archived with the typed name and a mailed code, and unarchived', async () => {
     const { instance, person } = await oneShop();
     const doubtful = await person.manage(['apps', 'archive'], { answers: ['shpo'] });
     expect([doubtful.exitCode, doubtful.err]).toEqual([1, expect.stringContaining('nothing was done')]);
@@ -66,7 +66,7 @@ describe('apps', () => {
     expect((await person.manage(['apps', 'unarchive', 'shop'])).out).toBe('Shop is back.\n');
   });
 
-  test('are archived without anybody to ask in two steps', async () => {
+  test('are archived without a terminal in two steps', async () => {
     const { instance, person } = await oneShop();
     const unsaid = await person.manage(['apps', 'archive']);
     expect([unsaid.exitCode, unsaid.err]).toEqual([2, expect.stringContaining('add --yes')]);
@@ -76,7 +76,7 @@ describe('apps', () => {
     expect(done.json().archivedAt).not.toBeNull();
   });
 
-  test('are deleted without a promise to remove anything, and brought back long after they were hidden', async () => {
+  test('are deleted without a promise of removal, and restored even after they were hidden', async () => {
     const { instance, person } = await oneShop();
     let question = '';
     const deleted = await person.manage(['apps', 'delete'], {
@@ -131,7 +131,7 @@ describe('users', () => {
     ).toEqual(['ada@example.com', 'bob@example.com']);
   });
 
-  test('are imported from what was exported, in either form', async () => {
+  test('are imported from an export in either format', async () => {
     const { person, shop, instance } = await oneShop();
     await instance.signIn(shop.clientId, 'ada@example.com');
     const [lines, csv] = [join(person.home, 'users.json'), join(person.home, 'users.csv')];
@@ -150,7 +150,7 @@ describe('users', () => {
     );
   });
 
-  test('survive round trips of a CSV byte for byte, also where a spreadsheet would see a formula', async () => {
+  test('survive round trips of a CSV unchanged, including values that look like formulas', async () => {
     const { person } = await oneShop();
     const file = join(person.home, 'users.csv');
     const json = join(person.home, 'users.json');
@@ -213,7 +213,7 @@ describe('users', () => {
     ['users.json', '{"users": 1}', 'neither a list'],
     ['users.jsonl', '{"email":"ada@example.com"}\nnonsense\n', 'line 2 is no JSON'],
     ['users.jsonl', '{"email":"ada@example.com"}\n{}\n', 'row 2 has no email'],
-  ])('of a %s that cannot be read are not imported at all', async (name, text, problem) => {
+  ])('of an unreadable %s are not imported at all', async (name, text, problem) => {
     const { person } = await oneShop();
     const file = join(person.home, name);
     writeFileSync(file, text);
@@ -222,7 +222,7 @@ describe('users', () => {
     expect((await person.manage(['users', 'list'])).out).toBe('');
   });
 
-  test('are banned, paused, deleted and brought back, by their address', async () => {
+  test('are banned, paused, deleted and restored by their address', async () => {
     const { instance, person, shop } = await oneShop();
     await instance.signIn(shop.clientId, 'ada@example.com');
     const status = async () => (await person.manage(['users', 'show', 'ada@example.com', '--json'])).json().status;
@@ -249,7 +249,7 @@ describe('users', () => {
     ]);
   });
 
-  test('are forgotten where they were imported and never came, once their address was typed', async () => {
+  test('are erased if they were imported and never came, once their address was typed', async () => {
     const { instance, person, shop } = await oneShop();
     const file = join(person.home, 'users.csv');
     writeFileSync(file, 'email\nbob@example.com\n');
@@ -265,7 +265,7 @@ describe('users', () => {
     expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('use the delete action instead')]);
   });
 
-  test('are given roles, scopes and groups, and lose them', async () => {
+  test('get roles, scopes and groups, and lose them', async () => {
     const { instance, person, shop } = await oneShop();
     const { userId } = await instance.signIn(shop.clientId, 'ada@example.com');
     expect((await person.manage(['roles', 'create', 'editor', '--name', 'Editor'])).out).toContain(
@@ -301,7 +301,7 @@ describe('users', () => {
 });
 
 describe.each(['roles', 'scopes', 'groups'])('%s', (family) => {
-  test('are made, changed and deleted; one that somebody has, only by force', async () => {
+  test('are created, changed and deleted; an assigned one only with --force', async () => {
     const { instance, person, shop } = await oneShop();
     const { userId } = await instance.signIn(shop.clientId, 'ada@example.com');
     await person.manage([family, 'create', 'editor', '--description', 'Edits']);
@@ -328,7 +328,7 @@ describe.each(['roles', 'scopes', 'groups'])('%s', (family) => {
 });
 
 describe.each([[[]], [['--workspace']]])('keys %j', (flags) => {
-  test('are made, shown once, rotated and revoked', async () => {
+  test('are created, shown once, rotated and revoked', async () => {
     const { instance, person } = await oneShop();
     const made = await person.manage([
       'keys',
@@ -359,7 +359,7 @@ describe.each([[[]], [['--workspace']]])('keys %j', (flags) => {
 });
 
 describe('gate', () => {
-  test('is closed and opened, people are invited, let in and turned down', async () => {
+  test('is closed and opened; people are invited, approved and declined', async () => {
     const { instance, person, shop } = await oneShop();
     expect((await person.manage(['gate', 'set', 'beta'])).out).toBe('The sign-in gate of Shop is private_beta.\n');
     expect((await person.manage(['gate', 'set', 'shut'])).err).toContain('Say which: public, beta or closed');
@@ -383,7 +383,7 @@ describe('gate', () => {
 });
 
 describe('webhooks', () => {
-  test('are made with their secret shown once, changed, tested and deleted', async () => {
+  test('are created with their secret shown once, changed, tested and deleted', async () => {
     const { person } = await oneShop();
     const made = await person.manage([
       'webhooks',
@@ -413,7 +413,7 @@ describe('webhooks', () => {
 });
 
 describe('activity', () => {
-  test('is listed for an application or all of them, since a while ago', async () => {
+  test('is listed for one application or all of them, from a given time on', async () => {
     const { instance, person, shop } = await oneShop();
     instance.clock.advance(48 * 3600_000);
     await instance.trySignIn(shop.clientId, 'ada@example.com');
@@ -429,15 +429,15 @@ describe('activity', () => {
   });
 });
 
-describe('what is refused', () => {
-  test('names the field, and nothing was done', async () => {
+describe('a refusal', () => {
+  test('names the field', async () => {
     const { person } = await oneShop();
     const ran = await person.manage(['roles', 'create', 'Not a slug']);
     expect([ran.exitCode, ran.out]).toEqual([1, '']);
     expect(ran.err).toMatch(/^gatehouse: slug: [^\n]+ \(invalid_request, request req_\w+\)\n$/);
   });
 
-  test('of a read key says what is needed', async () => {
+  test('of a read key names the required access', async () => {
     const { instance, person, shop } = await oneShop();
     const { token } = await instance.createKey(shop.id, { access: 'read' });
     const ran = await person.manage(['roles', 'create', 'editor'], { env: { GATEHOUSE_KEY: token } });
@@ -445,7 +445,7 @@ describe('what is refused', () => {
     expect(existsSync(person.credentials)).toBe(false);
   });
 
-  test('by a limit is waited for where the server says how long, which is said', async () => {
+  test('by a rate limit is retried after the server’s wait, which is printed', async () => {
     const { instance, person, shop } = await oneShop();
     const { token } = await instance.createKey(shop.id, { rateLimits: { perMinute: 2, perDay: 100 } });
     const env = { GATEHOUSE_KEY: token };

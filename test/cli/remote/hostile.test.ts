@@ -1,4 +1,4 @@
-/** Texts that strangers and servers have chosen, printed: none of them steers the terminal, and JSON stays the same data. */
+/** Printed texts that strangers and servers have chosen: none controls the terminal, and JSON keeps the same data. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { jsonText } from '@/cli/sanitize.ts';
 import { oneServer, personAt, URL_A } from './scene.ts';
 
-/** Clears the screen, by both kinds of control characters, turns text around, and breaks the line. */
+/** Clears the screen by both kinds of control characters, reverses text, and breaks the line. */
 const EVIL = 'x\u001b[2J\u009b2J\u202e\u2066\u061c\u2028\u007fy';
 const STEERING = /(?!\n)[\p{Cc}\u061c\u2028-\u202e\u2066-\u2069]/u;
 
-/** A server that answers everything with the same; a wait ends at once. */
+/** A server that answers every call alike; waits end at once. */
 function answering(status: number, body: unknown) {
   const fetch = async () => Response.json(body as object, { status });
   return { fetch, wait: async () => {} };
 }
 
-test('a server that is logged in to says what it likes, and nothing of it steers', async () => {
+test('no answer of a server, at login or later, controls the terminal', async () => {
   const person = personAt({ [URL_A]: (await oneServer()).instance });
   const begun = {
     device_code: 'd',
@@ -43,7 +43,7 @@ test('a server that is logged in to says what it likes, and nothing of it steers
   for (const { out, err } of [shown, refused, listed, more]) expect(out + err).not.toMatch(STEERING);
 });
 
-test('what a question names steers nothing', async () => {
+test('the names in a question do not control the terminal', async () => {
   const { person } = await oneServer();
   const application = { id: 'app_1', slug: 'shop', name: EVIL, clientId: 'c', deletedAt: null };
   const asked = await person.manage(['apps', 'archive', 'app_1'], {
@@ -54,7 +54,7 @@ test('what a question names steers nothing', async () => {
   expect(asked.err).not.toMatch(STEERING);
 });
 
-test('JSON has nothing that steers in it, and is the same data', async () => {
+test('JSON contains no control characters and keeps the same data', async () => {
   const data = { name: EVIL, list: [EVIL], 'ke\u009by': 'a\nb' };
   for (const indent of [undefined, 2]) {
     expect(jsonText(data, indent)).not.toMatch(STEERING);
@@ -65,7 +65,7 @@ test('JSON has nothing that steers in it, and is the same data', async () => {
   const { id, clientId } = await instance.createApplication();
   const { userId } = await instance.signIn(clientId, 'ada@example.com');
   await person.manage(['users', 'ban', userId, '--app', id, '--reason', 'spam']);
-  // As from before reasons were judged.
+  // Stored as before reasons were validated.
   instance.sqlite.query('UPDATE application_users SET status_reason = ? WHERE user_id = ?').run(EVIL, userId);
   const banned = await person.manage(['users', 'show', userId, '--app', id, '--json']);
   expect(banned.out).not.toMatch(STEERING);
@@ -75,7 +75,7 @@ test('JSON has nothing that steers in it, and is the same data', async () => {
   for (const { out } of [shown, exported]) expect(out).not.toMatch(STEERING);
 });
 
-test('a file that cannot be imported is named without what would steer', async () => {
+test('the error for an unreadable file contains no control characters', async () => {
   const { instance, person } = await oneServer();
   const { id } = await instance.createApplication();
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-hostile-'));

@@ -1,4 +1,4 @@
-/** Following a server: events forwarded as deliveries are, activity as it happens, and what becomes of breaks. */
+/** Following a server: forwarded events, live activity, and reconnects. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ async function setUp() {
   return { instance, person, shop, receiver, happen };
 }
 
-/** A command that goes on until it is interrupted. */
+/** A command that runs until it is interrupted. */
 function running(instance: Instance, person: Person, args: readonly string[], cut = { isCut: false }) {
   const interrupted = new AbortController();
   let text = '';
@@ -49,7 +49,7 @@ function running(instance: Instance, person: Person, args: readonly string[], cu
         new Request(`http://localhost${new URL(url).pathname}${new URL(url).search}`, init),
       );
       if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
-      // As a socket does, the body ends when the caller aborts, and when the line is cut.
+      // The body ends when the caller aborts or the connection is cut, as a socket's would.
       const line = new AbortController();
       open.add(line);
       const signal = init.signal ? AbortSignal.any([init.signal, line.signal]) : line.signal;
@@ -96,7 +96,7 @@ describe('webhooks listen', () => {
     expect(json.data.items).toEqual([]);
   });
 
-  test('goes on after a break with what was missed', async () => {
+  test('resumes after a disconnect with the missed events', async () => {
     const { instance, person, receiver, happen } = await setUp();
     const cut = { isCut: false };
     const secretFile = join(person.home, 'secret');
@@ -118,7 +118,7 @@ describe('webhooks listen', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test('shows what a receiver makes of it, and leaves out what is not wanted', async () => {
+  test('shows the receiver’s answers, and omits unwanted types', async () => {
     const { instance, person, shop, receiver, happen } = await setUp();
     receiver.answerWith(() => ({ status: 500 }));
     const listening = running(instance, person, [
@@ -149,7 +149,7 @@ describe('webhooks listen', () => {
     expect([ran.exitCode, ran.err]).toEqual([exitCode, expect.stringContaining(problem)]);
   });
 
-  test('takes no other file for a secret', async () => {
+  test('refuses a secret file that contains something else', async () => {
     const { person } = await setUp();
     const file = join(person.home, 'secret');
     writeFileSync(file, 'hunter2');
@@ -157,7 +157,7 @@ describe('webhooks listen', () => {
     expect([ran.exitCode, ran.err.includes('hunter2')]).toEqual([1, false]);
   });
 
-  test('ends with a remedy when its key is revoked', async () => {
+  test('ends with advice when its key is revoked', async () => {
     const { instance, person, shop } = await setUp();
     const key = await instance.createKey(shop.id, { access: 'full' });
     const listening = running(
@@ -176,7 +176,7 @@ describe('webhooks listen', () => {
 });
 
 describe('activity tail', () => {
-  test('shows what was last and what happens from then on, each once', async () => {
+  test('shows recent activity and then new activity, each once', async () => {
     const { instance, person, shop } = await setUp();
     const tail = running(instance, person, ['activity', 'tail', '--app', 'shop', '--family', 'role', '--json']);
     const roles = `/api/applications/${shop.id}/roles`;

@@ -1,4 +1,4 @@
-/** Logging in and out: what is asked, what is kept, and what is said when it was not to be. */
+/** Logging in and out: questions, stored credentials, and failures. */
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ const stored = (path: string) =>
   JSON.parse(readFileSync(path, 'utf8')).logins as { url: string; key: string; who: string }[];
 
 describe('login', () => {
-  test('shows where to go and the code, and keeps the key where only its owner can read it', async () => {
+  test('shows address and code, and stores the key readable only by its owner', async () => {
     const { instance, person } = await oneServer();
     const { exitCode, out } = await logIn(person, instance);
     expect(exitCode).toBe(0);
@@ -27,7 +27,7 @@ describe('login', () => {
     expect(out).not.toContain(login!.key);
   });
 
-  test('shows a QR code of the whole address on a terminal alone', async () => {
+  test('shows a QR code of the full address only in a terminal', async () => {
     const { instance, person } = await oneServer();
     const { text, ...browser } = deciding(instance, 'approve');
     await person.gatehouse(['login', '--url', URL_A], { ...browser, isTty: true });
@@ -35,7 +35,7 @@ describe('login', () => {
     expect((await logIn(person, instance)).out).not.toContain('▄▄▄▄▄');
   });
 
-  test('again replaces the key and ends the one before', async () => {
+  test('again replaces the key and ends the previous one', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     const [first] = stored(person.credentials);
@@ -47,7 +47,7 @@ describe('login', () => {
     expect((await call(logins[0]!.key)).status).toBe(200);
   });
 
-  test('keeps several servers, and the last is the one that counts', async () => {
+  test('keeps several servers and uses the last', async () => {
     const [a, b] = [await createInstance(), await createInstance()];
     const person = personAt({ [URL_A]: a, [URL_B]: b });
     await logIn(person, a, URL_A);
@@ -59,7 +59,7 @@ describe('login', () => {
     expect(await at()).toBe(URL_A);
   });
 
-  test('says in words that it was declined, and that nobody came', async () => {
+  test('reports that it was declined or that the code expired', async () => {
     const { instance, person } = await oneServer();
     const declining = deciding(instance, 'deny');
     const declined = await person.gatehouse(['login', '--url', URL_A], declining);
@@ -95,13 +95,13 @@ describe('login', () => {
     [['--url', 'nonsense'], 2, '--url is no address'],
     [[], 2, 'Say which server'],
     [['--url', 'https://nobody.example.com'], 1, 'https://nobody.example.com cannot be reached'],
-  ])('with %j is refused with a remedy', async (flags, exitCode, remedy) => {
+  ])('with %j is refused with advice', async (flags, exitCode, remedy) => {
     const { person } = await oneServer();
     const ran = await person.gatehouse(['login', ...flags]);
     expect([ran.exitCode, ran.err]).toEqual([exitCode, expect.stringContaining(remedy)]);
   });
 
-  test.each(['http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:1'])('takes http at %s', async (url) => {
+  test.each(['http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:1'])('accepts http at %s', async (url) => {
     const { instance } = await oneServer();
     const person = personAt({ [url]: instance });
     expect((await logIn(person, instance, url)).exitCode).toBe(0);
@@ -117,7 +117,7 @@ describe('the stored logins', () => {
     expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining(`chmod 600 "${person.credentials}"`)]);
   });
 
-  test('that cannot be understood are named', async () => {
+  test('that are malformed are reported with the file', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     writeFileSync(person.credentials, '{"logins": [{}]}');
@@ -131,13 +131,13 @@ describe('the stored logins', () => {
     ['linux', { XDG_CONFIG_HOME: 'relative' }, '/home/ada/.config/gatehouse/credentials.json'],
     ['darwin', {}, '/home/ada/Library/Application Support/gatehouse/credentials.json'],
     ['win32', { APPDATA: '/roaming' }, '/roaming/gatehouse/credentials.json'],
-  ] as const)('stand on %s with %j where such files stand', (platform, env, path) => {
+  ] as const)('are on %s with %j in the standard folder', (platform, env, path) => {
     expect(profilePath({ platform, env, home: '/home/ada' })).toBe(path);
   });
 });
 
 describe('logout', () => {
-  test('ends the key at the server and forgets it', async () => {
+  test('revokes the key on the server and deletes it', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     const [login] = stored(person.credentials);
@@ -148,7 +148,7 @@ describe('logout', () => {
     expect((await person.gatehouse(['logout'])).err).toContain('There is no login to end.');
   });
 
-  test('forgets the key also where the server is gone, and says that it still works', async () => {
+  test('deletes the key even if the server is unreachable, and says that it still works', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     const ran = await person.gatehouse(['logout'], { fetch: () => Promise.reject(new TypeError('gone')) });
@@ -160,7 +160,7 @@ describe('logout', () => {
 });
 
 describe('whoami', () => {
-  test('says who, where, with which key and what role', async () => {
+  test('shows the person, server, key and role', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     const { out } = await person.gatehouse(['whoami']);
@@ -170,7 +170,7 @@ describe('whoami', () => {
     expect(out).toContain(person.credentials);
   });
 
-  test('of a key says what it may do', async () => {
+  test('with an API key shows its access', async () => {
     const { person } = await oneServer();
     const { out } = await person.manage(['whoami']);
     expect(out).toContain('Who        an API key, usr_');
@@ -178,7 +178,7 @@ describe('whoami', () => {
     expect(out).toContain('Workspace  Workspace, full access\n');
   });
 
-  test('with a key that was revoked says how to get another', async () => {
+  test('with a revoked key says how to get another', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     const [login] = stored(person.credentials);
@@ -201,7 +201,7 @@ describe('whoami', () => {
 });
 
 describe('a given key', () => {
-  test('comes from a file or from the environment, and never without its server', async () => {
+  test('is read from a file or from the environment, and needs its server’s address', async () => {
     const { instance, person } = await oneServer();
     const file = `${person.home}/key`;
     writeFileSync(file, `${instance.workspaceKey}\n`);

@@ -1,4 +1,4 @@
-/** A person at a terminal, with a home of their own and servers inside the test process. */
+/** A person at a terminal, with their own home and servers inside the test process. */
 import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ export interface Ran {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
-  /** What was printed, read as JSON. */
+  /** The output, parsed as JSON. */
   // biome-ignore lint: checked by the test that asked for it.
   readonly json: () => any;
 }
@@ -25,16 +25,16 @@ export interface Ran {
 export interface Person {
   readonly home: string;
   readonly credentials: string;
-  /** @returns once the command has ended. */
+  /** @returns the outcome once the command has ended. */
   gatehouse(args: readonly string[], at?: Partial<Terminal> & { answers?: readonly string[] }): Promise<Ran>;
-  /** With the workspace key of the first server. */
+  /** Runs a command with the first server's workspace key. */
   manage(args: readonly string[], at?: Partial<Terminal> & { answers?: readonly string[] }): Promise<Ran>;
 }
 
 const homes: string[] = [];
 afterAll(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
 
-/** @param servers by their address; any other cannot be reached. */
+/** @param servers by address; any other is unreachable. */
 export function personAt(servers: Readonly<Record<string, Instance>>): Person {
   const home = mkdtempSync(join(tmpdir(), 'gatehouse-home-'));
   homes.push(home);
@@ -58,7 +58,7 @@ export function personAt(servers: Readonly<Record<string, Instance>>): Person {
         fetch: async (url, init) => {
           const server = servers[new URL(url).origin];
           if (!server) throw new TypeError('nobody listens there');
-          // Under the name that it goes by here.
+          // The instance is called localhost in this process.
           return server.app.fetch(new Request(`http://localhost${url.slice(new URL(url).origin.length)}`, init));
         },
         now: () => instance.clock.now(),
@@ -97,7 +97,7 @@ export async function oneServer(): Promise<{ instance: Instance; person: Person 
   return { instance, person: personAt({ [URL_A]: instance }) };
 }
 
-/** What a person in the browser does with the code that the terminal shows, while the command waits. */
+/** Decides as a person in the browser, with the code that the terminal shows, while the command waits. */
 export function deciding(instance: Instance, decision: 'approve' | 'deny', email = 'owner@example.com') {
   let shown = '';
   let isDecided = false;

@@ -1,4 +1,4 @@
-/** What the profile lets one choose is what the API takes. */
+/** Every choice in the profile is accepted by the API. */
 import { describe, expect, test } from 'bun:test';
 import { countryCode } from '@/core/country.ts';
 import { currencyCode } from '@/core/currency.ts';
@@ -7,29 +7,29 @@ import { countryChoices, currencyChoices, languageChoices, timeZoneChoices } fro
 
 const values = (choices: readonly { readonly value: string }[]) => choices.map(({ value }) => value);
 
-describe('what can be chosen', () => {
-  test('is taken by the API, every entry of it', () => {
+describe('the choices', () => {
+  test('are all accepted by the API', () => {
     expect(values(countryChoices('en', null)).filter((code) => countryCode(code) !== code)).toEqual([]);
     expect(values(currencyChoices('en', null)).filter((code) => currencyCode(code) !== code)).toEqual([]);
     expect(values(languageChoices('en')).filter((code) => canonicalLocale(code) !== code)).toEqual([]);
     expect(values(timeZoneChoices(null)).filter((zone) => canonicalTimeZone(zone) === null)).toEqual([]);
   });
 
-  test('is every country that the API takes', () => {
+  test('include every country that the API accepts', () => {
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
     const pairs = letters.flatMap((first) => letters.map((second) => first + second));
     const listed = new Set(values(countryChoices('de', null)));
     expect(pairs.filter((pair) => countryCode(pair) !== null && !listed.has(pair))).toEqual([]);
   });
 
-  test('is named and sorted in the reader’s language, large at its beginning', () => {
+  test('are named and sorted in the reader’s language, with a capital first letter', () => {
     const spanish = languageChoices('es').map(({ label }) => label);
     expect(spanish).toContain('Español');
     expect(spanish.indexOf('Árabe')).toBeLessThan(spanish.indexOf('Bengalí'));
     expect(countryChoices('uk', null).find(({ value }) => value === 'AT')?.label).toBe('Австрія');
   });
 
-  test('holds what is chosen now, whatever it is', () => {
+  test('include the current value, whatever it is', () => {
     expect(values(languageChoices('en', 'de-AT'))).toContain('de-AT');
     expect(values(currencyChoices('en', 'DEM'))).toContain('DEM');
     expect(values(timeZoneChoices('Europe/Kiev'))).toContain('Europe/Kyiv');
