@@ -1,4 +1,4 @@
-/** What backups are called, which of them stay, and when the next one is due. */
+/** The names of backups, their retention, and the schedule. */
 import { describe, expect, test } from 'bun:test';
 import { backupName, madeAtOf, outlived, parseKeep } from '@/backup/names.ts';
 import { parsePlace, placeIn, placeText } from '@/backup/place.ts';
@@ -14,7 +14,7 @@ const nameAt = (at: number, mark = MARK) => backupName(mark, at, false);
 describe('retention', () => {
   const daily = Array.from({ length: 20 }, (_, day) => nameAt(NOON - day * DAY));
 
-  test('keeps the newest so many, those younger than so many days, or what either says', () => {
+  test('keeps a number of the newest, the ones younger than some days, or both', () => {
     expect(outlived(daily, MARK, { count: 14, days: null }, NOON)).toEqual(daily.slice(14));
     expect(outlived(daily, MARK, { count: null, days: 3 }, NOON)).toEqual(daily.slice(3));
     expect(outlived(daily, MARK, { count: 7, days: 3 }, NOON)).toEqual(daily.slice(7));
@@ -24,7 +24,7 @@ describe('retention', () => {
     expect(outlived([nameAt(NOON - 900 * DAY)], MARK, { count: null, days: 1 }, NOON)).toEqual([]);
   });
 
-  test('leaves everything that is not this instance’s own', () => {
+  test('ignores every other instance’s or unknown file', () => {
     const own = [nameAt(NOON), nameAt(NOON - DAY)];
     const others = [
       nameAt(NOON - 9 * DAY, 0xbeef),
@@ -36,15 +36,15 @@ describe('retention', () => {
     expect(outlived([...others, ...own], MARK, { count: 1, days: null }, NOON)).toEqual([own[1]!]);
   });
 
-  test('reads back from a name when it was made', () => {
+  test('reads the time of a backup from its name', () => {
     expect(madeAtOf(backupName(MARK, NOON, true), MARK)).toBe(NOON);
   });
 
-  test.each(['', '0', 'x', '7,8', '3d,4d', '-1', '7 30d', '100000'])('is not read from %p', (text) =>
+  test.each(['', '0', 'x', '7,8', '3d,4d', '-1', '7 30d', '100000'])('cannot be parsed from %p', (text) =>
     expect(parseKeep(text)).toBeNull(),
   );
 
-  test('is read from a number, days, or both', () => {
+  test('is parsed from a number, days, or both', () => {
     expect(parseKeep('14')).toEqual({ count: 14, days: null });
     expect(parseKeep('30d, 7')).toEqual({ count: 7, days: 30 });
   });
@@ -62,7 +62,7 @@ describe('the schedule', () => {
   });
 
   test.each(['', 'daily', 'daily 24:00', 'every 1m', 'every 0h', 'hourly', '* * * *', '0 3 31 2 *', '61 * * * *'])(
-    'is not read from %p',
+    'cannot be parsed from %p',
     (text) => expect(parseSchedule(text)).toBeNull(),
   );
 });
@@ -76,12 +76,12 @@ describe('a place', () => {
   });
 
   test.each(['', 's3://', 's3:///a', 's3:bucket', 's3://b', 's3://bk/x', 's3://-bk/x', 's3://a_bucket/x'])(
-    'is not read from %p',
+    'cannot be parsed from %p',
     (text) => expect(parsePlace(text)).toBeNull(),
   );
 
   test.each(['s3://bk/x', `s3://${'b'.repeat(64)}/x`, 's3://a_bucket/x'])(
-    'with a malformed name of a bucket, %p, is refused with the rule, on the command line and in the setting',
+    'with the malformed bucket name %p is refused with the rule, on the command line and in the setting',
     (text) => {
       const rule = 'the name of a bucket has 3 to 63 letters, digits, dots and hyphens';
       expect(() => backupOperand(text)).toThrow(`${text}: ${rule}`);

@@ -1,4 +1,4 @@
-/** A backup by a newer binary of a folder that an older one serves, and of folders in which there is nothing to back up. */
+/** A backup by a newer binary of a folder that an older one serves, and of folders without anything to back up. */
 import { Database } from 'bun:sqlite';
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const OLD = 5;
 const ACCESS = { endpoint: null, region: null, accessKeyId: null, secretAccessKey: null };
 let folders = 0;
 
-/** A data folder of a schema whose servers did not mark the database with their key. */
+/** A data folder of a schema whose servers did not bind the database to their key. */
 function unboundFolder(): { folder: string; database: string; key: string } {
   const folder = join(scratch.path, `data-${(folders += 1)}`);
   mkdirSync(folder, { mode: 0o700 });
@@ -45,9 +45,9 @@ async function backUp(folder: string): Promise<string> {
   return path;
 }
 
-test('a folder from before keys were bound is backed up as it is, beside its server, and comes back whole', async () => {
+test('a folder from before keys were bound is backed up alongside its server and restored completely', async () => {
   const { folder, database, key } = unboundFolder();
-  // Keeps it open with a log, like its server does.
+  // Keeps it open with a WAL, as its server does.
   const serving = new Database(database);
   serving.run("UPDATE workspaces SET name = 'Still served'");
   const before = [database, `${database}-wal`, key].map((path) => readFileSync(path));
@@ -110,7 +110,7 @@ test.each<[string, (at: ReturnType<typeof unboundFolder>) => void, RegExp]>([
     },
     /has schema \d+, this binary knows \d+\. Start the newer binary/,
   ],
-])('no backup is made of a database %s, and the refusal says why', async (_, spoil, words) => {
+])('no backup is made of a database %s, and the refusal gives the reason', async (_, spoil, words) => {
   const at = unboundFolder();
   spoil(at);
   const files = () => readdirSync(scratch.path).filter((name) => name.startsWith('backup-'));

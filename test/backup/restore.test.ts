@@ -1,4 +1,4 @@
-/** A backup comes back whole or not at all: whatever it was done to, and whenever it is killed. */
+/** A backup is restored completely or not at all, whatever was done to it, and whenever the restore is killed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import {
@@ -50,7 +50,7 @@ function restore(path: string, over: Partial<RestoreOrder> = {}) {
   return restoreBackup({ source: parsePlace(path)!, ...order, ...over }, () => {});
 }
 
-/** How a folder's instance is called, by the application in it. */
+/** Returns the name of a folder's instance, by the application in it. */
 async function nameIn(folder: string): Promise<string> {
   const data = await openData(folder, { isDurable: false });
   const sqlite = new Database(join(folder, 'gatehouse.db'));
@@ -78,26 +78,26 @@ beforeEach(() => {
 afterAll(() => scratch.remove());
 
 describe('a backup', () => {
-  test('is private, and leaves nothing else behind', () => {
+  test('is private and leaves no other files', () => {
     for (const path of [plain, sealed, secret]) expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(source).filter((name) => name.includes('backup-'))).toEqual([]);
     expect(readdirSync(scratch.path).filter((name) => name.includes('unfinished'))).toEqual([]);
   });
 
-  test('comes back into a new folder, with the key that opens it', async () => {
+  test('is restored into a new folder, with the key that opens it', async () => {
     const { contents, aside } = await restore(plain);
     expect(contents).toMatchObject({ madeAt: 1_700_000_000_000, version: '0.0.0-test', danglingRows: 0 });
     expect(aside).toBeNull();
     expect(namesIn(target)).toEqual(['gatehouse.db', 'instance.key']);
     expect(readFileSync(join(target, 'instance.key'))).toEqual(readFileSync(join(source, 'instance.key')));
     expect(await nameIn(target)).toBe('Backed up');
-    // The key stands in its own file alone.
+    // The key is only in its own file.
     const key = Buffer.from(readFileSync(join(target, 'instance.key'), 'utf8').trim(), 'base64url');
     expect(readFileSync(join(target, 'gatehouse.db')).includes(key)).toBe(false);
     expect(readFileSync(plain).includes(key)).toBe(true);
   });
 
-  test('that is encrypted shows nothing, and is opened by its identity or passphrase alone', async () => {
+  test('that is encrypted reveals nothing, and is opened only by its identity or passphrase', async () => {
     const key = Buffer.from(readFileSync(join(source, 'instance.key'), 'utf8').trim(), 'base64url');
     for (const path of [sealed, secret]) {
       expect(readFileSync(path).includes(key)).toBe(false);
@@ -115,7 +115,7 @@ describe('a backup', () => {
     expect(await nameIn(target)).toBe('Backed up');
   }, 120_000);
 
-  test('is made by one alone: a second at the same time is refused', async () => {
+  test('is made one at a time: a concurrent second one is refused', async () => {
     const first = make(join(scratch.path, 'first.db'));
     expect(() => make(join(scratch.path, 'second.db'))).toThrow(BackupUnderWay);
     await first;
@@ -123,7 +123,7 @@ describe('a backup', () => {
     await make(join(scratch.path, 'second.db'));
   });
 
-  test('takes the place of nothing that is there, unless asked to', async () => {
+  test('replaces no existing file unless it is forced', async () => {
     const path = join(scratch.path, 'there.db');
     writeFileSync(path, 'mine');
     await expect(make(path)).rejects.toThrow('exists already');
@@ -132,7 +132,7 @@ describe('a backup', () => {
     expect((await restore(path)).contents.rowCount).toBeGreaterThan(0);
   });
 
-  test('goes to a bucket and comes back from it', async () => {
+  test('is stored in a bucket and restored from it', async () => {
     const bucket = await startBucket();
     const { env } = bucket;
     const access = {
@@ -151,11 +151,11 @@ describe('a backup', () => {
   });
 });
 
-describe('what is no good', () => {
+describe('an invalid backup', () => {
   const size = () => statSync(plain).size;
 
   test.each([0, 1, 15, 16, 99, 4096, 0.5, 0.99, -1])(
-    'is refused where it is cut at %p, and nothing is touched',
+    'is refused if it is cut at %p, and nothing is touched',
     async (at) => {
       const path = join(scratch.path, 'cut');
       for (const [whole, keys] of [
@@ -171,7 +171,7 @@ describe('what is no good', () => {
     },
   );
 
-  test('is refused where a byte of it was changed', async () => {
+  test('is refused if a byte of it was changed', async () => {
     const path = join(scratch.path, 'changed');
     const bytes = readFileSync(sealed);
     for (const at of [30, 250, bytes.length - 40]) {
@@ -187,7 +187,7 @@ describe('what is no good', () => {
     await expect(restore(path)).rejects.toThrow('damaged or not whole');
   });
 
-  test('is refused where it is something else', async () => {
+  test('is refused if it is something else', async () => {
     const path = join(scratch.path, 'foreign');
     writeFileSync(path, Buffer.alloc(300_000, 'x'));
     await expect(restore(path)).rejects.toThrow('is no backup of Gatehouse');
@@ -205,7 +205,7 @@ describe('what is no good', () => {
     return path;
   }
 
-  test('is refused where it is newer than this binary, or its key is another’s', async () => {
+  test('is refused if it is newer than this binary or has another instance’s key', async () => {
     const newer = altered('newer', `PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
     await expect(restore(newer)).rejects.toThrow('Use that one, or a newer');
     const mixed = altered('mixed', 'UPDATE gatehouse_backup SET instance_key = zeroblob(32)');
@@ -214,18 +214,18 @@ describe('what is no good', () => {
   });
 });
 
-describe('a folder with something in it', () => {
+describe('a folder with content', () => {
   const before = join(scratch.path, 'before');
   beforeAll(async () => {
     const instance = await createInstanceOn(before);
     await instance.createApplication({ name: 'Before' });
     await instance.close();
-    // The test's own connection has left them; there is nothing in them.
+    // The test's own connection has left them empty.
     for (const end of ['-wal', '-shm']) rmSync(join(before, `gatehouse.db${end}`), { force: true });
   });
   const occupied = () => cpSync(before, target, { recursive: true });
 
-  test('is left alone, unless forced: then what was there is set aside, whole', async () => {
+  test('is left alone unless forced: then its content is moved aside completely', async () => {
     occupied();
     writeFileSync(join(target, 'notes.txt'), 'mine');
     await expect(restore(plain)).rejects.toThrow('There is something in');
@@ -244,7 +244,7 @@ describe('a folder with something in it', () => {
     expect(await nameIn(target)).toBe('Before');
   });
 
-  /** The moves of a restore that has happened, in their order; a kill can come after any of them. */
+  /** The steps of a restore in order; a kill can come after any of them. */
   const MOVES = [
     'nothing',
     'gatehouse.db aside',
@@ -255,7 +255,7 @@ describe('a folder with something in it', () => {
   ] as const;
 
   test.each(MOVES.map((_, index) => index))(
-    'is finished at the next start where it was killed after %p moves',
+    'is completed at the next start if the restore was killed after %p moves',
     async (moves) => {
       occupied();
       writeFileSync(join(target, 'gatehouse.db-wal'), 'what an old log says');
@@ -276,7 +276,7 @@ describe('a folder with something in it', () => {
       ];
       for (const step of steps.slice(0, moves + 1)) step();
 
-      // A command beside the server keeps its hands off until then.
+      // A command changes nothing until a server has started.
       await expect(openData(target, { isServer: false })).rejects.toThrow('A restore into');
       expect(await nameIn(target)).toBe('Backed up');
       expect(existsSync(ready)).toBe(false);
@@ -286,7 +286,7 @@ describe('a folder with something in it', () => {
     },
   );
 
-  test('is as it was where a restore was killed before it happened', async () => {
+  test('is unchanged if a restore was killed before its first move', async () => {
     occupied();
     mkdirSync(join(target, 'restore.unfinished'));
     cpSync(plain, join(target, 'restore.unfinished/gatehouse.db'));

@@ -1,7 +1,7 @@
 /**
- * A backup of a large database by its server: how long it takes, how long others wait meanwhile for a read and for a change, and
- * how far log and memory grow. The compiled binary, everything on one machine. Prints one JSON line.
- * Usage: bun test/bench/backup.ts [mebibytes, 1024 unless said otherwise] [age recipient]
+ * A backup of a large database by its server: its duration, the longest wait of a read and a change meanwhile, and
+ * the growth of log and memory. The compiled binary, everything on one machine. Prints one JSON line.
+ * Usage: bun test/bench/backup.ts [mebibytes, default 1024] [age recipient]
  */
 import { Database } from 'bun:sqlite';
 import { mkdirSync, statSync } from 'node:fs';
@@ -24,7 +24,7 @@ await first.stop();
 const path = join(folder, 'gatehouse.db');
 fill(folder, (sqlite) => {
   insertAudit(sqlite, id, insertMembers(sqlite, id, 20_000), 40_000);
-  // The same again and again, under other ids: it is the bytes that count.
+  // Repeats the same rows under new ids, since only the bytes matter.
   const columns = sqlite.query("SELECT name FROM pragma_table_info('audit_records')").values().flat() as string[];
   const others = columns.filter((name) => name !== 'id').join(', ');
   while (bytesOf(sqlite) < MEBIBYTES * 2 ** 20)
@@ -54,7 +54,7 @@ const state = () =>
     error: string | null;
   } | null;
 
-/** Changes one after the other, for as long as it says. */
+/** Makes changes one after the other until `isOver`. */
 async function changing(isOver: () => boolean) {
   let longestMs = 0;
   let count = 0;

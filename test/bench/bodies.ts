@@ -1,6 +1,6 @@
 /**
- * Request bodies of strangers, many at once: how far the process grows, and how long GET /healthz waits meanwhile. Each row
- * starts a server of its own. Prints a table. Linux only.
+ * Concurrent request bodies of unauthenticated clients: the growth of the process, and how long GET /healthz waits
+ * meanwhile. Each row starts a new server. Prints a table. Linux only.
  * Usage: bun test/bench/bodies.ts [connections] [kind] [path] [bytes]
  */
 import { emptyFolder } from '../support/binary.ts';
@@ -9,11 +9,11 @@ import { flood, type Flood, type FloodKind } from '../support/body-flood.ts';
 import { residentMiB, round, startServer } from './server.ts';
 import { inWords, whileWatched } from './waits.ts';
 
-/** Takes 64 KiB of anybody. */
+/** Accepts 64 KiB without a credential. */
 const OPEN_PATH = '/api/v1/auth/otp/send';
-/** Takes a body from holders of a key alone. */
+/** Accepts a body only with a key. */
 const CLOSED_PATH = '/api/applications';
-/** The largest body that proxies pass on by default is 1 MiB; most of it. */
+/** Most of 1 MiB, the largest body that proxies forward by default. */
 const BYTES = 900_000;
 
 const [connections, kind, path, bytes] = process.argv.slice(2);

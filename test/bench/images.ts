@@ -1,6 +1,7 @@
 /**
- * Time and memory of an upload to the compiled binary: photos, the worst that is allowed, hostile files, and many at
- * once; each on a fresh server. Linux only: peaks are read from /proc. Usage: bun test/bench/images.ts
+ * Time and memory of an upload to the compiled binary: photos, the largest allowed files, hostile files, and
+ * concurrent uploads; each on a fresh server. Linux only: peaks are read from /proc.
+ * Usage: bun test/bench/images.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { flatPng, hugePng, jpeg, stripedPng, webp, withExif } from '../modules/images/pictures.ts';
@@ -11,12 +12,12 @@ interface Scenario {
   readonly kind: 'avatar' | 'banner';
   readonly type: string;
   readonly file: Buffer;
-  /** How many at once, of how many people; one of one where nothing is said. */
+  /** The number of concurrent uploads, and of people; 1 by default. */
   readonly atOnce?: number;
   readonly people?: number;
 }
 
-/** As a camera's: gradients with a little noise. */
+/** A picture like a camera's: gradients with a little noise. */
 function photo(width: number, height: number, noise: number): Buffer {
   let seed = 1;
   const rowLength = width * 3;
@@ -104,13 +105,13 @@ const photo12 = photo(4000, 3000, 24);
 const photo24 = photo(5712, 4284, 16);
 const noise12 = withExif(await jpeg(photo(4032, 3024, 256), { quality: 80 }), 6);
 const striped = (width: number, height: number) => stripedPng(width, height, (y) => [y & 255, 0, 0]);
-/** The most that is taken of each kind: decoded as a whole, held twice, held in all its scans, and reduced. */
+/** The largest accepted file of each kind: decoded whole, held twice, held in all its scans, and reduced. */
 const clear16 = stripedPng(3456, 4608, (y) => [y & 255, 0, 0, 200], { hasAlpha: true });
 const lossless16 = await webp(clear16, { lossless: true });
 const progressive16 = fullColoured(await jpeg(flatPng(3456, 4608), { quality: 85, progressive: true }));
 const photo50 = await jpeg(flatPng(8160, 6120), { quality: 85 });
 
-/** A progressive JPEG whose header claims that colours are as fine as the light, which takes twice the memory. */
+/** A progressive JPEG whose header claims full-resolution chroma, which takes twice the memory. */
 function fullColoured(file: Buffer): Buffer {
   file.writeUInt8(0x11, file.indexOf(Buffer.from([0xff, 0xc2])) + 11);
   return file;

@@ -1,40 +1,42 @@
-/** The switches that are as long as a tenant: the rows each is made over, the request itself, and what must be so afterwards. */
+/** State changes with background tasks: the rows of each, the request, and the conditions afterwards. */
 import type { Database } from 'bun:sqlite';
 import { databaseCode, readDatabase } from '../support/binary.ts';
 import { giveRole, insertDeliveries, insertInterests, insertMembers, insertSessions, type Person } from './rows.ts';
 import type { BenchServer } from './server.ts';
 
-/** What a scenario has to do with. */
+/** The resources of a scenario. */
 export interface Scene {
   readonly folder: string;
   readonly server: BenchServer;
   readonly applicationId: string;
   /** The application's path in the management API. */
   readonly path: string;
-  /** A key without limits of its own. */
+  /** A key with very high limits. */
   readonly key: string;
   readonly people: readonly Person[];
-  /** Of sessions to be tried. */
+  /** Tokens of sessions to test. */
   readonly tokens: readonly string[];
 }
 
 export interface Scenario {
   readonly name: string;
   readonly rows: number;
-  /** Through the API, before the rows are written. */
+  /** Runs calls through the API before the rows are written. */
   prepare?(scene: Scene): Promise<void>;
   fill(sqlite: Database, applicationId: string): { people?: Person[]; tokens?: string[] };
-  /** Looks up what the request needs. @returns the request itself, whose time is taken. */
+  /** Prepares the request. @returns the request, whose time is measured. */
   ready(scene: Scene): Promise<() => Promise<unknown>>;
-  /** Right after the answer. Throws unless the switch has taken effect, however much of its trail is still to be written. */
+  /**
+   * Runs right after the answer. Throws unless the change has taken effect, even if its background task still runs.
+   */
   check?(scene: Scene): Promise<void>;
-  /** Whether nothing is left to do, beside long works. */
+  /** Returns whether nothing is left to do besides background tasks. */
   isDone?(sqlite: Database): boolean;
-  /** Throws unless the trail is complete. */
+  /** Throws unless the background task has completed its work. */
   verify?(sqlite: Database): void;
 }
 
-/** Takes whatever is sent. */
+/** Accepts every request. */
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 
 const count = (sqlite: Database, sql: string) => (sqlite.query(sql).get() as { count: number }).count;
@@ -68,7 +70,7 @@ async function expectRoles(scene: Scene, roles: readonly string[]): Promise<void
   }
 }
 
-/** Each session has ended, and been reported, once. */
+/** Expects each session to have ended and been reported once. */
 function expectEnded(sqlite: Database, sessions: number): void {
   expectCount(sqlite, sessions, 'SELECT count(*) AS count FROM sessions WHERE revoked_at IS NOT NULL');
   const reported = "FROM events WHERE type = 'user.session_revoked'";
@@ -84,7 +86,7 @@ async function rolePath({ server, path }: Scene): Promise<string> {
 const noMailQueued = (sqlite: Database) =>
   sqlite.query("SELECT 1 FROM mails WHERE status = 'queued' LIMIT 1").get() === null;
 
-/** Announced to whoever holds it. */
+/** Events to all holders of the role. */
 const changedRoles = "SELECT count(*) AS count FROM events WHERE type IN ('user.role_added', 'user.role_removed')";
 
 async function nobodyPending({ server, path }: Scene): Promise<void> {
@@ -105,7 +107,7 @@ function importRow(batch: number, index: number) {
   };
 }
 
-/** @param scale of all numbers of rows; 1 for those that the figures are wanted for. */
+/** @param scale of all numbers of rows; 1 for the reported results. */
 export function scenariosAt(scale: number): readonly Scenario[] {
   const scaled = (count: number) => Math.max(1, Math.round(count * scale));
   const archived = scaled(1_000_000);
@@ -114,7 +116,7 @@ export function scenariosAt(scale: number): readonly Scenario[] {
   const waiting = scaled(100_000);
   const held = scaled(100_000);
 
-  /** Members who all hold the role `developer`, one of them at each end with a session. */
+  /** Members who all hold the role `developer`; the first and the last have a session. */
   const fillHolders = (sqlite: Database, applicationId: string) => {
     const people = insertMembers(sqlite, applicationId, holders);
     giveRole(sqlite, applicationId, 'developer', people);

@@ -1,7 +1,8 @@
 /**
- * What is as long as a tenant: how soon it is answered, whether it has taken effect by then, how long others wait (GET
- * /healthz, and somebody else's change) until its trail is written, and how long that takes. Each on a server of its own.
- * Prints a line each, then one JSON line. Usage: bun test/bench/long-work.ts [--scale 0.1] [--only WORD]
+ * State changes with background tasks: the time to the answer, whether the change has taken effect by then, how long
+ * others wait (GET /healthz, and another change) until the task is done, and its duration. A new server for each.
+ * Prints a line each, then one JSON line.
+ * Usage: bun test/bench/long-work.ts [--scale 0.1] [--only WORD]
  */
 import type { Database } from 'bun:sqlite';
 import { parseArgs } from 'node:util';
@@ -14,7 +15,7 @@ const { values } = parseArgs({
   options: { scale: { type: 'string', default: '1' }, only: { type: 'string', default: '' } },
 });
 const scale = Number(values.scale);
-/** Longest that a trail is waited for. */
+/** The longest wait for a background task. */
 const PATIENCE_MS = 20 * 60_000;
 const CHANGE_EVERY_MS = 20;
 
@@ -77,7 +78,10 @@ async function measure({ name, rows, prepare, fill: fillRows, ready, check, isDo
   }
 }
 
-/** Changes another application's name over and over. Stopping gives how long the slowest of these took, in milliseconds. */
+/**
+ * Changes another application's name repeatedly. Stopping returns the duration of the slowest change, in
+ * milliseconds.
+ */
 function changeWithoutPause(server: BenchServer, applicationId: string, key: string): { stop(): Promise<number> } {
   let isStopped = false;
   const slowest = (async () => {
@@ -99,7 +103,7 @@ function changeWithoutPause(server: BenchServer, applicationId: string, key: str
   };
 }
 
-/** Whether the trail is written, seen in the database file: asking the server would be in its way. */
+/** Reads from the database file whether the task is done, since requests would disturb the server. */
 async function isFinished(folder: string, isDone: Scenario['isDone']): Promise<boolean> {
   await Bun.sleep(50);
   return readDatabase(folder, (sqlite) => !isAnyWorkLeft(sqlite) && (isDone?.(sqlite) ?? true));

@@ -1,6 +1,6 @@
 /**
- * Management of a large application: 200,000 members and 1,000,000 audit records. The median and worst time of each call,
- * and the longest that others had to wait meanwhile; then the query plans. Prints one JSON line.
+ * Management of a large application with 200,000 members and 1,000,000 audit records: the median and worst time of
+ * each call, and the longest wait of others meanwhile; then the query plans. Prints one JSON line.
  * Usage: bun test/bench/management.ts [--scale 0.1]
  */
 import type { Database } from 'bun:sqlite';
@@ -29,7 +29,7 @@ try {
   const call = (method: string, rest: string, body?: object) => server.call(method, `${path}/${rest}`, body, key);
 
   const calls: object[] = [];
-  /** Times a call several times over. */
+  /** Times a call repeatedly. */
   async function measure(name: string, times: number, work: (turn: number) => Promise<unknown>): Promise<void> {
     const { result: taken, waits } = await whileWatched(server, async () => {
       const each: number[] = [];

@@ -1,7 +1,8 @@
 /**
- * One workspace beside another: how long an event takes to a healthy endpoint, alone and while hundreds of endpoints of
- * another workspace hang, with events of their own waiting for each. The compiled binary, everything on one machine. Prints
- * one JSON line. Usage: bun test/bench/neighbour.ts [hanging endpoints] [seconds]
+ * Isolation of workspaces: the time of an event to a healthy endpoint, alone and while hundreds of another
+ * workspace's endpoints stall, each with pending events. The compiled binary, everything on one machine. Prints one
+ * JSON line.
+ * Usage: bun test/bench/neighbour.ts [stalled endpoints] [seconds]
  */
 import { databaseCode, emptyFolder, sendCode, verifyCode } from '../support/binary.ts';
 import { createApplication, round, startServer } from './server.ts';
@@ -22,7 +23,7 @@ const receiver = Bun.serve({
     return new Response();
   },
 });
-/** Takes connections and never says a word, as behind a firewall. */
+/** Accepts connections and never answers, as behind a firewall. */
 const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {}, error() {} } });
 
 const server = await startServer(scratch.path, { GATEHOUSE_ALLOW_CIDRS: '127.0.0.0/8', GATEHOUSE_LOG_LEVEL: 'error' });
@@ -32,7 +33,7 @@ async function hook(applicationId: string, url: string, token?: string): Promise
   return (await server.call('POST', path, { url, events: ['*'] }, token)).id;
 }
 
-/** Events to the healthy endpoint, one after the other. @returns how long each took, in milliseconds. */
+/** Sends events to the healthy endpoint, one after the other. @returns the duration of each, in milliseconds. */
 async function delays(path: string, seconds: number): Promise<number[]> {
   const taken: number[] = [];
   const end = performance.now() + seconds * 1000;

@@ -1,6 +1,6 @@
 /**
- * Rows of large tenants, written straight into a database file: a million sessions cannot be had through the API in a
- * reasonable time. Columns that are left out have their defaults.
+ * Rows of large tenants, written straight into a database file, since creating a million sessions through the API
+ * takes too long. Omitted columns have their defaults.
  */
 import type { Database } from 'bun:sqlite';
 import { newId } from '../../src/core/id.ts';
@@ -9,11 +9,11 @@ import { hashSecret, mintSecret } from '../../src/core/secret.ts';
 
 const ROWS_PER_TRANSACTION = 20_000;
 
-/** Sessions were last seen so long ago that their next use is worth noting. */
+/** Sessions were last seen long enough ago for their next use to be written. */
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Runs the same for 0 … count − 1, many to a transaction. */
+/** Runs `work` for 0 … count − 1, many per transaction. */
 function repeat(sqlite: Database, count: number, work: (index: number) => void): void {
   for (let start = 0; start < count; start += ROWS_PER_TRANSACTION)
     sqlite.transaction(() => {
@@ -28,7 +28,7 @@ export interface Person {
   readonly email: string;
 }
 
-/** Members of an application, each a person of their own, seen a second apart. */
+/** Inserts members of an application, each a new person, last seen a second apart. */
 export function insertMembers(
   sqlite: Database,
   applicationId: string,
@@ -58,7 +58,7 @@ export function insertMembers(
   return people;
 }
 
-/** Gives each of them a role of the application. @returns its id. */
+/** Gives each person a role of the application. @returns its id. */
 export function giveRole(sqlite: Database, applicationId: string, slug: string, people: readonly Person[]): string {
   const { id } = sqlite
     .query('SELECT id FROM roles WHERE application_id = ? AND slug = ?')
@@ -68,7 +68,7 @@ export function giveRole(sqlite: Database, applicationId: string, slug: string, 
   return id;
 }
 
-/** Open sessions, dealt to these people in turn. @returns their tokens. */
+/** Inserts open sessions, distributed over the people in turn. @returns their tokens. */
 export function insertSessions(sqlite: Database, people: readonly Person[], count: number): string[] {
   const now = Date.now();
   const session = sqlite.prepare(
@@ -85,7 +85,7 @@ export function insertSessions(sqlite: Database, people: readonly Person[], coun
   return tokens;
 }
 
-/** Requests for access that nobody has decided yet, or people who wait for the opening. */
+/** Inserts undecided requests for access, or waitlist entries for the opening. */
 export function insertInterests(
   sqlite: Database,
   applicationId: string,
@@ -102,7 +102,7 @@ export function insertInterests(
   );
 }
 
-/** Events, each with a delivery to one of these endpoints in turn that is due at once, or done long ago. */
+/** Inserts events, each with a delivery to the next endpoint that is due at once or done long ago. */
 export function insertDeliveries(
   sqlite: Database,
   applicationId: string,
@@ -125,7 +125,7 @@ export function insertDeliveries(
   });
 }
 
-/** Audit records of sign-ins and roles, a tenth of a second apart until now, of these people in turn. */
+/** Inserts audit records of sign-ins and roles, a tenth of a second apart until now, for the people in turn. */
 export function insertAudit(sqlite: Database, applicationId: string, people: readonly Person[], count: number): void {
   const now = Date.now();
   const audit = sqlite.prepare(

@@ -1,5 +1,5 @@
 /**
- * Runs the benchmarks one after the other and prints one table: what was measured beside what is wanted of the full size on
+ * Runs the benchmarks one after the other and prints one table: each result next to the target for the full size on
  * an idle machine. Short forms take some minutes; `--full` takes half an hour. Needs wrk and the built binary.
  * Usage: bun run bench [--full]
  */
@@ -88,7 +88,7 @@ const benchmarks: readonly Benchmark[] = [
         {
           name: `${name} (${rows}): answer`,
           value: ms(answerMs),
-          // An import is no switch: each answer tells of all its rows.
+          // An import is no state change: its answer reports all its rows.
           wanted: name.includes('imports') ? '' : 'below 100 ms',
         },
         {
@@ -146,7 +146,7 @@ const benchmarks: readonly Benchmark[] = [
   },
 ];
 
-/** How long one flush takes here, in milliseconds: what durable figures depend on. */
+/** Returns the duration of one flush here in milliseconds, on which durable results depend. */
 function flushMs(): number {
   const path = join(tmpdir(), `gatehouse-flush-${process.pid}`);
   const file = openSync(path, 'w');

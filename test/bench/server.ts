@@ -1,5 +1,5 @@
 /**
- * The server under a benchmark: the compiled binary on a folder of its own, with its log in a file as an operator has it.
+ * The server under a benchmark: the compiled binary on a new folder, logging to a file as for an operator.
  * `BENCH_COMMAND` names another command, for a profiler: BENCH_COMMAND='bun --cpu-prof-md src/main.ts'.
  */
 import { Database } from 'bun:sqlite';
@@ -10,12 +10,12 @@ import { mintSecret } from '../../src/core/secret.ts';
 import { flush } from '../../src/db/sqlite/flush.ts';
 import { BINARY, cleanEnvironment, freePort, raiseLimits } from '../support/binary.ts';
 
-/** A full key of the workspace, on every folder. */
+/** A full workspace key, valid on every folder. */
 const workspaceKey = mintSecret('apiKey', systemRandom);
 
 const command = process.env['BENCH_COMMAND']?.split(' ') ?? [BINARY];
 
-/** Nobody is refused for asking often: one machine plays them all. */
+/** Raises all limits, since one machine sends all requests. */
 const NO_LIMITS = {
   GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000000',
   GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000000',
@@ -26,12 +26,12 @@ const NO_LIMITS = {
 export interface BenchServer {
   readonly url: string;
   readonly pid: number;
-  /** Carries out one request as the workspace's key. @throws where the answer is not a 2xx. */
+  /** Makes one request with the workspace key. @throws if the answer is not a 2xx. */
   // biome-ignore lint: answers are read by the benchmark that asked for them.
   call(method: string, path: string, body?: object, token?: string): Promise<any>;
-  /** @returns how long it took until the process had ended, in milliseconds. */
+  /** @returns the time until the process ended, in milliseconds. */
   stop(): Promise<number>;
-  /** For a benchmark that fails half-way. */
+  /** Ends the server of a benchmark that fails. */
   kill(): void;
 }
 
@@ -41,7 +41,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
-/** Starts the server and waits until it is ready, however long its migrations take. */
+/** Starts the server and waits until it is ready, without a time limit for migrations. */
 export async function startServer(folder: string, env: Record<string, string> = {}): Promise<BenchServer> {
   const port = freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -87,13 +87,13 @@ export async function startServer(folder: string, env: Record<string, string> = 
   return server;
 }
 
-/** A key whose own limits are out of the way. */
+/** Creates a key with very high limits. */
 export async function createKey(server: BenchServer, path: string, access: 'read' | 'full'): Promise<string> {
   const rateLimits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
   return (await server.call('POST', `${path}/api-keys`, { name: 'bench', access, rateLimits })).token;
 }
 
-/** An application that people may sign in to. */
+/** Creates an application that is open to everyone. */
 export async function createApplication(server: BenchServer, name: string): Promise<{ id: string; clientId: string }> {
   const { id, clientId } = await server.call('POST', '/api/applications', { name });
   await server.call('POST', `/api/applications/${id}/publish`);
@@ -101,7 +101,7 @@ export async function createApplication(server: BenchServer, name: string): Prom
   return { id, clientId };
 }
 
-/** Opens a folder's database file to write rows into it while no server runs, and folds everything into it afterwards. */
+/** Opens a folder's database file to write rows while no server runs, and checkpoints the WAL afterwards. */
 export function fill<Result>(folder: string, write: (sqlite: Database) => Result): Result {
   const sqlite = new Database(join(folder, 'gatehouse.db'), { strict: true });
   sqlite.run('PRAGMA synchronous = OFF');
@@ -112,15 +112,15 @@ export function fill<Result>(folder: string, write: (sqlite: Database) => Result
     return result;
   } finally {
     sqlite.close();
-    // Else the kernel writes a gigabyte to the disk while the server is measured.
+    // Otherwise the kernel writes a gigabyte to the disk during the measurement.
     flush(join(folder, 'gatehouse.db'));
   }
 }
 
-/** User and system time of a process so far, in milliseconds. Linux only. */
+/** Returns the user and system time of a process so far, in milliseconds. Linux only. */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  // The kernel counts for user programs in hundredths of a second.
+  // The kernel counts in hundredths of a second for user programs.
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 

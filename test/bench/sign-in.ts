@@ -1,7 +1,7 @@
 /**
- * Sign-ins by code through the API, durable: codes sent and codes given a second at 32 connections, by people who are new
- * (each becomes a member) and by the same people once more; and how long others wait. Codes are read from the database
- * file, which must be on a real disk for the figures to mean anything: TMPDIR says where. Prints one JSON line.
+ * Durable sign-ins by code through the API: codes sent and codes verified per second at 32 connections, by new people
+ * (each becomes a member) and then by the same people; and how long others wait. Codes are read from the database
+ * file, which must be on a real disk for meaningful results; TMPDIR sets its folder. Prints one JSON line.
  * Usage: bun test/bench/sign-in.ts [seconds] [--connections 32]
  */
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ try {
       end`);
   }
 
-  /** Gives the newest code of each person that has not been used, once; for half the time, so that there are enough. */
+  /** Verifies each person's newest unused code once; for half the time, so that there are enough. */
   async function signIn() {
     const codes = readDatabase(folder, (sqlite) =>
       sqlite
@@ -73,7 +73,7 @@ try {
     );
   }
 
-  /** A second code within half a minute is refused; the first ones are made older, while no server runs. */
+  /** Ages the first codes while no server runs, since a second code within 30 seconds is refused. */
   async function letResend(): Promise<void> {
     await server.stop();
     fill(folder, (sqlite) => sqlite.run('UPDATE code_challenges SET created_at = created_at - 60000'));

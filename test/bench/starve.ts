@@ -1,7 +1,8 @@
 /**
- * New connections must not starve the rest: clients that open a connection for each request, and how long somebody with a
- * connection of their own waits meanwhile, which is as well how late the server's timers come; then whether the server
- * obeys SIGTERM while the load lasts. Prints one JSON line. Usage: bun test/bench/starve.ts [seconds]
+ * Floods of new connections: clients open a connection per request. Measures how long a client with an open
+ * connection waits meanwhile, which equals the delay of the server's timers, and whether SIGTERM works during the
+ * load. Prints one JSON line.
+ * Usage: bun test/bench/starve.ts [seconds]
  */
 import { emptyFolder } from '../support/binary.ts';
 import { createApplication, startServer } from './server.ts';
@@ -13,7 +14,7 @@ const seconds = Number(process.argv[2] ?? 10);
 interface Flood {
   readonly name: string;
   readonly connections: number;
-  /** Lua of a table of arguments for wrk.format. */
+  /** Returns Lua of an argument table for wrk.format. */
   request(clientId: string): string;
 }
 
@@ -44,7 +45,7 @@ async function measure({ name, connections, request }: Flood) {
         return wrk.format(${request(clientId)})
       end`;
     const others = await watch(server);
-    // Longer than is measured: the server is told to stop in the middle of it.
+    // Runs longer than the measurement, since the server is stopped during the load.
     const load = wrk({ url: server.url, connections, seconds: seconds + 5, folder: scratch.path, script });
     await Bun.sleep(seconds * 1000);
     const waits = await others.stop();
@@ -55,7 +56,7 @@ async function measure({ name, connections, request }: Flood) {
       connections,
       requestsPerSecond: Math.round(requests / (seconds + (stopMs ?? 5000) / 1000)),
       others: waits,
-      /** Null: only when the load was over. */
+      /** Null if the server stopped only after the load. */
       stopMs: stopMs === null ? null : Math.round(stopMs),
     };
   } finally {

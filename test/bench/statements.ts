@@ -1,6 +1,7 @@
 /**
- * Whether `+?` still pays: the same look-up of a session with a bare bound `= ?` and with `= +?`, in microseconds. A Bun
- * or SQLite that no longer re-plans the first would make the two alike. Usage: bun test/bench/statements.ts
+ * Measures whether `+?` still pays: the same look-up of a session with `= ?` and with `= +?`, in microseconds. The
+ * two would be alike in a Bun or SQLite that no longer re-plans the first.
+ * Usage: bun test/bench/statements.ts
  */
 import { Database } from 'bun:sqlite';
 import { migrate } from '../../src/db/sqlite/migrate.ts';

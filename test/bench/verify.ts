@@ -1,6 +1,7 @@
 /**
- * Verifications per second with live look-ups, against a bare Elysia server under the same load just before and after; and
- * how long others wait meanwhile. All sessions are used in turn, so all of them are active. Prints one JSON line.
+ * Verifications per second with live look-ups, against a bare Elysia server under the same load just before and
+ * after; and how long others wait meanwhile. All sessions are used in turn, so all of them are active. Prints one
+ * JSON line.
  * Usage: bun test/bench/verify.ts [seconds] [--sessions N] [--path verify|session]
  */
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ const sessions = Number(values.sessions);
 if (values.path !== 'verify' && values.path !== 'session') throw new Error('--path is verify or session');
 const path = `/api/v1/${values.path}`;
 const connections = Number(values.connections);
-/** How many tokens are verified one by one before the load, so that it is known to ask for something real. */
+/** The number of tokens verified one by one before the load, to check that it uses valid ones. */
 const SAMPLE = 100;
 
 const scratch = emptyFolder();
@@ -67,7 +68,7 @@ try {
       cpuUsPerRequest: { server: round(cpuUs, 1), bare: round((bareBefore.cpuUs + bareAfter.cpuUs) / 2, 1) },
       p50Ms: result.p50Ms,
       p99Ms: result.p99Ms,
-      // What of it is the client's and the machine's.
+      // The share of client and machine.
       bareP99Ms: [bareBefore.p99Ms, bareAfter.p99Ms],
       longestMs: result.longestMs,
       others: waits,
@@ -78,7 +79,7 @@ try {
   scratch.remove();
 }
 
-/** Requests differ in the token only, so they are put together from two constant halves: wrk itself takes little time. */
+/** Builds requests from two constant halves around the token, since only the token differs: this saves wrk time. */
 function scriptOf(key: string): string {
   const request =
     values.path === 'verify'
@@ -100,7 +101,7 @@ function load(url: string, script: string): Promise<WrkResult> {
   return wrk({ url, connections: connections, seconds, folder, script });
 }
 
-/** Times of the processor say more than rates where the machine is not idle. */
+/** CPU time is more meaningful than rates on a machine that is not idle. */
 async function loadBare(script: string): Promise<WrkResult & { cpuUs: number }> {
   const port = freePort();
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'bare.ts'), String(port)], { stdout: 'inherit' });
@@ -115,7 +116,7 @@ async function loadBare(script: string): Promise<WrkResult & { cpuUs: number }> 
   }
 }
 
-/** @returns the size of an answer, headers and all, for one that is a success. */
+/** @returns the size of a successful answer with its headers. */
 async function sampleBytes(url: string, key: string, tokens: readonly string[]): Promise<number> {
   let bytes = 0;
   for (let index = 0; index < SAMPLE; index += 1) {

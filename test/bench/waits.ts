@@ -1,6 +1,6 @@
 /**
- * How long others wait: GET /healthz every 5 ms on a connection of its own, in a process of its own, so that neither the
- * load nor the benchmark is in its way. As a script it measures until its input ends: bun test/bench/waits.ts URL PID
+ * Measures how long others wait: GET /healthz every 5 ms on a separate connection in a separate process, so that
+ * neither load nor benchmark delays it. As a script it measures until its input ends: bun test/bench/waits.ts URL PID
  */
 import { readFileSync } from 'node:fs';
 
@@ -10,20 +10,20 @@ export interface Waits {
   readonly requests: number;
   readonly longestMs: number;
   /**
-   * The longest without the time for which the server was ready to go on and had no processor: on a machine that is shared
-   * with the load, or with anything else, this is what the server itself makes others wait.
+   * The longest wait minus the time for which the server was ready but had no CPU: the wait that the server itself
+   * causes on a shared machine.
    */
   readonly longestByServerMs: number;
   readonly p99Ms: number;
-  /** How late the measuring process itself was at most: what the machine adds, whatever the server does. */
+  /** The largest delay of the measuring process itself, which the machine adds. */
   readonly ownDelayMs: number;
 }
 
-/** The longest wait, and in brackets what the server itself had to do with it. */
+/** Returns the longest wait, with the server's own part in brackets. */
 export const inWords = ({ longestMs, longestByServerMs }: Waits): string => `${longestMs} ms (${longestByServerMs} ms)`;
 
 export interface Watch {
-  /** What has been since the last call. */
+  /** Returns the waits since the last call. */
   lap(): Promise<Waits>;
   stop(): Promise<Waits>;
 }
@@ -33,7 +33,7 @@ export interface Watched {
   readonly pid: number;
 }
 
-/** Begins to measure; resolves once the first answer is there. */
+/** Begins to measure; resolves once the first answer has arrived. */
 export async function watch({ url, pid }: Watched): Promise<Watch> {
   const child = Bun.spawn([process.execPath, import.meta.path, url, String(pid)], {
     stdin: 'pipe',
@@ -63,7 +63,7 @@ export async function watch({ url, pid }: Watched): Promise<Watch> {
   };
 }
 
-/** Measures while the work goes on. */
+/** Measures during the work. */
 export async function whileWatched<Result>(
   server: Watched,
   work: () => Promise<Result>,
@@ -88,7 +88,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** How long a process's first thread has been ready and without a processor so far, in milliseconds. Linux only. */
+/** Returns how long a process's first thread has been ready without a CPU so far, in milliseconds. Linux only. */
 function starvedMs(pid: string): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 }
@@ -110,7 +110,7 @@ async function measure(url: URL, pid: string): Promise<void> {
         answered?.();
       },
       close() {
-        // The server has gone; what it kept waiting until then is known.
+        // The server has stopped; the waits until then are known.
         answered?.();
       },
     },
@@ -123,7 +123,7 @@ async function measure(url: URL, pid: string): Promise<void> {
   }
 
   function report(): void {
-    // One that has no answer yet waits all the same.
+    // A pending request counts as a wait too.
     if (answered !== null) note();
     const sorted = taken.toSorted((left, right) => left - right);
     const at = (share: number) => Number((sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2));

@@ -1,7 +1,8 @@
 /**
- * What webhooks and live updates cost: events per second delivered to a local receiver and CPU per delivery, from a
- * backlog and as they are caused, and memory with idle event streams. The compiled binary, everything on one machine.
- * Linux only. Prints one JSON line. Usage: bun test/bench/webhooks.ts [events] [listeners]
+ * The cost of webhooks and live updates: events per second delivered to a local receiver and CPU per delivery, from a
+ * backlog and as they occur, and memory with idle event streams. The compiled binary, everything on one machine.
+ * Linux only. Prints one JSON line.
+ * Usage: bun test/bench/webhooks.ts [events] [listeners]
  */
 import { emptyFolder } from '../support/binary.ts';
 import { insertDeliveries, insertMembers, insertSessions, type Person } from './rows.ts';
@@ -38,7 +39,7 @@ function expectArrivals(count: number): void {
   reached = Promise.withResolvers();
 }
 
-/** A backlog that waits for the start of the server, spread over so many endpoints. */
+/** Delivers a backlog after the server's start, spread over several endpoints. */
 async function deliverBacklog(applicationId: string, webhookIds: readonly string[]) {
   fill(folder, (sqlite) => insertDeliveries(sqlite, applicationId, webhookIds, { count: EVENTS, status: 'pending' }));
   expectArrivals(EVENTS);
@@ -46,7 +47,7 @@ async function deliverBacklog(applicationId: string, webhookIds: readonly string
   const cpuBefore = cpuMs(server.pid);
   const arrivedBefore = arrived;
   const end = await reached.promise;
-  // What was sent last is still to be recorded.
+  // Waits until the last deliveries are recorded.
   await Bun.sleep(200);
   const cpu = cpuMs(server.pid) - cpuBefore;
   await server.stop();
@@ -57,7 +58,7 @@ async function deliverBacklog(applicationId: string, webhookIds: readonly string
   };
 }
 
-/** Changes of roles as fast as these clients can make them, each an event; until the last has arrived. */
+/** Changes roles as fast as the clients can, each change an event, until the last has arrived. */
 async function deliverAsCaused(applicationId: string, people: readonly Person[], key: string) {
   expectArrivals(CAUSED);
   const cpuBefore = cpuMs(server.pid);
@@ -79,7 +80,7 @@ async function deliverAsCaused(applicationId: string, people: readonly Person[],
   };
 }
 
-/** Opens event streams, a session each, and leaves them idle for two heartbeats. */
+/** Opens event streams, one per session, and leaves them idle for two heartbeats. */
 async function listen(tokens: readonly string[]) {
   const { hostname, port, host } = new URL(server.url);
   const before = residentMiB(server.pid);

@@ -8,7 +8,7 @@ export interface WrkResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** Answers other than 2xx, and connections that broke. */
+  /** Answers other than 2xx, and broken connections. */
   readonly errors: number;
   readonly bytesPerAnswer: number;
 }
@@ -17,14 +17,14 @@ export interface WrkOptions {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Where the script is written. */
+  /** The folder of the script. */
   readonly folder: string;
   /** Lua that defines `request`. */
   readonly script: string;
   readonly headers?: readonly string[];
 }
 
-/** In microseconds, as wrk counts. */
+/** Values in microseconds, as wrk counts. */
 const REPORT = `
   done = function(summary, latency)
     local errors = summary.errors
@@ -57,8 +57,8 @@ export async function wrk({ url, connections, seconds, folder, script, headers =
 }
 
 /**
- * Lua of a function that gives a file's lines one after the other, over and over. They are kept out of reach of wrk's collector, which
- * would go through a million of them time and again and keep its only thread from the answers for milliseconds.
+ * Lua of a function that returns a file's lines in a loop. They are hidden from wrk's garbage collector, which would
+ * scan a million of them repeatedly and block its only thread for milliseconds.
  */
 export const linesFrom = (name: string, path: string) => `
   local ffi = require "ffi"

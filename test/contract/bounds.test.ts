@@ -1,6 +1,6 @@
 /**
- * What is kept in memory for as long as the process lives has a bound that no caller can talk it out of. The rate limiter's, and
- * whom it keeps, stand with its own tests.
+ * Data kept in memory for the life of the process is bounded, whatever callers send. The rate limiter is covered by
+ * its own tests.
  */
 import { heapStats } from 'bun:jsc';
 import { describe, expect, test } from 'bun:test';
@@ -25,25 +25,25 @@ import { openTestDatabase } from '../support/database.ts';
 
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
 
-/** How many things are in memory that something still holds. */
+/** Returns the number of reachable objects in memory. */
 async function held(): Promise<number> {
-  // Promises that have ended let go of what they held in a turn of their own.
+  // Settled promises release their values in the next turn of the event loop.
   await Bun.sleep(0);
   Bun.gc(true);
   return heapStats().objectCount;
 }
 
 interface Flood {
-  /** About how many it keeps. */
+  /** The approximate number of entries it keeps. */
   readonly bound: number;
-  /** Puts in the next one. */
+  /** Adds the next entry. */
   readonly put: (index: number) => unknown;
 }
 
 const clock = adjustableClock({ now: () => NOW });
 const colour = (index: number) => `#${(index % 0x1000000).toString(16).padStart(6, '0')}`;
 
-/** Each makes what it floods. */
+/** Each creates the structure that it floods. */
 const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   async 'sessions, members and keys that were seen'() {
     const seen = lastSeen((await openTestDatabase(clock)).db, 5000);
@@ -152,7 +152,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
     const find = cachedRow({ sql: 'SELECT :hash AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
     const ask = (index: number) =>
       find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
-    // What is asked for once is not remembered.
+    // Only a repeated look-up is cached.
     return { bound: 65_536, put: async (index) => void (await ask(index), await ask(index)) };
   },
 };
@@ -164,16 +164,16 @@ async function pour({ put }: Flood, from: number, count: number): Promise<void> 
   }
 }
 
-describe('a flood of made-up names fills no memory:', () => {
+describe('a flood of invented names', () => {
   test.each(Object.entries(FLOODS))(
-    'the %s stay as many as they may be',
+    'does not grow the %s beyond their bound',
     async (_, make) => {
       const flood = await make();
       const { bound } = flood;
       await pour(flood, 0, bound + Math.ceil(bound / 10));
       const full = await held();
       await pour(flood, 2 * bound, 2 * bound);
-      // One that is not bounded keeps a name each, and more.
+      // An unbounded structure keeps at least one object per name.
       expect((await held()) - full).toBeLessThan(1.5 * bound);
     },
     120_000,

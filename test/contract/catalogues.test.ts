@@ -1,4 +1,7 @@
-/** Every language says all that English says, with the same values, in its own grammar and typography; and nothing is translated for nobody. */
+/**
+ * Every language has all of English's texts with the same values, in its own grammar and typography, and no text is
+ * unused.
+ */
 import { describe, expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
@@ -15,7 +18,7 @@ const SAME_WORD = 'written alike in the language, where it is the usual word';
 const CODE = { 'device.codeLabel': SAME_WORD, 'device.codeTitle': SAME_WORD, 'account.codeLabel': SAME_WORD };
 const PASSKEYS = 'the name that platforms give it in the language as well';
 
-/** Texts that are the same as in English, and why they are right. */
+/** Texts that are rightly the same as in English, with the reason. */
 const SAME_AS_ENGLISH: { readonly [Other in Locale]?: Readonly<Record<string, string>> } = {
   de: {
     ...CODE,
@@ -36,8 +39,8 @@ const SAME_AS_ENGLISH: { readonly [Other in Locale]?: Readonly<Record<string, st
 };
 
 /**
- * Keys made of a value where the code does not say of which: what stands for `*`. Longer ones, such as `account.part.${part}`,
- * speak for themselves.
+ * Keys built from a single value, with the replacements of `*`. Longer ones, such as `account.part.${part}`, need no
+ * entry.
  */
 const MADE: Readonly<Record<string, readonly string[]>> = {
   'errors.*': [...Object.keys(ERROR_CATALOGUE), ...Object.keys(HINTS), 'network', 'session_ended'],
@@ -47,7 +50,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   'signin.*': ['terms', 'privacy', 'imprint'],
 };
 
-/** Quotation marks of a language; `’` is the apostrophe of all. */
+/** Quotation marks by language; `’` is the apostrophe in all. */
 const QUOTES: Readonly<Record<Locale, string>> = {
   en: '“”‘’',
   de: '„“‚‘',
@@ -95,7 +98,7 @@ function partsOf(message: string): MessageFormatElement[] {
 const literalsOf = (message: string) =>
   partsOf(message).flatMap((part) => (part.type === TYPE.literal ? part.value : []));
 
-/** What a message is given: the values by name and kind, and what a choice is made between. */
+/** Returns a message's arguments by name and kind, and the options of each choice. */
 function valuesOf(message: string): string {
   const values = partsOf(message).flatMap((part) => {
     if (part.type === TYPE.literal || part.type === TYPE.pound) return [];
@@ -105,7 +108,7 @@ function valuesOf(message: string): string {
   return [...new Set(values)].sort().join(', ');
 }
 
-/** Plurals with other categories than the language has; such as `=0` are extra. */
+/** Returns plurals with categories that the language lacks; exact matches such as `=0` are allowed. */
 function wrongPlurals(locale: string, message: string): string[] {
   return partsOf(message).flatMap((part) => {
     if (part.type !== TYPE.plural) return [];
@@ -116,7 +119,7 @@ function wrongPlurals(locale: string, message: string): string[] {
   });
 }
 
-/** What a careful printer would mend. */
+/** Returns typographic errors. */
 function typographyOf(locale: Locale, message: string): string[] {
   const words = literalsOf(message);
   const foreign = (text: string) =>
@@ -134,10 +137,10 @@ function typographyOf(locale: Locale, message: string): string[] {
   ];
 }
 
-/** Whether there is a word in it that could be translated. */
+/** Returns whether the message contains a translatable word. */
 const hasWords = (message: string) => literalsOf(message).some((text) => /\p{Letter}{2}/u.test(text));
 
-/** Every finding as `key: what`. */
+/** Returns every finding as `key: finding`. */
 function findings(locale: Locale, messages: Messages): string[] {
   const reasons = SAME_AS_ENGLISH[locale] ?? {};
   const missing = Object.keys(english).filter((key) => !Object.hasOwn(messages, key));
@@ -164,7 +167,7 @@ function findings(locale: Locale, messages: Messages): string[] {
 }
 
 describe('the texts', () => {
-  test.each(catalogues)('in %s are those of English, in their own grammar and typography', (locale, messages) => {
+  test.each(catalogues)('in %s match English’s, in their own grammar and typography', (locale, messages) => {
     expect(findings(locale, messages)).toEqual([]);
   });
 
@@ -190,7 +193,7 @@ describe('the texts', () => {
     ['de', 'signin.continue', 'Weiter ', 'a space at its start or end'],
     ['fr', 'signin.continue', 'Continuer ?', 'no narrow space before ; : ! ? » or after «'],
     ['de', 'signin.nothing', 'Nichts', 'no such text in English'],
-  ])('a mistake in %s would be found: %s as %p', (locale, key, message, what) => {
+  ])('in %s are checked: %s as %p is reported', (locale, key, message, what) => {
     expect(findings(locale, { ...english, [key]: message })).toContain(`${key}: ${what}`);
   });
 });
@@ -220,11 +223,11 @@ describe('every key', () => {
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 
-  test('that is made of a value alone is listed with what it is made of', () => {
+  test('that is built from a single value is listed with its possible values', () => {
     expect([...made].filter((pattern) => /^\w+\.\*$/.test(pattern) && !(pattern in MADE))).toEqual([]);
   });
 
-  test('without a use would be found', () => {
+  test('without a use is reported', () => {
     expect(named.has('signin.title')).toBe(true);
     expect([...named].filter((key) => key === 'signin.nothing')).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The catalogue of events against the contract. */
+/** Checks the catalogue of events against the contract. */
 import { describe, expect, test } from 'bun:test';
 import type { TObject } from '@sinclair/typebox';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
@@ -31,7 +31,7 @@ describe('the catalogue', () => {
     expect(Object.keys(EVENT_SCHEMAS)).toEqual(EVENT_TYPES);
   });
 
-  test('names the person in every payload, and the fields that the contract and the decisions name', () => {
+  test('has the person in every payload, and the fields named by the contract and the decisions', () => {
     const fields = (type: EventType) => {
       const { properties, required = [] } = EVENT_SCHEMAS[type] as TObject;
       return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));

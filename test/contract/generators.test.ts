@@ -1,4 +1,4 @@
-/** Clients that others' tools generate from the description: they compile, and speak with a running instance. */
+/** Clients generated from the description by third-party tools compile and work with a running instance. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** @returns what it printed. @throws {Error} with what it complained of. */
+/** @returns its output. @throws {Error} with its error output. */
 async function command(...args: string[]): Promise<string> {
   const child = Bun.spawn([process.execPath, ...args], {
     cwd: folder,
@@ -40,7 +40,7 @@ async function command(...args: string[]): Promise<string> {
 const write = (file: string, text: string) => Bun.write(join(folder, file), text);
 const tool = (path: string, ...args: string[]) => command(join(PACKAGES, path), ...args);
 
-/** What every program begins with. */
+/** The shared start of every program. */
 const GIVEN = `
 const { URL_OF_SERVER: url = '', KEY: key = '', TOKEN: token = '', APPLICATION: id = '' } = process.env;
 const headers = { authorization: \`Bearer \${key}\`, 'content-type': 'application/json' };
@@ -48,7 +48,7 @@ const call = async (method: string, path: string, body?: object): Promise<unknow
   (await fetch(url + path, { method, headers, body: body ? JSON.stringify(body) : null })).json();
 `;
 
-/** Each renames the application and verifies two tokens, with the types it was given. */
+/** Each program renames the application and verifies two tokens with its generated types. */
 const PROGRAMS = {
   'openapi-typescript': `
 import type { components, paths } from './types.ts';
@@ -122,7 +122,7 @@ describe('a client generated from the description', () => {
     await tool('orval/dist/bin/orval.mjs', '--config', 'orval.config.mjs');
   });
 
-  test('compiles, whichever tool made it', async () => {
+  test('compiles with every tool', async () => {
     expect(await command('check')).not.toContain('error');
   });
 

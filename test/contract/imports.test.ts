@@ -1,13 +1,13 @@
-/** The lines of the layout: which folder may import which, and where the outside world may be touched. */
+/** The rules of the layout: which folder may import which, and which files may touch the outside world. */
 import { describe, expect, test } from 'bun:test';
 import { dirname, join, normalize } from 'node:path';
 
 const SRC = join(import.meta.dir, '../../src');
 
 interface Source {
-  /** Inside src, such as `http/errors.ts`. */
+  /** The path inside src, such as `http/errors.ts`. */
   readonly path: string;
-  /** Without comments, so that prose about `Date.now` is no use of it. */
+  /** The text without comments, so that a mention of `Date.now` does not count as a use. */
   readonly code: string;
   readonly imports: readonly string[];
 }
@@ -16,7 +16,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
 }
 
-/** Type-only imports count: a type is knowledge too. */
+/** Type-only imports count as dependencies too. */
 function importsOf(code: string): string[] {
   const statements =
     /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;(=])import\s*\(?\s*['"]([^'"]+)['"]/g;
@@ -35,18 +35,18 @@ const sources: Source[] = await Promise.all(
 
 const inFolder = (folder: string) => sources.filter(({ path }) => path.startsWith(`${folder}/`));
 
-/** The place in src that a relative import leads to; `../…` outside it; null for a package. */
+/** Returns the path in src of a relative import; `../…` for one outside src; null for a package. */
 function target(path: string, specifier: string): string | null {
   if (specifier.startsWith('@/')) return specifier.slice(2);
   return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : null;
 }
 
-/** The folder, or the file itself where it lies in src directly. */
+/** Returns the top folder, or the file itself if it is directly in src. */
 const placeOf = (path: string) => (path.startsWith('..') ? path : path.split('/')[0]!);
 
 /**
- * All that runs in a browser: what the scripts of the pages are bundled from, without what is imported as a type, or as a macro:
- * that runs while they are bundled, and leaves its result.
+ * All files that run in a browser: the sources of the page scripts, without type imports and macros, which run only
+ * at bundling.
  */
 const inBrowser = new Set<string>();
 
@@ -65,12 +65,12 @@ function follow(path: string): void {
 for (const { path } of sources) if (/^(?:pages|console)\/.*entry\.tsx?$/.test(path)) follow(path);
 
 /**
- * What each folder may import of src, besides itself. A folder that is not named here fails: draw its line first.
- * Files that lie in src directly wire everything together and may import anything.
+ * The folders of src that each folder may import besides itself. An unlisted folder fails until it is added. Files
+ * directly in src wire everything together and may import anything.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
-  // Customers run it: it knows the product by the types of its API alone.
+  // Customers run it: it depends only on the types of the API.
   client: [],
   db: ['core'],
   backup: ['core', 'db'],
@@ -101,7 +101,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Where the drawn line is crossed, and why that is right. */
+/** Exceptions to the rules, each with its reason. */
 const IMPORT_EXCEPTIONS: Record<string, string> = {
   'client/package.ts → ../package.json': 'at build time alone: the version of the package is the product’s',
   'db/sqlite/migrate.ts → ../migrations/*': 'the migrations are embedded into the binary from here',
@@ -124,7 +124,10 @@ function crossings(): string[] {
   return found;
 }
 
-/** Returns the names that use each other in a circle: names that use none of the rest are removed, until none is left to remove. */
+/**
+ * Returns the names in circular dependencies: names that use no other remaining name are removed until none is left
+ * to remove.
+ */
 function inCircles(uses: Map<string, Set<string>>): string[] {
   for (let isSmaller = true; isSmaller;) {
     const free = [...uses].filter(([, used]) => [...used].every((name) => !uses.has(name))).map(([name]) => name);
@@ -135,7 +138,7 @@ function inCircles(uses: Map<string, Set<string>>): string[] {
 }
 
 describe('imports', () => {
-  test('are found at all', () => {
+  test('are detected', () => {
     expect(sources.length).toBeGreaterThan(50);
     expect(sources.find(({ path }) => path === 'core/secret.ts')?.imports).toEqual(['./random.ts']);
     expect(
@@ -145,30 +148,30 @@ describe('imports', () => {
     ).toEqual(['x', './y.ts', 'z', 'w', 'v']);
   });
 
-  test('belong to folders whose line is drawn', () => {
+  test('belong to folders with a rule', () => {
     const folders = new Set(sources.map(({ path }) => placeOf(path)).filter((place) => !place.endsWith('.ts')));
     expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
   });
 
-  test('point one way: modules, http and cli → store → db → core', () => {
+  test('point in one direction: modules, http and cli → store → db → core', () => {
     expect([...new Set(crossings())].sort()).toEqual(Object.keys(IMPORT_EXCEPTIONS).sort());
   });
 
-  test('of core are packages, Node and itself: not even a type of another folder', () => {
+  test('of core are packages, Node and core itself, not even a type of another folder', () => {
     const outside = inFolder('core').flatMap(({ path, imports }) =>
       imports.map((specifier) => target(path, specifier)).filter((to) => to !== null && placeOf(to) !== 'core'),
     );
     expect(outside).toEqual([]);
   });
 
-  test('of Elysia are where paths are routed and where they are described, so that its next major version touches nothing else', () => {
+  test('of Elysia are in the router and the description only, so that its next major version touches nothing else', () => {
     const users = sources
       .filter(({ imports }) => imports.some((name) => name === 'elysia' || name.startsWith('@elysiajs/')))
       .map(({ path }) => path);
     expect(users).toEqual(['app.ts', 'modules/description/mounted.ts']);
   });
 
-  test('of the SQL builder and of the driver are in store/ and db/ alone', () => {
+  test('of the SQL builder and the driver are in store/ and db/ only', () => {
     const users = sources.filter(
       ({ path, imports }) =>
         !/^(?:store|db)\//.test(path) &&
@@ -198,7 +201,7 @@ describe('imports', () => {
     expect(users.map(({ path }) => path)).toEqual([]);
   });
 
-  test('of the engine’s parts stay in db/: who opens the data knows it, and nobody else', () => {
+  test('of the engine’s internals stay in db/; only dependencies.ts opens the data', () => {
     const OPEN = [
       'db/sqlite/backup.ts',
       'db/sqlite/running-server.ts',
@@ -257,7 +260,7 @@ describe('imports', () => {
     ]);
   });
 
-  test('are no circle of modules', () => {
+  test('contain no cycle of modules', () => {
     const moduleOf = (path: string) => /^modules\/([^/]+)\//.exec(path)?.[1];
     const uses = new Map<string, Set<string>>();
     for (const { path, imports } of inFolder('modules')) {
@@ -272,7 +275,7 @@ describe('imports', () => {
     expect(inCircles(uses)).toEqual([]);
   });
 
-  test('are no circle of files', () => {
+  test('contain no cycle of files', () => {
     const uses = new Map(
       sources.map(({ path, imports }) => [
         path,
@@ -282,25 +285,25 @@ describe('imports', () => {
     expect(inCircles(uses)).toEqual([]);
   });
 
-  test('of modules.ts are all modules there are, so that none is forgotten in the list', () => {
+  test('of modules.ts include every module', () => {
     const folders = inFolder('modules').map(({ path }) => path.split('/').slice(0, -1).join('/'));
     const rooms = [...new Set(folders)].filter((folder) => folder !== 'modules');
     const listed = sources.find(({ path }) => path === 'modules.ts')!.imports.map((name) => target('modules.ts', name));
     expect(rooms.filter((room) => !listed.includes(`${room}/module.ts`))).toEqual([]);
   });
 
-  test('no SQL is written outside of store/ and db/', () => {
+  test('leave SQL to store/ and db/: no other folder contains any', () => {
     const SQL = /[`'"]\s*(?:SELECT\s|INSERT\s+(?:OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/;
     expect(
       sources.filter(({ path, code }) => !/^(?:store|db)\//.test(path) && SQL.test(code)).map(({ path }) => path),
     ).toEqual([]);
   });
 
-  test('of a browser’s scripts never reach the server’s code', () => {
+  test('of page scripts never reach the server’s code', () => {
     expect([...inBrowser]).toEqual(expect.arrayContaining(['pages/sign-in/page.tsx', 'pages/browser/api.ts']));
     const isOfBoth = (path: string) => /^(?:pages|console|core)\//.test(path) || path === 'i18n/texts.ts';
     expect([...inBrowser].filter((path) => !isOfBoth(path))).toEqual([]);
-    // A type is knowledge too: of the pages, of what both sides share and of the catalogues, and of nothing else.
+    // Type imports count too: only from the pages, shared code and the catalogues.
     const known = sources
       .filter(({ path }) => inBrowser.has(path) || path.startsWith('pages/browser/'))
       .flatMap(({ path, imports }) => imports.map((specifier) => target(path, specifier)));
@@ -312,7 +315,7 @@ describe('imports', () => {
   });
 });
 
-/** Where the world is wrapped; the pages' scripts run in a browser, and the client at customers', in a world of their own. */
+/** The files that wrap the outside world. Page scripts run in a browser and the client runs at customers. */
 const isFree = (path: string) =>
   path === 'main.ts' || /^(?:cli|client)\//.test(path) || (/^(?:pages|console)\//.test(path) && inBrowser.has(path));
 
@@ -345,14 +348,14 @@ const WORLD: [name: string, pattern: RegExp, allowed: Record<string, string>][] 
 ];
 
 describe('the outside world', () => {
-  test.each(WORLD)('%s is used only where it is wrapped', (_, pattern, allowed) => {
+  test.each(WORLD)('%s is used only in its wrapper', (_, pattern, allowed) => {
     const users = sources.filter(({ path, code }) => !isFree(path) && pattern.test(code)).map(({ path }) => path);
     expect(users.filter((path) => !(path in allowed))).toEqual([]);
-    // An exception that nothing needs any more is struck out.
+    // An unnecessary exception must be removed.
     expect(Object.keys(allowed).filter((path) => !users.includes(path))).toEqual([]);
   });
 
-  test('is not written to by console.*: the log and the commands’ own output are the ways out', () => {
+  test('is never written to by console.*: only the log and the commands write output', () => {
     expect(sources.filter(({ code }) => /\bconsole\.\w+\(/.test(code)).map(({ path }) => path)).toEqual([]);
   });
 });

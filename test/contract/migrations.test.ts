@@ -1,4 +1,7 @@
-/** Databases that others have: a released migration is never edited, and each schema has a fixture that later builds open. */
+/**
+ * Databases of existing installations: a released migration is never edited, and each schema has a fixture that later
+ * builds open.
+ */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -10,7 +13,7 @@ import released from '../fixtures/released.json' with { type: 'json' };
 const COMMAND = 'bun test/fixtures/make.ts';
 const known: Record<string, string> = released;
 
-test('every migration is embedded, in the order of its number', () => {
+test('every migration is embedded in numerical order', () => {
   const names = migrationNames();
   expect(names).toHaveLength(SCHEMA_VERSION);
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, at) => at + 1));
@@ -23,7 +26,7 @@ test('a new migration comes with a fixture of its schema', () => {
   expect(missing).toEqual([]);
 });
 
-test('a migration that was released is as it was', () => {
+test('a released migration is unchanged', () => {
   const edited = Object.entries(known)
     .filter(
       ([name, hash]) =>
@@ -37,7 +40,7 @@ test('a migration that was released is as it was', () => {
   expect(edited).toEqual([]);
 });
 
-test('a fixture has rows in every table of its schema, and is the same at each making', () => {
+test('a fixture has rows in every table of its schema, and is reproducible', () => {
   for (const [at] of migrationNames().entries()) {
     const sqlite = new Database(':memory:');
     sqlite.run(readFileSync(fixturePath(at + 1), 'utf8'));

@@ -1,10 +1,10 @@
-/** One exported name means one thing, wherever it is read; and what is known to be there, a type says. */
+/** One exported name has one meaning everywhere, and types replace non-null assertions. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 
 const SRC = join(import.meta.dir, '../../src');
 
-/** Names that two files declare for one and the same thing, and why they do. */
+/** Names that two files declare for the same thing, with the reason. */
 const SAME_THING: Record<string, string> = {
   DeviceRequest: 'an answer of the API, as the device page’s script reads it: pages know nothing of modules',
   PublicState: 'an answer of the API, as the sign-in page reads it',
@@ -18,19 +18,21 @@ const sources = await Promise.all(
     .map(async (path) => ({ path, text: await Bun.file(join(SRC, path)).text() })),
 );
 
-/** A schema and its type share a name in one file, and are one thing. */
+/** Returns the exported names; a schema and its type share one name in one file. */
 function exportedNames(text: string): Set<string> {
   const declarations =
     /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
   return new Set([...text.matchAll(declarations)].flatMap(([, name]) => name ?? []));
 }
 
-/** The places of `value!`, outside comments. */
+/** Returns the uses of `value!` outside comments. */
 function assertions(text: string): string[] {
   return text.split('\n').filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line) && /[\w)\]]!(?:[^=\w'"`<’]|$)/.test(line));
 }
 
-/** The console and the client are programs of their own, which know the product by its public API alone: each has its names. */
+/**
+ * Returns the repeated names of one program; the console and the client are separate programs with their own names.
+ */
 function repeatedIn(isOfProgram: (path: string) => boolean): [name: string, paths: string[]][] {
   const files = new Map<string, string[]>();
   for (const { path, text } of sources)
@@ -38,8 +40,8 @@ function repeatedIn(isOfProgram: (path: string) => boolean): [name: string, path
   return [...files].filter(([, paths]) => paths.length > 1);
 }
 
-describe('names', () => {
-  test('are found at all', () => {
+describe('exported names', () => {
+  test('are detected', () => {
     expect([...exportedNames('export type A = 1;\nexport const A = 2;\nexport async function* b() {}')]).toEqual([
       'A',
       'b',
@@ -47,7 +49,7 @@ describe('names', () => {
     expect(assertions('const a = b!;\nc![0];\nd!.e;\n// f!.\nif (!g && h !== i && j!== k) l(m!)')).toHaveLength(4);
   });
 
-  test('that are exported mean one thing: no two files declare the same one', () => {
+  test('have one meaning: no two files declare the same name', () => {
     const repeated = [
       repeatedIn((path) => !/^(?:console|client)\//.test(path)),
       repeatedIn((path) => path.startsWith('console/')),
@@ -58,6 +60,6 @@ describe('names', () => {
   });
 });
 
-test('nothing is asserted to be there with `!`: a type says it, or `required` does and names what is missing', () => {
+test('no value is asserted with `!`: a type states it, or `required` throws and names what is missing', () => {
   expect(sources.flatMap(({ path, text }) => assertions(text).map((line) => `${path}: ${line.trim()}`))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Every body of a request, an answer or an event can be shown: its parts have examples, and together they are valid. */
+/** Every body of a request, an answer or an event has examples for its parts, which are valid together. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'bun:test';
@@ -46,7 +46,7 @@ function resolve<Part extends object>(part: Part): Part {
 }
 
 const ajv = new Ajv2020({ strict: false });
-// What it exports has itself as `default`, which is how its types see it.
+// The package exports itself as `default`, which is how its types see it.
 formats.default(ajv);
 for (const format of ['idn-email', 'iso-3166-1-alpha-2', 'iso-4217', 'iana-time-zone', 'bcp-47', 'binary'])
   ajv.addFormat(format, true);
@@ -57,7 +57,7 @@ function problemWith(schema: object, value: unknown): string | null {
   return ajv.validate(own, value) ? null : ajv.errorsText();
 }
 
-/** As a page of documentation puts it together. @throws {Error} for a part that nothing is said of. */
+/** Builds an example as a documentation page does. @throws {Error} for a part without an example. */
 function sample(given: Schema, at: string): unknown {
   const schema = resolve(given);
   const { examples, enum: words, properties, additionalProperties, items, allOf, anyOf, oneOf } = schema;
@@ -82,7 +82,7 @@ function sample(given: Schema, at: string): unknown {
   };
 }
 
-/** By the first that has it: an answer that several give is one. */
+/** Bodies by their first use: several operations can share an answer. */
 const bodies = new Map<Media, string>();
 for (const methods of [...Object.values(document.paths), ...Object.values(document.webhooks)])
   for (const { operationId, requestBody, responses } of Object.values(methods as Record<string, Described>))
@@ -92,7 +92,7 @@ for (const methods of [...Object.values(document.paths), ...Object.values(docume
     }
 
 describe('examples', () => {
-  test('are of every kind of body', () => {
+  test('exist for every kind of body', () => {
     const places = new Set([...bodies.values()].map((name) => name.split(' ')[1]));
     expect([...places]).toEqual(expect.arrayContaining(['body', '200', '400', '401', '403', '404', '429', '500']));
     expect(bodies.size).toBeGreaterThan(200);

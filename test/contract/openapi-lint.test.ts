@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'bun:test';
 import { createInstance } from '../support/instance.ts';
 
-test('the description has neither error nor warning in the eyes of a linter that we did not write, at its strictest', async () => {
+test('a third-party linter at its strictest finds no error or warning in the description', async () => {
   const instance = await createInstance();
   const { text } = await instance.call('GET', '/openapi.yaml');
   const problems = await lintFromString({

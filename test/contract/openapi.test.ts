@@ -1,4 +1,4 @@
-/** The OpenAPI description against the operations that are served: what is described is what there is. */
+/** Checks the OpenAPI description against the served operations. */
 import { describe, expect, test } from 'bun:test';
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { ErrorCode } from '@/core/error.ts';
@@ -11,7 +11,7 @@ const instance = await createInstance();
 const { operations } = instance.app;
 const named = (list: readonly Operation[]) => list.map((operation) => [operation.id, operation] as const);
 const documented = operations.filter(({ isUndocumented }) => !isUndocumented);
-/** Of the whole description, its schemas included. */
+/** The limit of the whole description's size per operation, including schemas. */
 const MOST_BYTES_AN_OPERATION = 2_080;
 const openPath = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
@@ -39,7 +39,7 @@ interface Described {
   >;
 }
 
-/** What one status adds to the shape of an error. */
+/** The part of an error's schema that is specific to one status. */
 interface ErrorPart {
   readonly properties: Record<string, { readonly enum: string[] }>;
 }
@@ -76,7 +76,7 @@ describe('/openapi.yaml', async () => {
     if (kind === undefined || name === undefined) return part;
     return (written.components as unknown as Record<string, Record<string, Part>>)[kind]![name]!;
   };
-  /** With parameters, bodies and answers in place of the references to them. */
+  /** The document with references to parameters, bodies and answers resolved. */
   const document: Document = {
     ...written,
     paths: Object.fromEntries(
@@ -98,7 +98,7 @@ describe('/openapi.yaml', async () => {
   };
   const at = ({ path, method }: Operation) => document.paths[openPath(path)]?.[method.toLowerCase()];
 
-  test('is YAML of OpenAPI 3.1, version 1.0.0, for whichever server it was fetched from', () => {
+  test('is YAML of OpenAPI 3.1, version 1.0.0, for the server it was fetched from', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8']);
     expect(document.openapi).toStartWith('3.1.');
     expect(document.info).toMatchObject({ title: 'Gatehouse', version: '1.0.0' });
@@ -118,7 +118,7 @@ describe('/openapi.yaml', async () => {
     expect(described.summary).toBe(operation.summary);
     expect(described.tags).toEqual([operation.tag]);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tag);
-    // What says nothing takes what is said for all.
+    // An operation without its own security has the global one.
     const schemes = (described.security ?? document.security).flatMap((entry) => Object.keys(entry));
     expect(schemes.every((name) => name in document.components.securitySchemes)).toBe(true);
     expect(document.security).toBeDefined();
@@ -178,7 +178,7 @@ describe('/openapi.yaml', async () => {
     }
   });
 
-  test('describes what endpoints are sent: every event type, with the schema of its data', () => {
+  test('describes the webhook requests: every event type with the schema of its data', () => {
     expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE]);
     for (const type of [...EVENT_TYPES, TEST_EVENT_TYPE] as const) {
       const methods = document.webhooks[type]!;
@@ -200,21 +200,21 @@ describe('/openapi.yaml', async () => {
     expect(new Set([...ids, ...documented.map(({ id }) => id)]).size).toBe(ids.length + documented.length);
   });
 
-  test('refers to nothing that is not there', () => {
+  test('contains only references that resolve', () => {
     const names = [...answer.text.matchAll(/#\/components\/(\w+)\/([\w.-]+)/g)];
     expect(names.length).toBeGreaterThan(100);
     const components = document.components as unknown as Record<string, Record<string, object>>;
     expect(names.filter(([, kind, name]) => !components[kind!]?.[name!]).map(([reference]) => reference)).toEqual([]);
   });
 
-  test('tells its credentials apart, for programs that read no prose', () => {
+  test('distinguishes its credentials for programs', () => {
     const { apiKey, sessionToken, sessionCookie } = document.components.securitySchemes;
     expect([apiKey, sessionToken]).toMatchObject([{ bearerFormat: 'eak_…' }, { bearerFormat: 'est_…' }]);
     expect(sessionCookie).toMatchObject({ type: 'apiKey', in: 'cookie', name: 'gatehouse' });
     expect(document.components.securitySchemes['clientSecret']).toMatchObject({ type: 'http', scheme: 'basic' });
   });
 
-  test('has no pattern beside an enumeration, which generators of clients stumble over', () => {
+  test('has no pattern next to an enumeration, which client generators cannot handle', () => {
     const both: object[] = [];
     let enums = 0;
     JSON.stringify(document, (_, node) => {
@@ -239,17 +239,17 @@ describe('/openapi.yaml', async () => {
     if (responses[401] && operation.style !== 'page') expect(headersAt(401)).toEqual(['WWW-Authenticate']);
   });
 
-  test('is made in many short turns of the loop, in which others are answered', () => {
+  test('is generated in many short steps that yield to the event loop', () => {
     expect(turns).toBeGreaterThan(documented.length / 10);
   });
 
-  test('is the same as JSON and as YAML', async () => {
+  test('is the same in JSON and YAML', async () => {
     const { headers, json } = await instance.call('GET', '/openapi.json');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(json).toEqual(written);
   });
 
-  test('has a verdict as one of two, told apart by a constant', () => {
+  test('has a verdict of two variants, discriminated by a constant', () => {
     const { schemas } = written.components as unknown as { schemas: Record<string, object> };
     expect(schemas['Verdict']).toEqual({
       oneOf: [{ $ref: '#/components/schemas/TokenAccepted' }, { $ref: '#/components/schemas/TokenRefused' }],
@@ -258,11 +258,11 @@ describe('/openapi.yaml', async () => {
     expect(schemas['TokenRefused']).toMatchObject({ properties: { success: { const: false } } });
   });
 
-  test('says once, for all answers, that those of a limited operation tell how much of it is left', () => {
+  test('states once, for all answers, that those of a limited operation have its limit headers', () => {
     expect(document.info.description).toMatch(/Where calls are limited, every answer has `RateLimit-Limit`/);
   });
 
-  test('says each record, page and refusal once, and what else is the same word for word', () => {
+  test('defines each record, page, refusal and repeated schema once', () => {
     const inline: string[] = [];
     const seen = new Map<string, number>();
     const count = (part: object) => {
@@ -280,12 +280,12 @@ describe('/openapi.yaml', async () => {
     expect(answer.text.length / documented.length).toBeLessThan(MOST_BYTES_AN_OPERATION);
   });
 
-  test('quotes every time: a bare one is a date to YAML 1.1, not a text', () => {
+  test('quotes every time, since YAML 1.1 reads an unquoted one as a date', () => {
     expect(answer.text).toMatch(/"\d{4}-\d\d-\d\dT/);
     expect(answer.text).not.toMatch(/(?:[:,-] |\[)\d{4}-\d\d-\d\dT/);
   });
 
-  test('describes nothing of our own making: no remedy, no secret', () => {
+  test('contains no internal text and no secret', () => {
     // A warning has a property of that name.
     expect(answer.text).not.toMatch(/\bremedy: [^{]/);
     expect(answer.text).not.toMatch(/\b(eak|est|egs|ecs|whsec)_[0-9A-Za-z]{20,}/);

@@ -1,6 +1,6 @@
 /**
- * Every operation of the running app against every kind of caller. Nothing is listed here by hand: what is declared is
- * walked, so an operation that is added later is covered from its first day.
+ * Every operation of the running app against every kind of caller. Tests walk the declared operations, so a new
+ * operation is covered without being listed here.
  */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -16,7 +16,7 @@ import { type Answer, createInstance, type Instance } from '../support/instance.
 import { dumpTables } from '../support/stored.ts';
 
 const MALFORMED = '{"broken';
-/** Well made, and nobody's. */
+/** Well-formed and unknown. */
 const UNKNOWN_ID = '01h455vb4pex5vsknk084sn02q';
 
 const { operations } = (await createInstance()).app;
@@ -27,7 +27,7 @@ interface World {
   readonly instance: Instance;
   readonly applicationId: string;
   readonly foreignId: string;
-  /** Tokens by kind of caller; null is no credential at all. */
+  /** Tokens by kind of caller; null is no credential. */
   readonly callers: Readonly<Record<CallerName, string | null>>;
 }
 
@@ -120,7 +120,7 @@ async function createWorld(): Promise<World> {
 
 let callsMade = 0;
 
-/** One call, from an address of its own, so that no limit per address speaks first. */
+/** Makes one call from a new client address, so that no limit per address applies first. */
 async function call(
   { instance, callers, applicationId }: World,
   { method, path }: Operation,
@@ -184,7 +184,7 @@ const DEAD: Partial<Record<CallerName, ErrorCode>> = {
   'a key of a paused principal': 'membership_blocked',
 };
 
-/** Keys that could give themselves the rest of the workspace, if they had a say in it. */
+/** Keys that could extend their own access if they could manage keys. */
 const NOT_WHOLE_WORKSPACE: readonly CallerName[] = [
   'a key of another application',
   'a key of another subset',
@@ -193,7 +193,7 @@ const NOT_WHOLE_WORKSPACE: readonly CallerName[] = [
   'a key in its grace',
 ];
 
-/** The refusal that a caller must meet, before anything of the body is judged; null where the caller may come in. */
+/** Returns the refusal that a caller gets before the body is checked; null if the caller is allowed. */
 function expectedRefusal({ access, scope, consoleRole }: Operation, caller: CallerName): ErrorCode | null {
   const unauthenticated = UNAUTHENTICATED[access] ?? 'unauthenticated';
   const isManagement = access === 'read' || access === 'full';
@@ -221,7 +221,7 @@ function expectedRefusal({ access, scope, consoleRole }: Operation, caller: Call
 
 const world = await createWorld();
 
-describe('a caller who may not call', () => {
+describe('a forbidden caller', () => {
   const refused = guarded.flatMap((operation) =>
     (Object.keys(world.callers) as CallerName[]).flatMap((caller) => {
       const code = expectedRefusal(operation, caller);
@@ -230,7 +230,7 @@ describe('a caller who may not call', () => {
   );
 
   test.each(refused)(
-    '%s: %s is refused as %s, before the body is judged, and changes nothing',
+    '%s: %s is refused as %s before the body is checked, and changes nothing',
     async (_, caller, code, operation) => {
       const before = dumpTables(world.instance);
       const answer = await call(world, operation, caller);
@@ -241,63 +241,63 @@ describe('a caller who may not call', () => {
       if (token) expect(answer.text).not.toContain(token);
       expect(answer.headers.get('x-request-id')).toBe(answer.json.requestId);
       expect(dumpTables(world.instance)).toEqual(before);
-      // The description promises exactly this refusal.
+      // The description must list exactly this refusal.
       expect(errorCodesOf(operation)).toContain(code);
     },
   );
 
-  test('is walked through every guarded operation', () => {
+  test('is tested with every guarded operation', () => {
     for (const { id } of guarded)
       expect(refused.filter(([name]) => name === id).length).toBeGreaterThan(STRANGERS.length);
   });
 });
 
-describe('what is out of reach does not exist', () => {
+describe('a resource out of reach', () => {
   const onApplication = guarded.filter(({ scope }) => scope === 'application');
   const missing = `app_${UNKNOWN_ID}`;
 
-  test.each(named(onApplication))('%s: a foreign application is the same 404 as none at all', async (_, operation) => {
-    const consoleId = world.instance.services.workspaces.consoleId();
-    for (const caller of [
-      'a full key of the application',
-      'a full key of the workspace',
-      'an owner in the console',
-    ] as const) {
-      const none = await call(world, operation, caller, { id: missing });
-      expect([none.status, codeOf(none)]).toEqual([404, 'not_found']);
-      for (const id of [world.foreignId, consoleId]) {
-        const { status, json } = await call(world, operation, caller, { id });
-        expect([status, { ...json, requestId: '' }]).toEqual([404, { ...none.json, requestId: '' }]);
-      }
-    }
-  });
-
   test.each(named(onApplication))(
-    '%s: a read key is not told whether a foreign application exists',
+    '%s: in a foreign application gets the same 404 as in an unknown one',
     async (_, operation) => {
-      for (const id of [world.foreignId, missing]) {
-        const { status } = await call(world, operation, 'a read key of the workspace', { id });
-        expect(status).toBe(404);
+      const consoleId = world.instance.services.workspaces.consoleId();
+      for (const caller of [
+        'a full key of the application',
+        'a full key of the workspace',
+        'an owner in the console',
+      ] as const) {
+        const none = await call(world, operation, caller, { id: missing });
+        expect([none.status, codeOf(none)]).toEqual([404, 'not_found']);
+        for (const id of [world.foreignId, consoleId]) {
+          const { status, json } = await call(world, operation, caller, { id });
+          expect([status, { ...json, requestId: '' }]).toEqual([404, { ...none.json, requestId: '' }]);
+        }
       }
     },
   );
+
+  test.each(named(onApplication))('%s: gets 404 with a read key, whether or not it exists', async (_, operation) => {
+    for (const id of [world.foreignId, missing]) {
+      const { status } = await call(world, operation, 'a read key of the workspace', { id });
+      expect(status).toBe(404);
+    }
+  });
 });
 
-describe('a caller who may call', () => {
+describe('an allowed caller', () => {
   const allowed = operations.flatMap((operation) =>
     (Object.keys(world.callers) as CallerName[])
       .filter((caller) => operation.access === 'none' || expectedRefusal(operation, caller) === null)
       .map((caller) => [operation.id, caller, operation] as const),
   );
 
-  test('is never refused for who they are', async () => {
-    // A world of its own: some of these calls succeed.
+  test('is never refused for their identity', async () => {
+    // A separate world, since some of these calls succeed.
     const own = await createWorld();
     const refused = [];
     for (const [id, caller, operation] of allowed) {
       const answer = await call(own, operation, caller);
       const isRefused = [401, 403, 429].includes(answer.status) || answer.status >= 500;
-      // A sign-out that succeeded ends the session for the operations after it; and a session that has aged is another thing.
+      // A successful sign-out ends the session for later operations, and a session can be too old.
       if (isRefused && !['revoked', 'reauthentication_required'].includes(codeOf(answer)))
         refused.push([id, caller, answer.status, codeOf(answer)]);
       if (id === 'signOut' || id === 'forgetAccountSession')
@@ -314,13 +314,13 @@ describe('a caller who may call', () => {
 
   const lists = operations.filter(isList);
 
-  test('has the lists under one shape, with what asks for the rest', () => {
+  test('gets every list in one shape with a cursor', () => {
     expect(lists.length).toBeGreaterThan(20);
     for (const { id, data } of lists)
       expect([id, data!['required']]).toEqual([id, expect.arrayContaining(['items', 'nextCursor'])]);
   });
 
-  test.each(named(lists))('%s: is told of a parameter that the list does not know', async (_, operation) => {
+  test.each(named(lists))('%s: is told of parameters that the list does not know', async (_, operation) => {
     const ask = (query: string) => call(world, operation, insiderOf(operation), { query });
     const { status, json } = await ask('?emial=ada%40example.com&offset=3');
     expect([status, json.error]).toEqual([400, 'invalid_request']);
@@ -331,9 +331,9 @@ describe('a caller who may call', () => {
     }
   });
 
-  // Pages answer people, and say no codes.
+  // Pages answer people and return no codes.
   test.each(named(operations.filter(({ body, style }) => body && style !== 'page')))(
-    '%s: is told of a body that is not JSON',
+    '%s: is told that a body is not JSON',
     async (_, operation) => {
       const caller = insiderOf(operation);
       const before = dumpTables(world.instance);
@@ -349,7 +349,7 @@ describe('a caller who may call', () => {
   );
 });
 
-/** New sessions in place of the one that was just signed out. */
+/** Opens new sessions in place of the one that was just signed out. */
 async function freshSessions({ instance, applicationId }: World, caller: CallerName) {
   instance.clock.advance(16 * MINUTE);
   if (caller === 'a session of an ordinary application') {
@@ -370,7 +370,7 @@ describe('a normal instance', () => {
     expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
   });
 
-  test('guards everything below /api but sign-in, setup, devices and what is public of an application', () => {
+  test('guards everything below /api except sign-in, setup, devices and public data of an application', () => {
     const open = operations.filter(({ access, path }) => access === 'none' && path.startsWith('/api'));
     const isMeantToBe = (path: string) =>
       path === '/api/setup' ||
@@ -378,19 +378,19 @@ describe('a normal instance', () => {
     expect(open.filter(({ path }) => !isMeantToBe(path)).map(({ id }) => id)).toEqual([]);
   });
 
-  test('limits everything that is guarded, and everything open that writes', () => {
+  test('limits all guarded operations, and all open ones that write', () => {
     const unlimited = operations.filter(({ limit }) => limit === 'none');
     const loose = unlimited.filter(({ access, method }) => access !== 'none' || method !== 'GET');
     // A device polls at the interval of its own grant.
     expect(loose.map(({ id }) => id)).toEqual(['redeemDeviceCode']);
   });
 
-  test('asks full access of everything that management changes', () => {
+  test('requires full access for every management change', () => {
     const writes = operations.filter(({ access, method }) => access === 'read' && method !== 'GET');
     expect(writes.map(({ id }) => id)).toEqual([]);
   });
 
-  test('resolves what stands behind /api/applications/:id before anything else', () => {
+  test('resolves the application of /api/applications/:id first', () => {
     const loose = operations.filter(
       ({ path, scope, access }) =>
         path.startsWith('/api/applications/:id') && access !== 'none' && scope !== 'application',
@@ -417,7 +417,7 @@ describe('/openapi.roles.json', async () => {
   };
   const entryOf = ({ id }: Operation) => manifest.operations.find(({ operationId }) => operationId === id)!;
 
-  test('lists exactly the documented operations, in the shape agents read', () => {
+  test('lists exactly the documented operations, in the shape that agents read', () => {
     expect([status, manifest.version]).toEqual([200, '1.0.0']);
     expect(manifest.operations.map(({ method, path, operationId }) => `${operationId} ${method} ${path}`)).toEqual(
       documented.map(({ id, method, path }) => `${id} ${method} ${openPath(path)}`),
@@ -438,7 +438,7 @@ describe('/openapi.roles.json', async () => {
     }
   });
 
-  test.each(named(documented))('%s: what it says of access is what happens', async (_, operation) => {
+  test.each(named(documented))('%s: is accessible exactly as the manifest says', async (_, operation) => {
     const own = operation.id === 'signOut' ? await createWorld() : world;
     const comesIn = async (caller: CallerName) => {
       const answer = await call(own, operation, caller);
@@ -450,7 +450,7 @@ describe('/openapi.roles.json', async () => {
       writer: await comesIn('a full key of the workspace'),
       person: await comesIn('a session of an ordinary application'),
     };
-    // Beyond an access there may be a role that no key has.
+    // An access level may also need a role that no key has.
     if (entryOf(operation).consoleRole) return expect(Object.values(seen)).toEqual([false, false, false, false]);
     expect(seen).toEqual(
       {
@@ -458,14 +458,14 @@ describe('/openapi.roles.json', async () => {
         session: { stranger: false, reader: false, writer: false, person: true },
         read: { stranger: false, reader: true, writer: true, person: false },
         full: { stranger: false, reader: false, writer: true, person: false },
-        // An access of the manifest names one credential.
+        // Each access level of the manifest names one credential.
         holder: { stranger: false, reader: true, writer: true, person: true },
       }[operation.access === 'holder' ? 'holder' : entryOf(operation).access]!,
     );
   });
 });
 
-test('no operation that anybody may call leaves a body unread: the runtime would buffer it until the answer', () => {
+test('no open operation leaves a body unread, which the runtime would buffer until the answer', () => {
   const leaving = operations.filter(
     ({ method, access, body, upload }) => method !== 'GET' && access === 'none' && !body && !upload,
   );

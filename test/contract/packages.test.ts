@@ -1,4 +1,4 @@
-/** The packages the product is made of: none with a known vulnerability, each with its license, and all of them declared. */
+/** The product's packages: none has a known vulnerability, each has a license, and all are declared. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { basename, dirname, join, resolve } from 'node:path';
 import { productionPackages } from '@/cli/packages.ts';
@@ -11,12 +11,14 @@ const ROOT = resolve(import.meta.dir, '../..');
 const MODULES = join(ROOT, 'node_modules');
 
 interface Audit {
-  /** What is known of the packages, `name: severity: title (address)`; null where the registry did not say. */
+  /**
+   * The packages' known vulnerabilities as `name: severity: title (address)`; null without an answer of the registry.
+   */
   readonly known: readonly string[] | null;
   readonly said: string;
 }
 
-/** Asks the registry; one that is out of reach, or knows no advisories, is no verdict. */
+/** Asks the registry; an unreachable one, or one without advisories, gives no verdict. */
 async function audit(environment: Record<string, string> = {}): Promise<Audit> {
   const child = Bun.spawn([process.execPath, 'audit', '--json'], {
     cwd: ROOT,
@@ -43,13 +45,13 @@ describe('vulnerabilities', async () => {
   const { known, said } = await audit();
 
   test.skipIf(known === null)(
-    `none is known of any package${known === null ? ` (not asked: the registry gave no answer: ${said})` : ''}`,
+    `of all packages are none known${known === null ? ` (not asked: the registry gave no answer: ${said})` : ''}`,
     () => {
       expect(known).toEqual([]);
     },
   );
 
-  describe('would be found', () => {
+  describe('are detected', () => {
     const answers = { body: '{}', status: 200 };
     const registry = Bun.serve({
       port: 0,
@@ -59,7 +61,7 @@ describe('vulnerabilities', async () => {
     afterAll(() => registry.stop(true));
     const ask = () => audit({ NPM_CONFIG_REGISTRY: registry.url.href, BUN_CONFIG_REGISTRY: registry.url.href });
 
-    test('where the registry knows one', async () => {
+    test('if the registry knows one', async () => {
       const advisory = {
         id: 1,
         url: 'https://github.com/advisories/GHSA-test',
@@ -73,7 +75,7 @@ describe('vulnerabilities', async () => {
       ]);
     });
 
-    test('and none where it knows none, or does not answer', async () => {
+    test('as none if it knows none, and as unknown if it does not answer', async () => {
       answers.body = '{}';
       expect((await ask()).known).toEqual([]);
       answers.status = 503;
@@ -85,22 +87,22 @@ describe('vulnerabilities', async () => {
 describe('licenses', () => {
   const packages = productionPackages();
 
-  test('are such as a product under the Apache License may carry', () => {
+  test('are compatible with a product under the Apache License', () => {
     const allowed = [
       'MIT',
       'MIT-0',
       '0BSD',
-      // Gives everything up: the public domain.
+      // Public domain.
       'Unlicense',
       'ISC',
       'BSD-2-Clause',
       'BSD-3-Clause',
       'Apache-2.0',
-      // Attribution is asked for, and printed.
+      // Requires attribution, which is printed.
       'CC-BY-4.0',
       'BlueOak-1.0.0',
       '(MIT OR CC0-1.0)',
-      // Of the two, the second is taken.
+      // The second of the two is chosen.
       '(AFL-2.1 OR BSD-3-Clause)',
     ];
     expect(
@@ -108,7 +110,7 @@ describe('licenses', () => {
     ).toEqual([]);
   });
 
-  test('are listed for every package that runs in production', () => {
+  test('are listed for every production package', () => {
     const names = packages.map(({ name }) => name);
     for (const name of Object.keys(manifest.dependencies)) expect(names).toContain(name);
     for (const name of Object.keys(manifest.devDependencies)) {
@@ -118,7 +120,7 @@ describe('licenses', () => {
     expect(packages.filter(({ integrity }) => !integrity.startsWith('sha512-'))).toEqual([]);
   });
 
-  test('are printed by the binary, with the texts that are to be passed on', async () => {
+  test('are printed by the binary, with the required texts', async () => {
     const { stdout, exitCode } = await run(['print', 'licenses'], { cwd: '/' });
     expect(exitCode).toBe(0);
     for (const { name, version, license, notice } of packages) {
@@ -127,7 +129,7 @@ describe('licenses', () => {
     }
   });
 
-  test('of every package that holds a text of one, by whatever name and wherever in it, are printed', async () => {
+  test('of every package with a license text, in any file of it, are printed', async () => {
     const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
     const isPart = new Set(packages.map(({ name, version }) => `${name}@${version}`));
     const unprinted: string[] = [];
@@ -149,7 +151,7 @@ describe('licenses', () => {
     expect(texts).toBeGreaterThan(300);
   });
 
-  test('name the registries as the source of the table of countries, as its license asks, and its day', async () => {
+  test('name the registries as the source of the country table, as its license requires, and its date', async () => {
     const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
     expect(stdout).toContain('@ip-location-db/geo-whois-asn-country-mmdb 2.3.2026061719: CC-BY-4.0\n');
     expect(stdout).toContain('Countries of addresses: data of 2026-06-17 of the Number Resource Organization (NRO)');
@@ -165,7 +167,7 @@ describe('licenses', () => {
     );
   });
 
-  test('of the runtime are printed: its own notice, and the texts that JavaScriptCore and tinycc ask for', async () => {
+  test('of the runtime are printed: its own notice, and the texts that JavaScriptCore and tinycc require', async () => {
     const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
     expect(stdout).toContain('Bun statically links JavaScriptCore (and WebKit), which is LGPL-2 licensed.');
     expect(stdout).toContain('Permission is hereby granted, free of charge');
@@ -196,7 +198,7 @@ describe('the bill of materials', () => {
     readonly dependencies: { ref: string; dependsOn: string[] }[];
   }
 
-  test('is CycloneDX 1.5: every part with its version, address, license and hash, and what uses what', async () => {
+  test('is CycloneDX 1.5: every part with version, address, license, hash and dependencies', async () => {
     const { stdout, exitCode } = await run(['print', 'sbom'], { cwd: '/' });
     expect(exitCode).toBe(0);
     const bill = JSON.parse(stdout) as Bill;

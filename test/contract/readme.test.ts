@@ -11,11 +11,11 @@ const readme = await Bun.file(join(ROOT, 'README.md')).text();
 const guide = GUIDES.find(({ slug }) => slug === 'errors-and-limits')?.text ?? '';
 const instance = await createInstance();
 
-/** The words in backquotes of a text, its blocks left out. */
+/** Returns the words in backquotes of a text, without its code blocks. */
 const quoted = (text: string) =>
   [...text.replace(/^```.*?^```$/gms, '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 
-test('the README is an entry: at most 200 lines, with the two commands of a clone first', () => {
+test('the README is an introduction: at most 200 lines, with the two commands of a clone first', () => {
   expect(readme.split('\n').length).toBeLessThanOrEqual(201);
   const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block.trim());
   expect(blocks.slice(0, 2)).toEqual(['npx -y bun@1.4.5 start', 'npx -y bun@1.4.5 run test']);
@@ -25,7 +25,7 @@ describe('relative links and pictures', () => {
   const documents = ['*.md', 'src/modules/docs/guides/*.md', 'src/client/*.md', 'examples/*/*.md'].flatMap(
     (pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)],
   );
-  /** Without code, in which nothing is a link. */
+  /** Returns the text without code, which contains no links. */
   const prose = (text: string) => text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '');
   const read = (path: string) => Bun.file(path).text();
 
@@ -72,17 +72,17 @@ describe('the guide’s shape of an error', () => {
     ],
   ];
 
-  test('is said of these families and no other', () => {
+  test('covers exactly these families', () => {
     expect(Object.keys(rows)).toEqual(CASES.map(([where]) => where));
   });
 
-  test.each(CASES)('%s: is what is answered, with %d', async (where, status, provoke) => {
+  test.each(CASES)('%s: matches the answer with %d', async (where, status, provoke) => {
     const answer = await provoke();
     expect(answer.status).toBe(status);
     expect(Object.keys(answer.json)).toEqual(namesIn(rows[where]));
   });
 
-  test('has `fields` where the body is to be mended, and `error` where a call to verify was wrong otherwise', async () => {
+  test('has `fields` for an invalid body, and `error` for other errors of a call to verify', async () => {
     const [wrong, misspelt] = [
       await call('/api/applications', { name: 7 }, instance.workspaceKey),
       await verify({}, instance.workspaceKey),

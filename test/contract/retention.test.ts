@@ -1,4 +1,4 @@
-/** Every table's rows stay for a reason that is written down, or something takes them after a time that is. */
+/** Every table's rows stay for a stated reason or are removed after a stated time. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
@@ -10,7 +10,7 @@ const SRC = join(import.meta.dir, '../../src');
 
 interface Table {
   readonly name: string;
-  /** Tables whose rows take its own with them. */
+  /** Tables whose rows delete this table's rows with them. */
   readonly owners: string | null;
 }
 
@@ -23,7 +23,7 @@ const tablesOf = ({ sqlite }: Pick<Instance, 'sqlite'>) =>
     )
     .all() as Table[];
 
-/** The tables whose rows a run of the job deletes. */
+/** Returns the tables from which a run of the job deletes. */
 async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
   const swept = new Set<string>();
   const note = (sql: string) => {
@@ -41,7 +41,7 @@ async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
   return swept;
 }
 
-/** What is said of tables that nobody has decided about. */
+/** Returns advice for tables without a rule. */
 const undecided = (tables: readonly Table[], decided: object) =>
   tables
     .filter(({ name }) => !Object.hasOwn(decided, name))
@@ -50,8 +50,8 @@ const undecided = (tables: readonly Table[], decided: object) =>
         `${name}: say in src/jobs/retention-rules.ts why its rows stay, or which sweep takes them and after how long`,
     );
 
-describe('how long each table is kept', () => {
-  test('is decided, for every table of the schema and for no other', async () => {
+describe('the retention of each table', () => {
+  test('is decided for every table of the schema and for no other', async () => {
     const tables = tablesOf(await createInstance());
     expect(undecided(tables, RETENTION_RULES)).toEqual([]);
     const names = tables.map(({ name }) => name);
@@ -59,7 +59,7 @@ describe('how long each table is kept', () => {
     expect(Object.keys(RETENTION_RULES)).toEqual(Object.keys(RETENTION_RULES).sort());
   });
 
-  test('would be asked for a table that is new', async () => {
+  test('is demanded for a new table', async () => {
     const instance = await createInstance();
     instance.sqlite.run('CREATE TABLE novelties (id TEXT PRIMARY KEY) STRICT');
     expect(undecided(tablesOf(instance), RETENTION_RULES)).toEqual([
@@ -67,10 +67,10 @@ describe('how long each table is kept', () => {
     ]);
   });
 
-  test('is what the job does: it sweeps the tables that say so', async () => {
+  test('is enforced by the job, which sweeps exactly the declared tables', async () => {
     const instance = await createInstance();
     const { applicationId } = await instance.signIn((await instance.createApplication()).clientId, 'ada@example.com');
-    // An event that is old enough, so that the job comes to its statement.
+    // Adds an expired event, so that the job reaches its statement.
     instance.sqlite.run(
       `INSERT INTO events (id, application_id, type, data, created_at) VALUES ('e', ?, 'x', '{}', 1)`,
       [applicationId],
@@ -82,13 +82,13 @@ describe('how long each table is kept', () => {
     expect(swept).toEqual(declared.sort());
   });
 
-  test('is as the row that it belongs to, where a foreign key sees to it', async () => {
+  test('follows the owning row if a foreign key deletes it', async () => {
     const tables = tablesOf(await createInstance());
     for (const [table, rule] of Object.entries(RETENTION_RULES))
       if ('with' in rule) expect(tables.find(({ name }) => name === table)?.owners?.split(',')).toContain(rule.with);
   });
 
-  test('is seen to by functions that are there, and are called', async () => {
+  test('is enforced by functions that exist and are called', async () => {
     const sources = await Promise.all(
       [...new Bun.Glob('**/*.ts').scanSync(SRC)].map((path) => Bun.file(join(SRC, path)).text()),
     );

@@ -6,7 +6,7 @@ import { PROCESS_STATE } from '@/single-process.ts';
 
 const SRC = join(import.meta.dir, '../../src');
 
-/** Code of commands, browsers and customers, which runs in processes of its own. */
+/** Code of commands, browsers and customers, which runs in separate processes. */
 const ELSEWHERE = /^(?:client|console|pages|cli)\/|\/generated\//;
 
 /** Collections that grow, and the house's own ones. */
@@ -16,7 +16,7 @@ const LIMIT = 'a limit that protects this process';
 const CACHE = 'a cache of what no commit changes';
 const OWN = 'connections, threads, timers or metrics of this process';
 
-/** Collections that are no concern of other instances, each with its reason. */
+/** Collections that do not concern other instances, each with its reason. */
 const EXEMPT: Record<string, string> = {
   'app.ts': CACHE,
   'config.ts': 'of one start',
@@ -73,12 +73,12 @@ function isFunctionValue(node: ts.Node): boolean {
   return ts.isArrowFunction(node) || ts.isFunctionExpression(node);
 }
 
-/** Whether a function can outlive the call of the one around it: not a callback that is only handed to a call. */
+/** Returns whether a function can outlive the call of the enclosing one: a callback passed to a call cannot. */
 function canOutlive(node: ts.Node): boolean {
   return ts.isFunctionLike(node) && !(isFunctionValue(node) && ts.isCallExpression(node.parent));
 }
 
-/** Whether a function inside `scope` that can outlive its call uses the name. */
+/** Returns whether a function inside `scope` that can outlive its call uses the name. */
 function isCaptured(scope: ts.Node, name: string): boolean {
   const isUsed = (node: ts.Node, isInside: boolean): boolean =>
     (isInside && ts.isIdentifier(node) && node.text === name) ||
@@ -86,7 +86,10 @@ function isCaptured(scope: ts.Node, name: string): boolean {
   return isUsed(scope, false);
 }
 
-/** The names of collections that outlive a call: captured by a factory's functions, in a field, or at top level and made empty. */
+/**
+ * Returns the names of collections that outlive a call: captured by a factory's functions, in a field, or created
+ * empty at top level.
+ */
 function stateIn(path: string, text: string): string[] {
   const found: string[] = [];
   function look(node: ts.Node, scope: ts.Node | null): void {
@@ -111,8 +114,8 @@ for (const path of paths) {
 
 const owners = Object.values(PROCESS_STATE).flatMap((one) => one.owners);
 
-describe('state of a process', () => {
-  test('is found where a factory, a class or a module keeps a collection, and not where a call ends with it', () => {
+describe('the state of a process', () => {
+  test('is detected in a factory, a class or a module, and not in a single call', () => {
     const factory = 'export function cache() { const kept = new Map(); return { get: (key) => kept.get(key) }; }';
     const named = 'export function queue() { const here = new Set(); function add(id) { here.add(id); } return add; }';
     const field = 'class Cache { #kept = new Map(); }';
@@ -127,12 +130,12 @@ describe('state of a process', () => {
     expect(state.size).toBeGreaterThan(40);
   });
 
-  test('is listed in src/single-process.ts with its rule, or here with the reason why other instances need not know it', () => {
+  test('is listed in src/single-process.ts with its rule, or here with the reason for an exception', () => {
     const unlisted = [...state].filter(([path]) => !owners.includes(path) && !(path in EXEMPT));
     expect(Object.fromEntries(unlisted)).toEqual({});
   });
 
-  test('has one entry a file, of files that exist, and no exception that nothing needs', () => {
+  test('has one entry per file, for existing files, and no unnecessary exception', () => {
     expect(owners.filter((path, at) => owners.indexOf(path) !== at)).toEqual([]);
     expect(owners.filter((path) => !paths.includes(path))).toEqual([]);
     expect(Object.keys(EXEMPT).filter((path) => !state.has(path) || owners.includes(path))).toEqual([]);

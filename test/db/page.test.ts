@@ -26,7 +26,7 @@ describe('a cursor', () => {
     ],
     [['“ü” 🙂\u0000"\\'], ['string']],
     [[], []],
-  ] as [(string | number)[], ('string' | 'number')[]][])('comes back as it went: %j', (key, shape) => {
+  ] as [(string | number)[], ('string' | 'number')[]][])('round-trips: %j', (key, shape) => {
     expect(decodeCursor(encodeCursor(key), shape)).toEqual(key as never);
     expect(encodeCursor(key)).toMatch(/^[\w-]*$/);
   });
@@ -68,13 +68,13 @@ describe('pageOf', () => {
       ({ id }) => id,
     );
 
-  test('cuts off the row too many and points at the last one shown', () => {
+  test('drops the extra row and points at the last one shown', () => {
     const { items, nextCursor } = cut(4, 3);
     expect(items).toEqual(['id_0', 'id_1', 'id_2']);
     expect(decodeCursor(nextCursor!, ['string'])).toEqual(['id_2']);
   });
 
-  test('has no next page when everything fits, or nothing is there', () => {
+  test('has no next page if everything fits or nothing is there', () => {
     expect(cut(3, 3)).toEqual({ items: ['id_0', 'id_1', 'id_2'], nextCursor: null });
     expect(cut(0, 3)).toEqual({ items: [], nextCursor: null });
   });

@@ -149,7 +149,7 @@ describe.each([
     expect(inside).toMatchObject({ name: 'Grace' });
   });
 
-  test('shows nothing of a change that is under way, and all of it from its commit on', async () => {
+  test('ignores a change in progress, and shows all of it from its commit on', async () => {
     const meanwhile: (Row | undefined)[] = [];
     await write(async (unit) => {
       await renameAll(unit, 'Grace');
@@ -181,7 +181,7 @@ describe.each([
     const other = new SqliteDatabase(path);
     other.run("UPDATE people SET name = 'Grace'");
     other.close();
-    // The snapshot of a moment ends with any change of this process, and by itself after a few milliseconds.
+    // The read snapshot ends with any change of this process, and by itself after a few milliseconds.
     await write((unit) => addOther(unit, 'x'));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
   });
@@ -226,6 +226,6 @@ test.each([
   ['WITH x AS (SELECT id FROM b) UPDATE OR IGNORE a SET c = 1 WHERE id IN x', ['a']],
   ['SELECT updated_at, deleted_at FROM users', null],
   ['PRAGMA data_version', null],
-])('%p touches %p', (sql, tables) => {
+])('the tables changed by %p are %p', (sql, tables) => {
   expect(tablesChangedBy(sql)).toEqual(tables);
 });

@@ -1,4 +1,4 @@
-/** Statements that take long are told by their text, never by what was bound to it; and no more of them than help. */
+/** Slow statements are logged by their text, never with bound values, and in a bounded number. */
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
@@ -20,7 +20,7 @@ async function open(thresholdMs: number) {
   return { db, told };
 }
 
-test('changes and reads are told in one line, raw ones and built ones, without their values', async () => {
+test('slow changes and reads are logged in one line without values, raw and built ones', async () => {
   const { db, told } = await open(0);
   await db.write(SYSTEM_ACTOR, (unit) => insert(unit, { id: 'wsp_1', name: 'secret' }));
   await find(db.reader, 'secret');
@@ -35,7 +35,7 @@ test('changes and reads are told in one line, raw ones and built ones, without t
   await db.close();
 });
 
-test('those that are quick are not told, and of very many all are counted and twenty told', async () => {
+test('quick statements are not logged; of very many slow ones all are counted and twenty logged', async () => {
   const quick = await open(10_000);
   await find(quick.db.reader, 'Ada');
   expect([quick.told.length, quick.db.metrics.slowStatements]).toEqual([0, 0]);

@@ -13,7 +13,7 @@ import { openTestDatabase } from '../support/database.ts';
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
 const TABLES = ['workspaces', 'audit_records', 'events', 'mails'];
 
-/** Each look at this clock is a millisecond later than the one before. */
+/** A clock that advances a millisecond at each reading. */
 function ticking(): Clock {
   let now = NOW;
   return { now: () => now++ };
@@ -62,7 +62,7 @@ const NOTHING = { workspaces: 0, audit_records: 0, events: 0, mails: 0 };
 const ONE_OF_EACH = { workspaces: 1, audit_records: 1, events: 1, mails: 1 };
 
 describe('a change', () => {
-  test('commits rows, audit record, event and mail together and gives its result', async () => {
+  test('commits rows, audit record, event and mail together and returns its result', async () => {
     const { db, count } = await open();
     const result = await db.write(SYSTEM_ACTOR, async (unit) => {
       await writeOneOfEach(unit);
@@ -71,7 +71,7 @@ describe('a change', () => {
     expect([result, count()]).toEqual(['done', ONE_OF_EACH]);
   });
 
-  test('rolls all of it back when it throws, wakes nobody and leaves the database usable', async () => {
+  test('rolls all of it back if it throws, notifies nobody and leaves the database usable', async () => {
     const { db, count, woken } = await open();
     const failure = new Error('after everything was written');
     const failing = db.write(SYSTEM_ACTOR, async (unit) => {
@@ -84,7 +84,7 @@ describe('a change', () => {
     expect(count()).toEqual(ONE_OF_EACH);
   });
 
-  test('rolls back when a constraint refuses its last row', async () => {
+  test('rolls back if a constraint refuses its last row', async () => {
     const { db, count, woken } = await open();
     const refused = db.write(SYSTEM_ACTOR, async (unit) => {
       await writeOneOfEach(unit);
@@ -94,7 +94,7 @@ describe('a change', () => {
     expect([count(), woken]).toEqual([NOTHING, []]);
   });
 
-  test('sees what it has written, and nobody else does before it is committed', async () => {
+  test('sees its own rows, and others see them only after the commit', async () => {
     const { db } = await open();
     const rows = (reader: Parameters<typeof orm>[0]) => orm(reader).select().from(workspaces);
     const [inside, outside] = await db.write(SYSTEM_ACTOR, async (unit) => {
@@ -104,7 +104,7 @@ describe('a change', () => {
     expect([inside, outside, (await rows(db.reader)).length]).toEqual([1, 0, 1]);
   });
 
-  test('runs alone, however many are asked for at once, in the order of the calls', async () => {
+  test('runs alone in the order of the calls, however many are concurrent', async () => {
     const { db } = await open();
     const steps: string[] = [];
     await Promise.all(
@@ -120,7 +120,7 @@ describe('a change', () => {
     expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
-  test('refuses a statement that nobody awaited: nothing of the change is kept', async () => {
+  test('refuses a statement that was not awaited, and keeps nothing', async () => {
     const { db, count, woken } = await open();
     const careless = db.write(SYSTEM_ACTOR, async (unit) => {
       await writeOneOfEach(unit);
@@ -149,7 +149,7 @@ describe('a change', () => {
       kept = unit;
     });
     expect(() => orm(kept!)).toThrow('after its end');
-    // Not even while another one is open, into which it would slip.
+    // Not even during another change, which its statements would join.
     await db.write(SYSTEM_ACTOR, async (unit) => {
       await audit(unit);
       expect(() => orm(kept!)).toThrow('after its end');
@@ -157,19 +157,19 @@ describe('a change', () => {
     expect(count()['audit_records']).toBe(1);
   });
 
-  test('refuses another one inside itself, and is rolled back instead of waiting for ever', async () => {
+  test('refuses another one inside itself and is rolled back instead of deadlocking', async () => {
     const { db, count } = await open();
     const nested = db.write(SYSTEM_ACTOR, async (unit) => {
       await writeOneOfEach(unit);
       await db.write(SYSTEM_ACTOR, audit);
     });
     await expect(nested).rejects.toThrow('a write inside it');
-    // The inner one was a change of its own in the queue.
+    // The inner one was a separate change in the queue.
     await db.write(SYSTEM_ACTOR, async () => {});
     expect(count()).toEqual({ ...NOTHING, audit_records: 1 });
   });
 
-  test('refuses to wait for anything but its own statements, so that it holds up nobody', async () => {
+  test('refuses to wait for anything but its own statements, so that it delays nobody', async () => {
     const { db, count } = await open();
     const slow = db.write(SYSTEM_ACTOR, async (unit) => {
       await writeOneOfEach(unit);
@@ -232,7 +232,7 @@ describe('a change', () => {
     });
   });
 
-  test('queues a mail that is due at once and not yet tried', async () => {
+  test('queues a mail that is due at once and has no attempt', async () => {
     const { db, sqlite } = await open();
     await db.write(SYSTEM_ACTOR, (unit) => queueMail(unit, mail));
     expect(
@@ -241,12 +241,12 @@ describe('a change', () => {
   });
 });
 
-describe('another process that holds the write lock', () => {
-  test('is waited for off the loop: readers and timers go on, and the change is made in the end', async () => {
+describe('a write lock of another process', () => {
+  test('is waited for off the event loop: reads and timers continue, and the change succeeds in the end', async () => {
     const { db, sqlite, count } = await open();
     sqlite.run('BEGIN IMMEDIATE');
     const waiting = db.write(SYSTEM_ACTOR, audit);
-    // A turn of the loop passes while the lock is held.
+    // The event loop turns while the lock is held.
     await new Promise((resolve) => setImmediate(resolve));
     expect(await orm(db.reader).select().from(workspaces)).toEqual([]);
     sqlite.run('COMMIT');
@@ -255,8 +255,8 @@ describe('another process that holds the write lock', () => {
   });
 });
 
-describe('who waits for rows', () => {
-  test('is woken once per topic, after the commit, and finds the rows there', async () => {
+describe('a listener for rows', () => {
+  test('is notified once per topic, after the commit, and finds the rows', async () => {
     const { db, count, woken } = await open();
     const found: unknown[] = [];
     db.onCommit(MAIL_QUEUED, (lanes) => void found.push([lanes, count()]));
@@ -269,7 +269,7 @@ describe('who waits for rows', () => {
     expect(found).toEqual([[['notice', 'notice'], { ...ONE_OF_EACH, mails: 2 }]]);
   });
 
-  test('is left alone by a change that wrote nothing for them', async () => {
+  test('is not notified of a change without its rows', async () => {
     const { db, woken } = await open();
     await db.write(SYSTEM_ACTOR, audit);
     expect(woken).toEqual([]);
@@ -277,7 +277,7 @@ describe('who waits for rows', () => {
     expect(woken).toEqual(['mail']);
   });
 
-  test('may write in turn', async () => {
+  test('may write too', async () => {
     const { db, count } = await open();
     const inTurn = Promise.withResolvers<string>();
     db.onCommit(EVENT_EMITTED, () => void db.write(SYSTEM_ACTOR, audit).then(inTurn.resolve));

@@ -1,4 +1,4 @@
-/** The private beta of the demo: who waits, who was let in, who was told to wait, and who was not. */
+/** The private beta of the demo: pending, approved and declined people. */
 import { HOUR } from '../../src/core/clock.ts';
 import type { House } from './house.ts';
 import type { Past } from './past.ts';
@@ -6,7 +6,7 @@ import type { Person } from './people.ts';
 import type { Team } from './team.ts';
 import type { Timeline } from './timeline.ts';
 
-/** @param guests who ask to be let in; @param crew who are on the list from the beginning. */
+/** @param guests who request access; @param crew who are on the list from the beginning. */
 export function beta(
   past: Past,
   { as }: Team,
@@ -36,7 +36,7 @@ export function beta(
   for (const [index, person] of guests.entries()) {
     const at = time.endAt - (index * 43 + 3) * HOUR;
     time.at(at, () => knock(person, index % 4 === 3 ? 'notify' : 'request'));
-    // The newest wait to be decided over.
+    // The newest requests stay undecided.
     if (index < 7) continue;
     const decision =
       index % 5 === 0

@@ -1,14 +1,14 @@
-/** Chance that falls the same way every time, so that two demos show the same. */
+/** Pseudo-random values that are the same at every run, so that two demos show the same. */
 
 export interface Chance {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number;
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns a whole number from `low` to `high`, both included. */
   whole(low: number, high: number): number;
-  /** True in so many of a hundred cases. */
+  /** Returns true in `share` of a hundred cases. */
   percent(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** Some of them, each once, in no order. */
+  /** Returns a random subset, each item once. */
   some<Item>(items: readonly Item[], count: number): Item[];
 }
 

@@ -1,4 +1,4 @@
-/** Who comes to an application of the demo, and when: few at weekends, more every week, at the hours of a day's work. */
+/** The visitors of a demo application: few at weekends, more every week, at working hours. */
 import { DAY, HOUR } from '../../src/core/clock.ts';
 import type { SoftPasskey } from '../support/authenticator.ts';
 import type { DemoApplication } from './house.ts';
@@ -6,37 +6,37 @@ import type { Past, Signed } from './past.ts';
 import type { Person } from './people.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Somebody who has come at least once, by their newest session. */
+/** A person who has come at least once, with their newest session. */
 export interface Visitor extends Signed {
   readonly passkey?: SoftPasskey;
 }
 
 export interface Crowd {
-  /** In the order in which they came. */
+  /** The visitors in the order of their first visit. */
   readonly visitors: readonly Visitor[];
 }
 
 export interface CrowdPlan {
   readonly people: readonly Person[];
-  /** Sign-ins in all, those that are refused among them. */
+  /** The number of sign-ins, including refused ones. */
   readonly visits: number;
-  /** Days before the end on which the first comes. */
+  /** Days before the end at which the first visitor comes. */
   readonly sinceDays: number;
-  /** What somebody does who has just come for the first time. @returns them as they come from then on. */
+  /** Runs after a person's first visit. @returns the person for later visits. */
   readonly onArrival?: (signed: Signed) => Promise<Visitor>;
 }
 
-/** From Sunday on. */
+/** Factors from Sunday on. */
 const WEEKDAYS = [0.42, 1.02, 1.1, 1.08, 1.05, 0.92, 0.48];
 const FIRST_HOUR = 5;
 const LAST_HOUR = 22;
-/** Of a hundred visits. */
+/** Out of a hundred visits. */
 const MISTYPED = 4;
 const GIVEN_UP = 1;
 const TOO_LATE = 1;
-/** Of those who have one. */
+/** Percent of people with a passkey. */
 const WITHOUT_PASSKEY = 20;
-/** Longer than a code lives. */
+/** Longer than a code is valid. */
 const TOO_LATE_SECONDS = 700;
 
 export function gather(past: Past, time: Timeline, application: () => DemoApplication, plan: CrowdPlan): Crowd {
@@ -45,7 +45,7 @@ export function gather(past: Past, time: Timeline, application: () => DemoApplic
   const visitors: Visitor[] = [];
   const waiting = [...people];
 
-  /** Most often around noon. */
+  /** Returns a time of the day, most often around noon. */
   function timeOn(day: number): number {
     const middle = (random.next() + random.next() + random.next()) / 3;
     return day + (FIRST_HOUR + middle * (LAST_HOUR - FIRST_HOUR)) * HOUR;
@@ -55,7 +55,7 @@ export function gather(past: Past, time: Timeline, application: () => DemoApplic
     const person = waiting.shift();
     if (!person) return comeBack();
     const signed = await past.signIn(person, application().clientId, mishap());
-    // Who was turned away tries again another day.
+    // A refused person retries on another day.
     if (!signed) return time.at(past.now() + DAY * random.whole(1, 3), () => enter(person));
     await welcome(signed);
   }
@@ -69,7 +69,7 @@ export function gather(past: Past, time: Timeline, application: () => DemoApplic
     visitors.push(onArrival ? await onArrival(signed) : signed);
   }
 
-  /** Those who came first come most often. */
+  /** Picks early visitors most often. */
   async function comeBack(): Promise<void> {
     if (visitors.length === 0) return;
     const index = Math.floor(random.next() * random.next() * visitors.length);

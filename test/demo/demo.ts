@@ -1,8 +1,8 @@
 /**
- * `bun run demo`: a server from source with two months of believable data, to look at; gone when it is stopped.
+ * `bun run demo`: runs a server from source on two months of believable data, deleted when it stops.
  *
  *   bun run demo              at http://localhost:8080
- *   bun run demo --port 9000  elsewhere; all options of `gatehouse serve` are taken
+ *   bun run demo --port 9000  at another port; accepts all options of `gatehouse serve`
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

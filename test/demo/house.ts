@@ -10,13 +10,13 @@ export interface DemoApplication {
   readonly clientId: string;
 }
 
-/** What the console has addresses for; filled as the story goes. */
+/** Ids and paths for the console; filled during the story. */
 export interface House {
   readonly workspaces: { harbour: string; lighthouse: string };
   readonly applications: Record<'harbour' | 'staff' | 'atlas' | 'pier' | 'beacon', DemoApplication>;
   readonly keys: Record<'backend' | 'tools', { id: string; token: string }>;
   readonly webhooks: Record<'healthy' | 'failing' | 'quarantined', string>;
-  /** A role that many hold. */
+  /** A role with many holders. */
   roleId: string;
 }
 
@@ -46,7 +46,7 @@ const GRANTS: Readonly<Record<'roles' | 'scopes' | 'memberships', Grants>> = {
   ],
 };
 
-/** Everything is made on the first day but what is planned for later. */
+/** Creates everything on the first day except the planned later changes. */
 export async function build(past: Past, { as, confirmed }: Team, time: Timeline): Promise<House> {
   const of = ({ id }: DemoApplication, rest = '') => `/api/applications/${id}${rest}`;
 
@@ -130,7 +130,7 @@ export async function build(past: Past, { as, confirmed }: Team, time: Timeline)
       applicationIds: [main.id, staff.id],
     }),
   );
-  // Works behind the shop, which nobody new can enter meanwhile.
+  // Maintenance behind the shop: its gate is closed meanwhile.
   time.daysAgo(33, 8.5, () => as('admin', 'POST', of(main, '/signin-gate'), { gate: 'closed' }));
   time.daysAgo(33, 17, () => as('admin', 'POST', of(main, '/signin-gate'), { gate: 'public' }));
   time.daysAgo(30, 11, () => confirmed('owner', pier.id, { kind: 'archive' }));

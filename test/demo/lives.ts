@@ -1,4 +1,4 @@
-/** What the people of the demo do once they are in, and what the team does with them. */
+/** The actions of people in the demo once they are in, and of the team. */
 import { HOUR, MINUTE, SECOND } from '../../src/core/clock.ts';
 import type { Crowd, Visitor } from './crowd.ts';
 import type { House } from './house.ts';
@@ -8,9 +8,9 @@ import type { Person } from './people.ts';
 import type { Team } from './team.ts';
 import type { Timeline } from './timeline.ts';
 
-/** The first to come, who are looked at most, have everything. */
+/** The first visitors are looked at most and have everything. */
 const FIRST = 4;
-/** Of a hundred newcomers. */
+/** Percent of new visitors. */
 const NAMED = 82;
 const WITH_USERNAME = 55;
 const WITH_DEVICE = 5;
@@ -18,7 +18,7 @@ const WITH_PASSKEY = 22;
 
 const DEVICES = ['harbour-cli on build-07', 'Living room tablet', 'Dock kiosk 3', 'harbour-cli on lighthouse'];
 
-/** Fills in the profile, and makes a passkey or connects a device now and then. */
+/** Fills in the profile, and sometimes adds a passkey or connects a device. */
 export function settleIn(past: Past, house: House): (signed: Signed) => Promise<Visitor> {
   const { random } = past;
   let settled = 0;
@@ -59,7 +59,7 @@ export function settleIn(past: Past, house: House): (signed: Signed) => Promise<
       const username = latin.replaceAll('.', random.pick(['', '_', '.']));
       await past.ask('PATCH', '/api/account/username', { ...signed, body: { username } });
     }
-    // Soon, while the sign-in is fresh.
+    // Runs soon, while the sign-in is fresh.
     const passkey = has(WITH_PASSKEY) ? await addPasskey(signed) : undefined;
     if (has(WITH_DEVICE)) await connect(signed);
     settled += 1;
@@ -67,7 +67,7 @@ export function settleIn(past: Past, house: House): (signed: Signed) => Promise<
   };
 }
 
-/** The shop's backend asks for those who are there, several times a day; the server tidies up at night. */
+/** The shop's backend verifies its active sessions several times a day; the server runs its jobs at night. */
 export function usage(past: Past, house: House, time: Timeline, crowd: Crowd, sinceDays: number): void {
   for (let days = sinceDays; days >= 0; days -= 1)
     for (const [hour, share] of [
@@ -86,7 +86,7 @@ export function usage(past: Past, house: House, time: Timeline, crowd: Crowd, si
           }
       });
   for (let days = sinceDays; days > 0; days -= 1) time.daysAgo(days, 23.8, past.tidy);
-  // Up to now: more and more often, so that there is somebody at any moment.
+  // Ever more often until now, so that somebody is always active.
   for (let index = 1; index <= 40; index += 1)
     time.at(time.endAt - index * index * 8 * SECOND, async () => {
       const visitor = past.random.pick(crowd.visitors.slice(-90));
@@ -97,7 +97,7 @@ export function usage(past: Past, house: House, time: Timeline, crowd: Crowd, si
       const { person } = crowd.visitors[index % 3]!;
       await past.signIn(person, house.applications.harbour.clientId);
     });
-  // A script that asks for more than its key may.
+  // A script that exceeds its key's limits.
   time.daysAgo(4, 2.5, async () => {
     for (let made = 0; made < 75; made += 1)
       await past.ask('GET', `/api/applications/${house.applications.harbour.id}/users`, {
@@ -122,14 +122,14 @@ const MODERATIONS: readonly Moderation[] = [
   [1, 'pause', 'Mailbox reported as taken over'],
 ];
 
-/** Roles, bans and farewells. Who is banned may try to come back. */
+/** Roles, bans and farewells. A banned person may try to return. */
 export function moderate(past: Past, team: Team, house: House, time: Timeline, crowd: Crowd): void {
   const { random } = past;
   const { harbour } = house.applications;
   const users = `/api/applications/${harbour.id}/users`;
   const touched = new Set<string>();
 
-  /** Somebody nothing has happened to yet, and who is not among those who come most. */
+  /** Returns a person without moderation so far, who is not a frequent visitor. */
   function somebody(): Visitor | undefined {
     const free = crowd.visitors.slice(8).filter(({ userId }) => !touched.has(userId));
     const found = free.length > 0 ? random.pick(free) : undefined;
@@ -149,7 +149,7 @@ export function moderate(past: Past, team: Team, house: House, time: Timeline, c
   for (const daysAgo of [25, 17, 11, 5])
     time.daysAgo(daysAgo, 6 + random.next() * 14, async () => {
       const found = somebody();
-      // A session that has ended meanwhile says goodbye to nobody.
+      // A session that has ended meanwhile is skipped.
       if (found)
         await past.ask('POST', `/api/account/${random.pick(['leave', 'inactivate'])}`, {
           token: found.token,
@@ -171,7 +171,7 @@ export function moderate(past: Past, team: Team, house: House, time: Timeline, c
     });
 }
 
-/** A list from the system before; some of it come in the weeks after. */
+/** Imports people from a previous system; some of them sign in within the following weeks. */
 export function moveIn(past: Past, team: Team, house: House, time: Timeline, people: readonly Person[]): void {
   const { harbour } = house.applications;
   time.daysAgo(21, 13.2, async () => {

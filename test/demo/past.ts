@@ -1,4 +1,4 @@
-/** An instance in the past: a data folder opened in this process, by a clock that stands where the story has come to. */
+/** An instance in the past: a data folder opened in this process, with a clock that follows the story. */
 import pino from 'pino';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -16,22 +16,22 @@ export interface Past {
   readonly workspaceId: string;
   readonly random: Chance;
   now(): number;
-  /** Never backwards, and never past the end. */
+  /** Moves neither backwards nor past the end. */
   moveTo(at: number): void;
   pass(seconds: number): void;
-  /** As somebody who is signed in. @throws where it is not answered with success. @returns its data. */
+  /** Calls as a signed-in person. @throws if the answer is no success. @returns its data. */
   call(signed: Signed, method: string, path: string, body?: unknown): Promise<any>;
-  /** Whatever is answered. */
+  /** Returns any answer. */
   ask(method: string, path: string, options?: AskOptions): Promise<{ status: number; json: any }>;
-  /** Asks for a code and gives it, as a page does. @returns the session; null where they are refused. */
+  /** Requests a code and enters it, as a page does. @returns the session; null if it is refused. */
   signIn(person: Person, clientId: string | undefined, how?: SignInHow): Promise<Signed | null>;
-  /** The code of the newest mail to an address. */
+  /** Returns the code of the newest mail to an address. */
   codeFor(email: string): Promise<string>;
-  /** The same by a passkey, which needs no mail. */
+  /** Signs in by a passkey, which needs no mail. */
   signInByPasskey(person: Person, passkey: SoftPasskey, clientId: string): Promise<Signed | null>;
-  /** Sends what is due to webhooks. */
+  /** Sends due webhooks. */
   deliver(): Promise<void>;
-  /** Lets the server do what it does by itself: what has expired ends, what is old is forgotten. */
+  /** Runs the server's jobs, such as expiry and retention. */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,11 +43,11 @@ export interface Signed {
 }
 
 export interface SignInHow {
-  /** How many wrong codes come first. */
+  /** The number of wrong codes before the right one. */
   readonly mistakes?: number;
-  /** Only asks for it. */
+  /** Only requests the code. */
   readonly isCodeLeft?: boolean;
-  /** Comes back to it so late. */
+  /** Enters the code after this delay. */
   readonly afterSeconds?: number;
 }
 
@@ -62,9 +62,9 @@ const RECEIVERS = 7;
 const COUNTRY_HEADER = 'x-country';
 
 export interface PastOptions {
-  /** When the instance was started for the first time. */
+  /** The time of the instance's first start. */
   readonly startAt: number;
-  /** When the story will be over. */
+  /** The end of the story. */
   readonly endAt: number;
   readonly ownerEmail: string;
   readonly random: Chance;
@@ -91,7 +91,7 @@ export async function openPast(folder: string, { startAt, endAt, ownerEmail, ran
     instanceKey: data.instanceKey,
     leaseHolder: 'demo',
     mail: { onCapture: ({ recipient, code }) => void (code !== null && codes.set(recipient, code)) },
-    // Of their own: when they are asked does not depend on the story alone.
+    // Separate random values, since the requests' times do not depend on the story alone.
     outbound: receivers(clock, chance(RECEIVERS), endAt),
     log: pino({ level: 'error' }),
     accessLog: accessLog(null),
@@ -150,7 +150,7 @@ export async function openPast(folder: string, { startAt, endAt, ownerEmail, ran
     async signIn(person, clientId, { mistakes = 0, isCodeLeft = false, afterSeconds } = {}) {
       const { email, locale, timezone } = person;
       const sent = await ask('POST', '/api/v1/auth/otp/send', { person, body: { email, clientId, locale } });
-      // They were here a moment ago.
+      // They requested a code a moment ago.
       if (sent.status === 429) return null;
       if (sent.status !== 200) throw new Error(`${email} got no code: ${JSON.stringify(sent.json)}`);
       const code = await codeFor(email);

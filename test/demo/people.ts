@@ -5,7 +5,7 @@ export interface Person {
   readonly email: string;
   readonly givenName: string;
   readonly familyName: string;
-  /** In Latin letters, as a username is written. */
+  /** The name in Latin letters, as for a username. */
   readonly latin: string;
   readonly locale: string;
   readonly timezone: string;
@@ -18,7 +18,7 @@ interface Region {
   readonly locale: string;
   readonly timezone: string;
   readonly country: string;
-  /** Where a script is not Latin, the name and how it is written in an address. */
+  /** Names; those in another script also in Latin letters, for addresses. */
   readonly given: readonly string[];
   readonly family: readonly string[];
 }
@@ -106,10 +106,10 @@ const USER_AGENTS = [
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15',
 ];
 
-/** Addresses that are kept for documents (RFC 5737). */
+/** Networks reserved for documentation (RFC 5737). */
 const NETWORKS = ['192.0.2', '198.51.100', '203.0.113'];
 
-/** @returns so many people, no two with the same address. */
+/** @returns people with distinct addresses. */
 export function makePeople(random: Chance, count: number): Person[] {
   const taken = new Set<string>();
   return Array.from({ length: count }, (_, index): Person => {
@@ -135,7 +135,7 @@ export function makePeople(random: Chance, count: number): Person[] {
   });
 }
 
-/** Somebody of the team, by given and family name. */
+/** Returns a member of the team by given and family name. */
 export function colleague(name: string, place: string, ip: string): Person {
   const [givenName = '', familyName = ''] = name.split(' ');
   const [locale = '', country = '', timezone = ''] = place.split(' ');

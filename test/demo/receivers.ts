@@ -1,20 +1,20 @@
-/** What stands at the addresses that the demo's webhooks call: one that is well, one that is in trouble, one that is gone. */
+/** The receivers of the demo's webhooks: a healthy one, a failing one, and one that is gone. */
 import { type Clock, DAY, HOUR } from '../../src/core/clock.ts';
 import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import type { Chance } from './chance.ts';
 
-/** Takes everything. */
+/** Accepts everything. */
 export const HEALTHY = 'https://api.harbour.example/hooks/gatehouse';
-/** Takes everything for weeks, and nothing in the last hours. */
+/** Accepts everything for weeks, and nothing in the last hours. */
 export const FAILING = 'https://crm.harbour.example/inbound/users';
-/** Was taken away, some days before the end. */
+/** Removed some days before the end. */
 export const GONE = 'https://billing.harbour.example/webhooks/accounts';
 
-/** @returns what answers in place of the network; the pages that legal addresses name are there. */
+/** @returns a replacement for the network, including the pages of the legal URLs. */
 export function receivers({ now }: Clock, random: Chance, endAt: number): GuardedFetch {
   return async ({ url }) => {
     const leftMs = endAt - now();
-    // As long as a receiver takes; only where somebody will look, since all of it would add up.
+    // Takes as long as a real receiver, only in the last hours, since the delays add up.
     if (leftMs < 5 * HOUR) await Bun.sleep(random.whole(4, 30));
     if (url === FAILING && leftMs < 3 * HOUR)
       return answer(503, 'upstream connect error or disconnect/reset before headers');

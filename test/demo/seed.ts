@@ -1,4 +1,4 @@
-/** Fills a data folder with two months of believable life, made by the API alone; the same at every run, but for ids. */
+/** Fills a data folder with two months of believable data through the API; the same at every run, except ids. */
 import { DAY, MINUTE } from '../../src/core/clock.ts';
 import { beta } from './beta.ts';
 import { chance } from './chance.ts';
@@ -11,21 +11,21 @@ import { TEAM, team } from './team.ts';
 import { timeline } from './timeline.ts';
 
 export interface Demo {
-  /** By which to sign in to the console. */
+  /** Addresses to sign in to the console with. */
   readonly team: { readonly owner: string; readonly admin: string; readonly member: string };
   readonly house: House;
-  /** Of the application Harbour: somebody who comes every other day. */
+  /** A person who visits Harbour every other day. */
   readonly regularId: string;
 }
 
 export interface SeedOptions {
-  /** Of the people and their visits, in percent: fewer are made faster. */
+  /** Percent of people and visits: fewer are created faster. */
   readonly size?: number;
 }
 
 const DAYS = 60;
 
-/** @param folder does not exist yet, or is empty. It is left as a server leaves it that was stopped. */
+/** @param folder is missing or empty, and is left as by a stopped server. */
 export async function seedDemo(folder: string, { size = 100 }: SeedOptions = {}): Promise<Demo> {
   const endAt = Date.now() - MINUTE / 2;
   const startAt = endAt - DAYS * DAY;

@@ -1,4 +1,4 @@
-/** The people of the console: they sign in when they have something to do. */
+/** The team in the console: its members sign in when they have something to do. */
 import { HOUR } from '../../src/core/clock.ts';
 import type { Past, Signed } from './past.ts';
 import { colleague, type Person } from './people.ts';
@@ -13,9 +13,9 @@ export const TEAM = {
 export type Colleague = keyof typeof TEAM;
 
 export interface Team {
-  /** Manages as one of them. @throws where it is refused. @returns the answer's data. */
+  /** Manages as a member of the team. @throws if it is refused. @returns the answer's data. */
   as(colleague: Colleague, method: string, path: string, body?: unknown): Promise<any>;
-  /** By a code that is mailed, as what cannot be taken back is confirmed. */
+  /** Confirms a lifecycle change with a mailed code. */
   confirmed(colleague: Colleague, applicationId: string, change: { readonly kind: string }): Promise<void>;
 }
 

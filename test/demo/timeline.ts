@@ -1,15 +1,15 @@
-/** What happens in the demo, each at its time; what happens may lead to more later on. */
+/** The scheduled scenes of the demo; a scene may schedule later ones. */
 import { DAY, HOUR, MINUTE } from '../../src/core/clock.ts';
 import type { Past } from './past.ts';
 
 export interface Timeline {
   readonly startAt: number;
   readonly endAt: number;
-  /** What would be past the end does not happen. */
+  /** Ignores scenes after the end. */
   at(time: number, scene: () => Promise<unknown>): void;
-  /** So many days before the end, at a time of that day in UTC. */
+  /** Schedules a scene some days before the end, at an hour in UTC. */
   daysAgo(days: number, hour: number, scene: () => Promise<unknown>): void;
-  /** Lets everything happen in its order. */
+  /** Runs all scenes in order. */
   play(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ interface Scene {
   readonly run: () => Promise<unknown>;
 }
 
-/** Webhooks are tried again on time where it can be seen. */
+/** Webhooks are retried on time in the visible period. */
 const WATCHED_MS = 5 * HOUR;
 const TICK_MS = MINUTE;
 
@@ -41,7 +41,7 @@ export function timeline(past: Past, startAt: number, endAt: number): Timeline {
     at,
     daysAgo: (days, hour, scene) => at(today - days * DAY + hour * HOUR, scene),
     async play() {
-      // The next stands last, where it is taken cheaply.
+      // The next scene is last, where removing it is cheap.
       for (let scene = scenes.pop(); scene; scene = scenes.pop()) {
         past.moveTo(scene.time);
         await scene.run();

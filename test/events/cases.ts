@@ -11,7 +11,7 @@ const setStatus =
   ({ instance, application, ada }: World) =>
     given.member(instance, application.id, ada.userId, { status });
 
-/** An action on a user, from a state, with and without a reason. */
+/** Cases of an action on a user, from a status, with and without a reason. */
 function action(name: string, type: EventType, from: MembershipStatus, ends: string | null): Case[] {
   const act =
     (body?: object) =>
@@ -56,7 +56,7 @@ const bulk =
 
 let challengeId = '';
 let reservedId = '';
-/** Of a passkey or an identity at a provider. */
+/** The id of a passkey or a provider identity. */
 let wayInId: string | undefined;
 const sendCode =
   (kind: string, skipGrace = false) =>
@@ -71,7 +71,7 @@ function lifecycle(kind: string, reason: string, skipGrace = false): Case {
     prepare: sendCode(kind, skipGrace),
     act: ({ call, instance }) =>
       call('POST', '/lifecycle/confirm', { challengeId, code: instance.codeFor('owner@example.com') }),
-    // One after the other in the order of their ids, which is nobody's.
+    // Users are changed in the order of their ids, which is random.
     emits: ({ ada, bea }) =>
       [ada, bea]
         .sort((one, other) => (one.userId < other.userId ? -1 : 1))

@@ -1,6 +1,6 @@
 /**
- * Every operation which changes a person emits exactly what it should, in its own transaction. Whatever the instances of
- * this file emit is held to the catalogue's schemas at the end.
+ * Every operation that changes a person emits exactly its events, in its own transaction. At the end all events of
+ * this file are checked against the catalogue's schemas.
  */
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { TObject } from '@sinclair/typebox';
@@ -16,7 +16,7 @@ import { dumpTables } from '../support/stored.ts';
 import { CASES } from './cases.ts';
 import { anyId, createWorld, instances } from './world.ts';
 
-/** Operations that change nobody: there is nothing to tell. */
+/** Operations that change no person, so they emit nothing. */
 const SILENT = [
   'callMcp',
   'keepAccountSession',
@@ -48,7 +48,7 @@ const SILENT = [
   'checkUsernames',
 ];
 
-/** These emit, but their ceremony leaves rows of its own, so their events are tested where they are. */
+/** These emit, but their ceremonies leave their own rows, so their events are tested with them. */
 const CEREMONIES = [
   'verifyPasskeySignIn',
   'addPasskey',
@@ -58,14 +58,14 @@ const CEREMONIES = [
   'deleteAccount',
 ];
 
-/** Groups of operations that are about other things than an application’s people; the console’s stand below. */
+/** Tags of operations that do not change an application’s people; events of the console’s people are tested below. */
 const OTHER_TAGS = ['Applications', 'Identity provider', 'API keys', 'Beta access', 'Webhooks', 'Workspace', 'Setup'];
 
 describe('an operation', async () => {
   const { operations } = (await createInstance()).app;
   const writes = operations.filter(({ method }) => method !== 'GET');
 
-  test('that writes is known here: it emits, or it has nothing to tell', () => {
+  test('that writes is listed here, with its events or without any', () => {
     const known = new Set([...CASES.map(({ operation }) => operation), ...SILENT, ...CEREMONIES]);
     const ids = writes.filter(({ id, tag }) => known.has(id) || !OTHER_TAGS.includes(tag)).map(({ id }) => id);
     expect([...known].sort()).toEqual(ids.sort());
@@ -86,7 +86,7 @@ describe('an operation', async () => {
       expect(here).toEqual(emits(world));
       expect(there).toEqual(elsewhere?.(world) ?? []);
       expect(countOf(instance) - total).toBe(here.length + there.length);
-      // Done again, it changes nothing and says nothing.
+      // Repeated, it changes nothing and emits nothing.
       if (
         !/verifySignInCode|signOut|confirmLifecycle|delete(Role|Scope|Mem)|create(Address|LegalEntity)|putMy|revokeUserSession$/.test(
           _,
@@ -109,7 +109,7 @@ describe('an operation', async () => {
       const told: unknown[] = [];
       instance.db.onCommit(EVENT_EMITTED, (events) => void told.push(...events));
       const before = dumpTables(instance);
-      // As on a full disk: once the event cannot be written, and once what is written beside it.
+      // Fails as on a full disk: once at the event, and once at the audit record.
       for (const table of ['events', 'audit_records']) {
         const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
         const { status, json } = await act(world);
@@ -125,8 +125,8 @@ describe('an operation', async () => {
   );
 });
 
-describe('events of the console’s own people', () => {
-  test('are those of anyone: sign-in by setup link, and the end of a session', async () => {
+describe('events of the console’s people', () => {
+  test('include the sign-in by setup link and the end of a session, as for any person', async () => {
     const { instance } = await createWorld();
     const consoleId = instance.services.workspaces.consoleId();
     const { json } = await instance.call('POST', '/api/setup', {
@@ -141,7 +141,7 @@ describe('events of the console’s own people', () => {
     ]);
   });
 
-  test('a member taken out of the workspace is banned from the console, which is told as any ban; and lifted again', async () => {
+  test('include a ban for a member removed from the workspace, lifted by a new invitation', async () => {
     const { instance } = await createWorld();
     const consoleId = instance.services.workspaces.consoleId();
     const { token } = await instance.signIn('console', 'owner@example.com');
@@ -162,7 +162,7 @@ describe('events of the console’s own people', () => {
     expect(mia.applicationId).toBe(consoleId);
   });
 
-  test('are none of the synthetic principals of keys, but that one is revoked', async () => {
+  test('exclude the synthetic principals of keys, except their revocation', async () => {
     const { instance, application, call } = await createWorld();
     const before = countOf(instance);
     const { id } = await instance.createKey(application.id, { roles: ['editor'] });
@@ -177,7 +177,7 @@ function countOf({ sqlite }: Instance): number {
   return (sqlite.query('SELECT count(*) AS n FROM events').get() as { n: number }).n;
 }
 
-/** Runs last: what all instances of this file have emitted. */
+/** Runs last: all events that the instances of this file have emitted. */
 afterAll(async () => {
   const seen = new Set<string>();
   const problems: unknown[] = [];

@@ -1,4 +1,4 @@
-/** Changes that people make to their own profile, and what their applications are told. */
+/** Changes that people make to their own profile, and the events of their applications. */
 import { type Answer } from '../support/instance.ts';
 import { type Case, event, type World } from './world.ts';
 
@@ -10,13 +10,13 @@ export const account =
   ({ instance, ada }: World) =>
     instance.call(method, `/api/account/${path}`, { token: ada.token, body });
 
-/** Ids of what a case has made beforehand. */
+/** The id of what a case has created in its preparation. */
 let madeId = '';
 const made = (path: string, body: object) => async (world: World) => {
   madeId = (await account('POST', path, body)(world)).json.data.id;
 };
 
-/** A change of the profile, of which every application of the person is told. */
+/** A change of the profile, emitted to every application of the person. */
 export function profile(
   operation: string,
   category: string,
@@ -36,7 +36,7 @@ export function profile(
   };
 }
 
-/** Adding, changing and deleting one of what a profile has several of. */
+/** Creating, changing and deleting an entry of a profile's collection. */
 function collection(noun: string, category: string, path: string, entry: object, patch: object): Case[] {
   const prepare = made(path, entry);
   return [
@@ -49,7 +49,7 @@ function collection(noun: string, category: string, path: string, entry: object,
 const SPOKEN = { code: 'fr', level: 'BASIC' };
 const speaking = { prepare: account('POST', 'profile/languages', SPOKEN) };
 
-/** One pixel, as GIF. */
+/** A one-pixel GIF. */
 const PICTURE = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 const upload =
@@ -66,7 +66,7 @@ const upload =
     return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
   };
 
-/** A picture put and removed; its address is another in each application. */
+/** Uploading and deleting a picture; its address differs in each application. */
 function picture(kind: 'avatar' | 'banner', operationName: string, sizes: number[]): Case[] {
   const type = `user.${kind}_changed` as const;
   const put = (slugOf: (world: World) => string) => (world: World) => {

@@ -1,4 +1,4 @@
-/** Two people and two applications, and what a case of an operation that tells of them says. */
+/** Two people, two applications, and the shape of a case. */
 import { expect } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { type EventType } from '@/core/event.ts';
@@ -49,12 +49,12 @@ export const anyId = (prefix: string) => expect.stringMatching(new RegExp(`^${pr
 
 export interface Case {
   readonly what: string;
-  /** Ids of the operation it goes through. */
+  /** The id of the operation under test. */
   readonly operation: string;
   readonly prepare?: (world: World) => unknown;
   readonly act: (world: World) => Promise<Answer>;
-  /** What the application is told, in order. */
+  /** The events of the application, in order. */
   readonly emits: (world: World) => Emitted[];
-  /** What the person’s other application is told. */
+  /** The events of the person’s other application. */
   readonly elsewhere?: (world: World) => Emitted[];
 }

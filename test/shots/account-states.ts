@@ -1,11 +1,11 @@
-/** Every state of the account: its parts as somebody finds them who has used it for a while, and what opens over them. */
+/** Every state of the account page: its parts for a person with data, and the dialogs over them. */
 import { ACCOUNT_PARTS, type AccountPart } from '../../src/pages/account/parts.ts';
 import { type Colour, stripedPng } from '../modules/images/pictures.ts';
 import { outboxCode } from '../support/binary.ts';
 import type { Page } from '../support/browser.ts';
 import { LONG_NAME, press, type Scene, type State, withPasskeys } from './scene.ts';
 
-/** Opens a part as somebody with a filled account. @returns their address. */
+/** Opens a part for a person with a filled account. @returns their address. */
 async function open(
   page: Page,
   scene: Scene,
@@ -28,7 +28,7 @@ async function open(
   return email;
 }
 
-/** What a press opens over a part, or in it. */
+/** A state behind a press over a part, or in it. */
 const behind = (name: string, part: AccountPart, selector: string, shown: string): State => ({
   name: `account/${name}`,
   async reach(page, scene) {
@@ -53,7 +53,7 @@ async function givePicture(page: Page): Promise<void> {
   await page.untilVisible('#crop-dialog');
 }
 
-/** A code to the present address comes first, since the session is an old one. */
+/** Enters a code to the present address first, since the session is old. */
 async function prove(page: Page, { server }: Scene, email: string): Promise<void> {
   await page.untilVisible('#proof #code:not([readonly])');
   await page.pressKeys(await outboxCode(server, email));

@@ -1,4 +1,4 @@
-/** A server on the demo's data, and its team in front of the console: what every view of it is reached from. */
+/** A server on the demo's data with its team in the console, from which every view is reached. */
 import { type Demo, seedDemo } from '../demo/seed.ts';
 import type { Colleague } from '../demo/team.ts';
 import { emptyFolder, request, type RunningServer, signIn, startServer } from '../support/binary.ts';
@@ -7,17 +7,17 @@ import type { Page } from '../support/browser.ts';
 export interface ConsoleScene {
   readonly server: RunningServer;
   readonly demo: Demo;
-  /** As the owner. @returns the answer's data. */
+  /** Reads as the owner. @returns the answer's data. */
   read(path: string): Promise<any>;
-  /** Opens a view, and waits until it is filled. @param path within `/console`. */
+  /** Opens a view and waits until it is filled. @param path within `/console`. */
   open(page: Page, path: string, as?: Colleague): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What is not filled yet, or still asks. */
+/** Parts that still load. */
 const WAITING = '.skeleton, [aria-busy=true]';
 
-/** @param size of the people and their visits, in percent. */
+/** @param size percent of the people and their visits. */
 export async function setConsoleScene(size: number): Promise<ConsoleScene> {
   const folder = emptyFolder();
   const demo = await seedDemo(folder.path, { size });

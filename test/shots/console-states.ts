@@ -1,11 +1,11 @@
-/** Every view of the console with something in it, and what opens over it. */
+/** Every view of the console with data, and its dialogs. */
 import type { Colleague } from '../demo/team.ts';
 import type { Page } from '../support/browser.ts';
 import type { ConsoleScene } from './console-scene.ts';
 import { press } from './scene.ts';
 
 export interface ConsoleState {
-  /** `console/view`. */
+  /** The name, as in `console/view`. */
   readonly name: string;
   /** Leaves the page at the state. */
   reach(page: Page, scene: ConsoleScene): Promise<void>;
@@ -15,7 +15,7 @@ type PathOf = (scene: ConsoleScene) => string | Promise<string>;
 
 interface Way {
   readonly as?: Colleague;
-  /** What is done there. */
+  /** Runs on the opened page. */
   readonly then?: (page: Page) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ const inWorkspace =
   ({ demo: { house } }) =>
     `/workspaces/${house.workspaces.harbour}/${rest}`;
 
-/** The first record of a list that fits, behind the list's own address. */
+/** Returns the path of a list's first matching record. */
 const firstOf =
   (path: PathOf, list: PathOf, query = '', isWanted: (record: any) => boolean = () => true): PathOf =>
   async (scene) => {
@@ -87,7 +87,7 @@ async function openPalette(page: Page): Promise<void> {
   await page.untilVisible('#palette');
 }
 
-/** The visitor's part is done by the link that is on the screen. */
+/** The link on the screen plays the visitor's part. */
 async function askForTrialCode(page: Page): Promise<void> {
   await page.untilVisible('#sign-in-link');
   await page.evaluate(`(async () => {
@@ -202,7 +202,7 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('first-steps-refused', of('atlas'), { then: runRefusedCall }),
 ];
 
-/** Drawn, but made of what another view shows as well. */
+/** Drawn, but composed of parts of another view. */
 export const LIKE_ANOTHER: ReadonlySet<string> = new Set(
   [
     'overview-archived',

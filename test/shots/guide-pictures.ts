@@ -2,7 +2,7 @@
  * Draws the pictures of the guides and the README from the demo's data, light and dark, into src/modules/docs/guides/images.
  *
  *   bun run pictures                 all of them, after bun run build
- *   bun run pictures sign-in,users   those with these names
+ *   bun run pictures sign-in,users   the named ones
  */
 import { join, resolve } from 'node:path';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
@@ -14,7 +14,7 @@ import { STATES } from './states.ts';
 
 interface Picture {
   readonly name: string;
-  /** Name of the state it shows, in states.ts, account-states.ts or console-states.ts. */
+  /** The name of its state in states.ts, account-states.ts or console-states.ts. */
   readonly state: string;
   readonly width: number;
   readonly height: number;
@@ -31,7 +31,7 @@ const PICTURES: readonly Picture[] = [
 const SCHEMES = ['light', 'dark'];
 const FOLDER = resolve(import.meta.dir, '../../src/modules/docs/guides/images');
 const QUALITY = 66;
-/** Rounded corners, so that the picture sits well on a page of either scheme. */
+/** Rounded corners, so that the picture fits pages of both schemes. */
 const FRAME = 'display: block; width: 100%; box-sizing: border-box; border: 1px solid #8886; border-radius: 12px';
 
 const only = process.argv[2]?.split(',');

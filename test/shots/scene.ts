@@ -1,4 +1,4 @@
-/** A server with believable data, and a browser in front of it: what every state of the pages is reached from. */
+/** A server with believable data and a browser, from which every state of the pages is reached. */
 import {
   type EphemeralServer,
   emptyFolder,
@@ -16,39 +16,39 @@ export interface Application {
   readonly clientId: string;
 }
 
-/** How an application stands; live and open to everybody where left out. */
+/** The state of an application; live and open to everyone by default. */
 type Standing = 'public' | 'private_beta' | 'closed' | 'draft';
 
 export interface State {
-  /** `page/state`. */
+  /** The name, as in `page/state`. */
   readonly name: string;
   /** Leaves the page at the state. */
   reach(page: Page, scene: Scene): Promise<void>;
 }
 
 export interface Scene {
-  /** Captures its mail; reached by name, since an address has no passkeys. */
+  /** Captures its mail; reached by name, since an IP address has no passkeys. */
   readonly server: EphemeralServer;
-  /** The same server by the address that it calls its own, since cookies are set there alone. */
+  /** The same server at its own base URL, since cookies are set only there. */
   readonly ownUrl: string;
-  /** On an empty folder, without an owner and without a mail server. */
+  /** A server on an empty folder, without an owner and a mail server. */
   readonly fresh: RunningServer;
   readonly locale: string;
-  /** An address nobody has used yet. */
+  /** Returns an unused address. */
   newEmail(name?: string): string;
   manage(method: string, path: string, body?: unknown): Promise<any>;
   application(standing?: Standing, name?: string): Promise<Application>;
   archive(application: Application): Promise<void>;
-  /** Somebody with a filled account. @returns their session. */
+  /** Creates a person with a filled account. @returns their session. */
   person(email: string, application: Application): Promise<{ readonly token: string; readonly userId: string }>;
-  /** Lets the server write what no state leads to: to the team, and to those who waited. */
+  /** Triggers mails that no state leads to: to the team, and to people on the waitlist. */
   sendMails(): Promise<void>;
-  /** A page of the server in the language of the scene. */
+  /** Returns the address of a page in the language of the scene. */
   address(path: string, parameters?: Record<string, string>): string;
   stop(): Promise<void>;
 }
 
-/** As long as people make them. */
+/** A realistically long name. */
 export const LONG_NAME = 'Donaudampfschifffahrtsgesellschaft Kundenbereich und Frachtverwaltung';
 
 const ACCENT = '#0f766e';
@@ -83,7 +83,7 @@ export async function setScene(locale: string): Promise<Scene> {
 
   const passMinute = () => request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
 
-  /** A session from another browser. */
+  /** Opens a session from another browser. */
   async function signInWith(
     agent: string,
     email: string,
@@ -194,7 +194,7 @@ const ENTITY = {
   registrationNumber: '01234567',
 };
 
-/** Forgets what earlier states have left in the browser. */
+/** Clears the browser's data of earlier states. */
 export async function forgetEverything(page: Page, { server, ownUrl, fresh }: Scene): Promise<void> {
   await page.open('about:blank');
   await keepers.get(page)?.clear();
@@ -202,7 +202,7 @@ export async function forgetEverything(page: Page, { server, ownUrl, fresh }: Sc
     await page.view.cdp('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
 }
 
-/** On the page that stands open: asks for a code. */
+/** Requests a code on the open page. */
 export async function askForCode(page: Page, email: string): Promise<void> {
   await page.untilVisible('#email-form');
   await page.fill('#email', email);
@@ -210,13 +210,13 @@ export async function askForCode(page: Page, email: string): Promise<void> {
   await page.untilVisible('#code-form');
 }
 
-/** On the page that stands open: signs in, or is refused. */
+/** Signs in on the open page, or is refused. */
 export async function signInHere(page: Page, { server }: Scene, email: string): Promise<void> {
   await askForCode(page, email);
   await page.pressKeys(await outboxCode(server, email));
 }
 
-/** Clicks what has to be scrolled to first on a small page. */
+/** Scrolls to an element and clicks it. */
 export async function press(page: Page, selector: string): Promise<void> {
   await page.untilVisible(selector);
   await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
@@ -225,7 +225,7 @@ export async function press(page: Page, selector: string): Promise<void> {
 
 const keepers = new WeakMap<Page, VirtualAuthenticator>();
 
-/** The browser can keep passkeys from now on. */
+/** Lets the browser store passkeys from now on. */
 export async function withPasskeys(page: Page): Promise<void> {
   if (!keepers.has(page)) keepers.set(page, await addAuthenticator(page));
 }

@@ -1,10 +1,10 @@
 /**
- * Draws every state of the hosted pages, every mail and every view of the console into `shots/`: for people to look at.
+ * Draws every state of the hosted pages, every mail and every view of the console into `shots/` for review.
  *
  *   bun run shots                                        everything, in English, German and Greek; the console in English
- *   bun run shots --locale en --scheme light --width 390 a part of it; several are given by commas
- *   bun run shots --only sign-in/code,mail               names that begin so
- *   bun run shots --out /tmp/before                      elsewhere
+ *   bun run shots --locale en --scheme light --width 390 a part of it; separate several by commas
+ *   bun run shots --only sign-in/code,mail               names with these prefixes
+ *   bun run shots --out /tmp/before                      into another folder
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -52,7 +52,7 @@ if (!(await Bun.file(BINARY).exists())) {
 let drawn = 0;
 const failed: string[] = [];
 
-/** One picture for each scheme and width, as high as the page; what lies over the page is drawn as it is seen. */
+/** Draws one picture per scheme and width, as high as the page; dialogs are drawn in view. */
 async function draw(page: Page, locale: string, name: string): Promise<void> {
   for (const scheme of schemes)
     for (const width of widths) {
@@ -68,7 +68,7 @@ async function draw(page: Page, locale: string, name: string): Promise<void> {
     }
 }
 
-/** Two frames later, so that everything has taken its place. */
+/** Waits two frames, so that the layout is stable. */
 async function look(page: Page, scheme: string, width: number): Promise<void> {
   const height = HEIGHTS[width] ?? 900;
   await page.view.cdp('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
@@ -97,7 +97,7 @@ async function drawStates(page: Page, scene: Scene): Promise<void> {
   }
 }
 
-/** Every kind of mail that was sent on the way to the states, the newest of each. */
+/** Draws the newest mail of every kind that was sent on the way to the states. */
 async function drawMails(page: Page, { server, locale, sendMails }: Scene): Promise<void> {
   await sendMails();
   const { json } = await request(server, 'GET', '/test/outbox');
@@ -117,7 +117,7 @@ async function drawMails(page: Page, { server, locale, sendMails }: Scene): Prom
   }
 }
 
-/** From the demo's data, in the one language that the console has. */
+/** Draws the console from the demo's data, in its only language. */
 async function drawConsole(): Promise<void> {
   const scene = await setConsoleScene(100);
   const page = await openBrowserPage({ width: 1280, height: 900 });

@@ -1,4 +1,4 @@
-/** Every state of the hosted pages, each with the way there. */
+/** Every state of the hosted pages with the steps that reach it. */
 import { AppError } from '../../src/core/error.ts';
 import type { Locale } from '../../src/core/locale.ts';
 import { renderProblemPage } from '../../src/pages/problem/page.tsx';
@@ -20,7 +20,7 @@ async function openSignIn(page: Page, scene: Scene, { clientId }: Application): 
   await page.open(scene.address('/sign-in', { clientId }));
 }
 
-/** Comes by a right code, and is refused. */
+/** Enters a right code and is refused. */
 async function refused(page: Page, scene: Scene, application: Application, email = scene.newEmail()): Promise<void> {
   await openSignIn(page, scene, application);
   await signInHere(page, scene, email);
@@ -164,7 +164,7 @@ const SIGN_IN: readonly State[] = [
       const application = await scene.application('private_beta');
       await refused(page, scene, application);
       await scene.manage('POST', `/api/applications/${application.id}/signin-gate`, { gate: 'public' });
-      // It looks for itself when it is looked at again.
+      // The page checks again when it becomes visible.
       await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
       await page.untilVisible('#sign-in-now');
     },
@@ -202,7 +202,7 @@ const SIGN_IN: readonly State[] = [
 
 const later = ({ server }: Scene) => request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
 
-/** A device asks; the page that decides over it is opened. */
+/** A device requests a code, and the page that decides it is opened. */
 async function device(page: Page, scene: Scene): Promise<Application> {
   const application = await scene.application();
   const body = { client_id: application.clientId, device_name: 'harbour-cli on build-07' };
@@ -252,7 +252,7 @@ const DEVICE: readonly State[] = [
   },
 ];
 
-/** The link is good once: what comes after it follows in the same page. */
+/** The link works once: later states continue in the same page. */
 const SETUP: readonly State[] = [
   { name: 'setup/ask', reach: (page, { fresh, locale }) => page.open(`${fresh.setupUrl!}&locale=${locale}`) },
   {
@@ -304,7 +304,7 @@ const UNDO: readonly State[] = [
   },
 ];
 
-/** A problem that is hard to have: as the server would answer it, under the policy of its pages. */
+/** A problem that is hard to cause, answered as by the server with the policy of its pages. */
 function problem(code: 'forbidden' | 'unavailable', { retryAfterSeconds }: { retryAfterSeconds?: number } = {}): State {
   const error = new AppError(code, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
   return {
@@ -341,11 +341,11 @@ const PROBLEMS: readonly State[] = [
   problem('unavailable', { retryAfterSeconds: 5 }),
 ];
 
-/** In an order in which those that follow one another do. */
+/** Ordered so that continued states follow their predecessors. */
 export const STATES: readonly State[] = [...SIGN_IN, ...DEVICE, ...SETUP, ...UNDO, ...PROBLEMS, ...ACCOUNT];
 
-/** States that only go on from where the one before has led. */
+/** States that continue from the previous one. */
 export const CONTINUED = new Set(['setup/key', 'undo/done', 'account/close-code']);
 
-/** Languages that the pictures are made in where none is given. */
+/** The default languages of the pictures. */
 export const SHOWN_LOCALES: readonly Locale[] = ['en', 'de', 'el'];

@@ -5,7 +5,7 @@ import { bumpApplicationEpoch } from '@/store/applications.ts';
 import { createScene } from '../modules/devices/scene.ts';
 import * as given from '../support/given.ts';
 
-test('what an application’s epoch has ended is written down slice by slice, and nothing else is', async () => {
+test('keys ended by an application’s epoch are revoked in batches, and no others', async () => {
   const { instance, application, ada, connect, signIn } = await createScene();
   const backend = await instance.createKey(application.id);
   const { id } = await connect(ada);

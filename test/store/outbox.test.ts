@@ -1,4 +1,4 @@
-/** A search that may look at only so many mails: it goes on where it stopped, and skips and repeats nothing. */
+/** A search limited to a number of mails per call resumes where it stopped, without gaps or repeats. */
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';

@@ -15,14 +15,14 @@ function folderNamed(name: string): string {
   return path;
 }
 
-test('is the same at each start on a data folder, and differs between folders', () => {
+test('the lease holder is the same at each start on a data folder, and differs between folders', () => {
   const [one, other] = [folderNamed('one'), folderNamed('other')];
   const holder = openLeaseHolder(one, systemRandom);
   expect(openLeaseHolder(one, systemRandom)).toBe(holder);
   expect(openLeaseHolder(other, systemRandom)).not.toBe(holder);
 });
 
-test('is made again where its file was cut off empty, and a folder that takes no file stops no start', () => {
+test('the lease holder is recreated if its file is empty, and a folder that takes no file does not fail the start', () => {
   const cut = folderNamed('cut');
   writeFileSync(join(cut, 'gatehouse.holder'), '');
   const holder = openLeaseHolder(cut, systemRandom);

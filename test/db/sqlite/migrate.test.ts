@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = () => join(folder, `${(files += 1)}.db`);
 
-/** By its tables, one of Gatehouse's. */
+/** A database with Gatehouse's tables. */
 function gatehouseAt(path: string, version: number): void {
   const sqlite = new SqliteDatabase(path, { create: true, strict: true });
   for (const table of ['workspaces', 'applications', 'application_users', 'sessions'])
@@ -35,14 +35,14 @@ const schemaOf = (sqlite: SqliteDatabase) =>
   sqlite.query('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
 
 describe('migrate', () => {
-  test('brings an empty database to the newest schema without making a copy', () => {
+  test('brings an empty database to the newest schema without a copy', () => {
     const sqlite = new SqliteDatabase(':memory:', { strict: true });
     expect(migrate(sqlite, ':memory:')).toBe(0);
     expect(schemaVersion(sqlite)).toBe(SCHEMA_VERSION);
     expect(schemaOf(sqlite).length).toBeGreaterThan(20);
   });
 
-  test('changes nothing when run again', () => {
+  test('changes nothing if it is run again', () => {
     const path = newPath();
     const sqlite = new SqliteDatabase(path, { create: true, strict: true });
     migrate(sqlite, path);
@@ -55,7 +55,7 @@ describe('migrate', () => {
     sqlite.close();
   });
 
-  test('refuses a newer database and leaves it as it is', () => {
+  test('refuses a newer database and leaves it unchanged', () => {
     const path = newPath();
     databaseAt(path, SCHEMA_VERSION + 1);
     const before = readFileSync(path);
@@ -76,7 +76,7 @@ describe('migrate', () => {
 });
 
 describe('findInstance', () => {
-  test('lets a missing, an empty and a known database pass, and makes none', () => {
+  test('accepts a missing, an empty and a known database, and creates none', () => {
     const missing = newPath();
     expect(findInstance(missing)).toBeNull();
     expect(existsSync(missing)).toBe(false);
@@ -88,7 +88,7 @@ describe('findInstance', () => {
     expect(findInstance(known)).toMatchObject({ schema: SCHEMA_VERSION });
   });
 
-  test('refuses a newer database not a byte, not a file beside it, is touched', () => {
+  test('refuses a newer database without touching it or its folder', () => {
     const path = newPath();
     gatehouseAt(path, SCHEMA_VERSION + 7);
     const before = readFileSync(path);
@@ -112,7 +112,7 @@ describe('findInstance', () => {
   test.each([
     ['short', 'SQLite'],
     ['of another kind', '%PDF-1.7'.padEnd(4096, ' ')],
-  ])('refuses a file that is %s and says what to do', (_, content) => {
+  ])('refuses a file that is %s with advice', (_, content) => {
     const path = newPath();
     writeFileSync(path, content);
     expect(() => findInstance(path)).toThrow(/is not a SQLite database; point --data at/);
@@ -120,7 +120,7 @@ describe('findInstance', () => {
   });
 });
 
-test('identities at providers from before are the instance’s, and nobody’s where an application has had a client', async () => {
+test('older provider identities get the instance’s client, or none if an application has had its own', async () => {
   const path = newPath();
   const sqlite = new SqliteDatabase(path, { create: true, strict: true });
   const before = ['0001_foundation', '0002_management', '0003_webhooks', '0004_sign_in_methods', '0005_account'];
@@ -150,7 +150,8 @@ test('identities at providers from before are the instance’s, and nobody’s w
     (sqlite.query('SELECT id, client_id FROM provider_identities').values() as [string, string | null][]).values(),
   );
   expect(Object.fromEntries(clientOf)).toEqual({ operator: '', linked: '', own: null, tried: null });
-  // The same subject under two clients of one issuer is two identities; under one, it is one in each place.
+  // The same subject under two clients of one issuer is two identities; under one client it is unique in each
+  // workspace.
   const insert = (id: string, clientId: string) =>
     sqlite.run(
       `INSERT INTO provider_identities (id, user_id, issuer, client_id, subject, created_at, last_used_at)
@@ -163,7 +164,7 @@ test('identities at providers from before are the instance’s, and nobody’s w
   sqlite.close();
 });
 
-test('accounts that a workspace’s provider made, unproved, keep what they wrote in that workspace alone', async () => {
+test('unproved accounts made by a workspace’s provider keep their profile in that workspace only', async () => {
   const path = newPath();
   const sqlite = new SqliteDatabase(path, { create: true, strict: true });
   sqlite.run('PRAGMA foreign_keys = ON');

@@ -1,4 +1,4 @@
-/** What opening a database file sees to. */
+/** The effects of opening a database file. */
 import { describe, expect, test } from 'bun:test';
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -18,8 +18,8 @@ const tablesOf = (sqlite: { query(sql: string): { all(): unknown[] } }) =>
 const open = (path: string) =>
   openEngine(openWriter(path, { isDurable: false }), path, { clock: systemClock, isDurable: false, isServer: false });
 
-describe('a database that is opened', () => {
-  test('loses the statistics that another program has made: a statement’s plan stays the same for ever', async () => {
+describe('an opened database', () => {
+  test('drops statistics made by another program, so that query plans never change', async () => {
     const { db, sqlite, path } = await openTestDatabase({ now: () => 1 });
     await db.close();
     sqlite.run("INSERT INTO workspaces (id, name, created_at) VALUES ('wsp_1', 'Acme', 1), ('wsp_2', 'Other', 1)");
@@ -33,7 +33,7 @@ describe('a database that is opened', () => {
     await twice.close();
   });
 
-  test('says how much of its file later rows will fill, since it does not shrink by itself', async () => {
+  test('reports the reusable part of its file, which does not shrink by itself', async () => {
     const { db, sqlite } = await openTestDatabase({ now: () => 1 });
     const before = await db.measure();
     sqlite.run('CREATE TABLE filler (bytes BLOB)');
@@ -75,7 +75,7 @@ describe('a database that is opened', () => {
     },
   );
 
-  test('cuts what a burst has left of its log bit by bit, once there is little in it', async () => {
+  test('shrinks its WAL gradually after a burst, once little of it is in use', async () => {
     const path = freshDatabaseFile();
     const writer = openWriter(path, { isDurable: false });
     const db = await openEngine(writer, path, { clock: systemClock, isDurable: true, isServer: true });
@@ -94,7 +94,7 @@ describe('a database that is opened', () => {
       await db.maintain();
       sizes.push(log());
     }
-    // The first change begins the log anew; each of the next cuts a little.
+    // The first change restarts the WAL; each of the next truncates a little.
     expect(sizes[0]).toBe(large);
     sizes.reduce((before, after) => {
       expect(before - after).toBeLessThanOrEqual(8 * 2 ** 20);

@@ -1,4 +1,4 @@
-/** What a command learns of the server on its folder, and that it never brings that server's database to another schema. */
+/** A command alongside a server on the same folder finds it, and never upgrades its database. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const NOTE: ServerNote = {
 };
 
 describe('a server on a folder', () => {
-  test('is found with its note while it holds the lock, and not after, whatever was left', async () => {
+  test('is found with its note while it holds the lock, and not after, whatever files are left', async () => {
     const folder = await madeFolder();
     expect(findServer(folder)).toBeNull();
     const lock = lockDataFolder(folder);
@@ -46,7 +46,7 @@ describe('a server on a folder', () => {
     expect([removeStaleNote(folder), removeStaleNote(folder)]).toEqual([true, false]);
   });
 
-  test('whose note is broken still runs', async () => {
+  test('is found even if its note is corrupt', async () => {
     const folder = await madeFolder();
     const lock = lockDataFolder(folder);
     writeFileSync(join(folder, 'gatehouse.server.json'), '{"pid":');
@@ -66,7 +66,7 @@ describe('a command of a newer binary', () => {
     return { folder, bytes: () => Bun.SHA256.hash(readFileSync(path), 'hex') };
   }
 
-  test('upgrades nothing beside a running server, and names its version', async () => {
+  test('upgrades nothing alongside a running server, and names its version', async () => {
     const { folder, bytes } = await older();
     const before = bytes();
     const lock = lockDataFolder(folder);
@@ -80,7 +80,7 @@ describe('a command of a newer binary', () => {
     lock.release();
   });
 
-  test('upgrades nothing without one either: starting the server does', async () => {
+  test('upgrades nothing without a server either, since only its start does', async () => {
     const { folder, bytes } = await older();
     const before = bytes();
     await expect(openData(folder, { isServer: false })).rejects.toThrow(/Start the server once with this binary/);

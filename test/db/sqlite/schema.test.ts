@@ -1,4 +1,4 @@
-/** The drizzle schema and the migrations describe the same database; whichever is changed alone fails here. */
+/** The drizzle schema and the migrations describe the same database; changing only one of them fails here. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ interface Column {
   readonly name: string;
   readonly type: string;
   readonly isNullable: boolean;
-  /** Place in the primary key, from 1; 0 outside it. */
+  /** The position in the primary key, from 1; 0 outside it. */
   readonly keyPosition: number;
 }
 
@@ -29,7 +29,7 @@ function migratedColumns(table: string): Column[] {
     .map(({ name, type, isRequired, pk }) => ({
       name,
       type,
-      // A STRICT table's primary key takes no null, though table_info does not say so.
+      // A STRICT table's primary key is never null, although table_info does not say so.
       isNullable: isRequired === 0 && pk === 0,
       keyPosition: pk,
     }))
@@ -81,7 +81,7 @@ describe('the migrations', () => {
     expect(tables.find(({ name }) => name === table)?.strict).toBe(1);
   });
 
-  test('leave no foreign key without its table, and no row that breaks one', () => {
+  test('leave no dangling foreign key, in tables or rows', () => {
     const keys = tables.flatMap(
       ({ name }) =>
         sqlite.query('SELECT "table" AS target FROM pragma_foreign_key_list(?)').all(name) as { target: string }[],

@@ -1,4 +1,7 @@
-/** Databases of every schema that was ever released: upgraded all or nothing, with a way back, and used as if nothing had been. */
+/**
+ * Databases of every released schema: upgraded completely or not at all, with a copy to return to, and usable
+ * afterwards.
+ */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -69,7 +72,7 @@ const schemaOf = (path: string) => {
 describe('a database of schema', () => {
   const released = migrationNames().map((_, at) => at + 1);
 
-  test.each(released)('%d is sound after its upgrade, and all that was in it still works', async (version) => {
+  test.each(released)('%d is intact after its upgrade, and everything in it still works', async (version) => {
     const folder = folderOf(version);
     const sent: { url: string; body: string }[] = [];
     const instance = await createInstanceOn(folder, {
@@ -105,7 +108,7 @@ describe('a database of schema', () => {
     expect(copiesIn(folder)).toHaveLength(version === SCHEMA_VERSION ? 0 : 1);
   });
 
-  test('1 becomes what a new one is', async () => {
+  test('1 becomes the same as a new one', async () => {
     const folder = folderOf(1);
     await upgrade(folder);
     const fresh = join(scratch.path, 'fresh');
@@ -117,7 +120,7 @@ describe('a database of schema', () => {
 describe('the copy before an upgrade', () => {
   const OLD = SCHEMA_VERSION - 1;
 
-  test('is a backup of the database as it was, for nobody else to read, named by schemas and time', async () => {
+  test('is a private backup of the old database, named by schemas and time', async () => {
     const folder = folderOf(1);
     const lines: string[] = [];
     const copy = await upgrade(folder, lines);
@@ -131,7 +134,7 @@ describe('the copy before an upgrade', () => {
     expect(lines[0]).toMatch(/ its \d+ KiB is made first\. The port opens when it is done\.$/);
   });
 
-  test('stays with the two before it; what a kill has left unfinished goes', async () => {
+  test('is kept with the two before it; unfinished ones of a kill are removed', async () => {
     const folder = folderOf(OLD);
     const name = (day: number) => `gatehouse.db.schema-${OLD}-to-${SCHEMA_VERSION}.2026020${day}T000000Z`;
     for (const file of [1, 2, 3, 4].map(name)) writeFileSync(join(folder, file), '', { mode: 0o600 });
@@ -144,11 +147,11 @@ describe('the copy before an upgrade', () => {
     ]);
   });
 
-  test('that cannot be made leaves the database as it was, and says what to do', async () => {
+  test('leaves the database unchanged with advice if it cannot be made', async () => {
     const folder = folderOf(OLD);
     const path = join(folder, 'gatehouse.db');
     const sqlite = new Database(path, { readwrite: true });
-    // A page in the middle of it is lost.
+    // Overwrites a page in the middle.
     const { page } = sqlite.query("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'audit_records'").get() as {
       page: number;
     };
@@ -162,7 +165,7 @@ describe('the copy before an upgrade', () => {
     expect(copiesIn(folder)).toEqual([]);
   });
 
-  test('is named to whoever comes with the binary from before, who changes nothing', async () => {
+  test('is named to an older binary, which changes nothing', async () => {
     const folder = folderOf(SCHEMA_VERSION);
     const path = join(folder, 'gatehouse.db');
     const newer = new Database(path, { readwrite: true });
@@ -186,9 +189,9 @@ describe('the copy before an upgrade', () => {
   });
 });
 
-describe('an upgrade that is refused', () => {
+describe('a refused upgrade', () => {
   const OLD = 5;
-  /** Files by name, with the hash of what is in them. The lock is made by looking whether another server runs. */
+  /** Files by name with the hash of their content. The lock file is made by checking for another server. */
   const filesOf = (folder: string) =>
     Object.fromEntries(
       readdirSync(folder)
@@ -197,7 +200,10 @@ describe('an upgrade that is refused', () => {
         .map((name) => [name, Bun.SHA256.hash(readFileSync(join(folder, name)), 'hex')]),
     );
 
-  /** Changes a folder as a server from before keys were bound would have, in a process that is killed: its log stays. */
+  /**
+   * Changes a folder as a server from before keys were bound would have, in a process that is killed, so that its WAL
+   * stays.
+   */
   async function leaveCrashed(folder: string): Promise<void> {
     const script = `
       const sqlite = new (require('bun:sqlite').Database)(${JSON.stringify(join(folder, 'gatehouse.db'))});
@@ -219,7 +225,7 @@ describe('an upgrade that is refused', () => {
   }
 
   test.skipIf(!hasSmallDisks)(
-    'for want of room has changed no byte of the folder, and goes well once there is room',
+    'for lack of space changes no byte of the folder, and succeeds once there is space',
     async () => {
       const disk = smallDisk(16);
       const folder = folderOf(OLD, disk.path);
@@ -237,7 +243,7 @@ describe('an upgrade that is refused', () => {
     },
   );
 
-  test('because its copy cannot be made has changed no byte of the folder', async () => {
+  test('without a possible copy changes no byte of the folder', async () => {
     const folder = folderOf(OLD);
     const path = join(folder, 'gatehouse.db');
     const sqlite = new Database(path, { readwrite: true });
@@ -250,7 +256,7 @@ describe('an upgrade that is refused', () => {
     await expectUnchanged(folder, 'No copy could be made before the upgrade, so nothing was upgraded');
   });
 
-  test('because the key is missing or damaged has changed no byte of the folder', async () => {
+  test('with a missing or damaged key changes no byte of the folder', async () => {
     const folder = folderOf(OLD);
     await leaveCrashed(folder);
     writeFileSync(join(folder, 'instance.key'), 'rubbish');
@@ -259,7 +265,7 @@ describe('an upgrade that is refused', () => {
     await expectUnchanged(folder, 'instance.key is missing');
   });
 
-  test('because the key is another instance’s has changed no byte of the folder', async () => {
+  test('with another instance’s key changes no byte of the folder', async () => {
     const folder = folderOf(OLD);
     writeFileSync(join(folder, 'instance.key'), Buffer.alloc(32, 9).toString('base64url'));
     await expectUnchanged(folder, 'is the key of another instance');
