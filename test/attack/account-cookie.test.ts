@@ -37,7 +37,7 @@ interface Held {
   readonly name: string;
 }
 
-async function heldAt(name: string): Promise<Held> {
+async function signInAt(name: string): Promise<Held> {
   const { id, clientId } = await instance.createApplication({ name });
   const { json } = await instance.trySignIn(clientId, `${name.toLowerCase()}@example.com`);
   const { token, expiresAt } = json.data;
@@ -46,7 +46,7 @@ async function heldAt(name: string): Promise<Held> {
 
 beforeAll(async () => {
   instance = await createInstance({ environment: ENVIRONMENT });
-  [a, b] = [await heldAt('Shop'), await heldAt('Forum')];
+  [a, b] = [await signInAt('Shop'), await signInAt('Forum')];
 });
 
 /** The headers that an application's account page sends. */

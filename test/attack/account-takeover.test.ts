@@ -52,7 +52,7 @@ async function approveDevice({ begin, decide }: Pick<Scene, 'begin' | 'decide'>,
   return codes;
 }
 
-const look = (instance: Instance, token: string) => instance.call('GET', `${UNDO}?token=${token}`);
+const openUndoPage = (instance: Instance, token: string) => instance.call('GET', `${UNDO}?token=${token}`);
 
 const undo = (instance: Instance, token: string) =>
   instance.call('POST', UNDO, {
@@ -146,7 +146,7 @@ describe('the undo link', () => {
     await moveAccount(instance, stolen);
     const token = undoToken(instance);
     for (const _ of [1, 2]) {
-      const page = await look(instance, token);
+      const page = await openUndoPage(instance, token);
       expect(page.status).toBe(200);
       expect(page.text).toContain('<form method="post" action="/undo-email-change"');
       for (const told of [VICTIM, ATTACKER, stolen.userId]) expect(page.text).not.toContain(told);
@@ -257,7 +257,7 @@ describe('the undo link', () => {
     const token = undoToken(instance);
     const made = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
     for (const wrong of ['', 'nonsense', made, stolen.token, '%00', 'egu_'.padEnd(53, '0')])
-      for (const answer of [await look(instance, wrong), await undo(instance, wrong)])
+      for (const answer of [await openUndoPage(instance, wrong), await undo(instance, wrong)])
         expect([answer.status >= 400 && answer.status < 500, addressOf(instance, stolen.userId)]).toEqual([
           true,
           ATTACKER,
@@ -266,14 +266,14 @@ describe('the undo link', () => {
     for (const options of [{}, { body: '{"broken' }, { body: { token: 5 } }, { body: 'token=a&token=b', headers: odd }])
       expect((await instance.call('POST', UNDO, options)).status).toBe(400);
     instance.clock.advance(7 * DAY - 1);
-    expect((await look(instance, token)).status).toBe(200);
+    expect((await openUndoPage(instance, token)).status).toBe(200);
     const answers = await Promise.all(Array.from({ length: 20 }, () => undo(instance, token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect((await look(instance, token)).status).toBe(404);
+    expect((await openUndoPage(instance, token)).status).toBe(404);
     await moveAccount(instance, await instance.signIn((await instance.createApplication()).clientId, VICTIM));
     instance.clock.advance(7 * DAY);
     const late = undoToken(instance);
-    expect((await look(instance, late)).status).toBe(404);
+    expect((await openUndoPage(instance, late)).status).toBe(404);
     expect((await undo(instance, late)).status).toBe(404);
     expect(addressOf(instance, stolen.userId)).toBe(ATTACKER);
   });
@@ -352,7 +352,7 @@ describe('the undo link', () => {
     const { instance, stolen } = await setUp();
     await moveAccount(instance, stolen);
     const token = undoToken(instance);
-    await look(instance, token);
+    await openUndoPage(instance, token);
     await undo(instance, token);
     expect(instance.logLines.join('\n')).not.toContain(token.slice(4, 20));
     const row = instance.sqlite.query('SELECT * FROM email_changes').get() as { token_hash: Uint8Array };

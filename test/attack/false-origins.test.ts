@@ -109,7 +109,7 @@ describe('the country of a client', () => {
       expect(await countryOf(peer, {})).toBeNull();
   });
 
-  test('made up by a peer is reported once, with the setting that would make it trusted', async () => {
+  test('of an untrusted header is logged once, with the setting that would make it trusted', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' } });
     const { clientId } = await instance.createApplication();
     for (const email of ['ada@example.com', 'bob@example.com']) {

@@ -30,7 +30,7 @@ async function signInWithHeaders(instance: Instance, clientId: string, email: st
 }
 
 describe('a sign-in in a prepared browser', () => {
-  test('by code gives a session of its own, whatever cookie and bearer were sent; the planted one stays separate', async () => {
+  test('a code gives a session of its own, whatever cookie and bearer were sent; the planted one stays separate', async () => {
     const { instance, application } = await setUp();
     const planted = await instance.signIn(application.clientId, MALLORY);
     const headers = { ...OWN_PAGE, cookie: `gatehouse=${planted.token}`, authorization: `Bearer ${planted.token}` };
@@ -40,7 +40,7 @@ describe('a sign-in in a prepared browser', () => {
     expect(await whoIs(instance, planted.token)).toMatchObject({ ok: true, email: MALLORY });
   });
 
-  test('to the console overwrites the planted cookie', async () => {
+  test('a console sign-in overwrites the planted cookie', async () => {
     const { instance } = await setUp();
     const planted = `est_${'0'.repeat(49)}`;
     const headers = { ...OWN_PAGE, cookie: `gatehouse=${planted}` };
@@ -51,7 +51,7 @@ describe('a sign-in in a prepared browser', () => {
     expect((await instance.call('GET', '/api/workspace', { headers })).status).toBe(401);
   });
 
-  test('by passkey gives a session of its own as well', async () => {
+  test('a passkey gives a session of its own as well', async () => {
     const { instance, application } = await setUp();
     const victim = await instance.signIn(application.clientId, VICTIM);
     const { passkey } = await register(instance, victim.token);
@@ -62,7 +62,7 @@ describe('a sign-in in a prepared browser', () => {
     expect(await whoIs(instance, planted.token)).toMatchObject({ email: MALLORY });
   });
 
-  test('on https accepts no cookie that another host of the same domain could have set', async () => {
+  test('https accepts no cookie that another host of the same domain could have set', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://id.example.com' } });
     const { json, headers } = await signInWithHeaders(instance, 'console', OWNER, {
       origin: 'https://id.example.com',
@@ -132,8 +132,8 @@ describe('a session token', () => {
   });
 });
 
-describe('a sign-in begun by somebody else', () => {
-  test('by code gives one session, to the caller with the code; knowing the challenge gives nothing', async () => {
+describe('a sign-in begun by another person', () => {
+  test('a code gives one session, to the caller with the code; knowing the challenge gives nothing', async () => {
     const { instance, application } = await setUp();
     const { clientId } = application;
     const begun = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: VICTIM, clientId } });
@@ -150,7 +150,7 @@ describe('a sign-in begun by somebody else', () => {
     expect(instance.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 1 });
   });
 
-  test('for one application gives no session of another', async () => {
+  test('a challenge of one application gives no session of another', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const begun = await instance.call('POST', '/api/v1/auth/otp/send', {
@@ -165,7 +165,7 @@ describe('a sign-in begun by somebody else', () => {
     expect(json.data.applicationId).toBe(other.id);
   });
 
-  test('by passkey accepts an answer once, so that an intercepted answer is worthless', async () => {
+  test('a passkey’s answer is accepted once, so that an intercepted answer is worthless', async () => {
     const { instance, application } = await setUp();
     const { token } = await instance.signIn(application.clientId, VICTIM);
     const { passkey } = await register(instance, token);
@@ -179,7 +179,7 @@ describe('a sign-in begun by somebody else', () => {
     expect((await give(other)).json.error).toBe('passkey_invalid');
   });
 
-  test('at a provider ends only in the browser it began in: a callback sent as a link signs nobody in', async () => {
+  test('a provider flow ends only in the browser it began in: a callback sent as a link is refused', async () => {
     const scene = await createScene();
     scene.provider.claims = { sub: 'mallory', email: MALLORY };
     const query = await scene.begin();
@@ -195,7 +195,7 @@ describe('a sign-in begun by somebody else', () => {
     expect(fragmentOf(await scene.comeBack(query))['token']).toStartWith('est_');
   });
 
-  test('on a device is approved only by a person who enters its code and confirms, as themselves', async () => {
+  test('a device is approved only by a person who enters its code and confirms, as themselves', async () => {
     const { instance, application } = await setUp();
     const begun = await instance.call('POST', '/api/v1/device/code', { body: { client_id: application.clientId } });
     const { device_code } = begun.json;

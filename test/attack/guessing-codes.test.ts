@@ -78,7 +78,7 @@ async function knownBrowser(instance: Instance, clientId: string, email = VICTIM
 }
 
 describe('the judged guesses', () => {
-  test('at one address are 24, from any number of clients, and no more in any 24 hours', async () => {
+  test('one address gets 24 judged guesses in any 24 hours, from any number of clients', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const peers = clients();
     const judged = await guessFor(instance, 4 * DAY, () =>
@@ -89,7 +89,7 @@ describe('the judged guesses', () => {
     expect(mostInADay(judged)).toBe(24);
   }, 120_000);
 
-  test('at one address are at most 24 even at a pace tuned to stay below the limits', async () => {
+  test('one address gets at most 24 a day even at a pace tuned to stay below the limits', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const peers = clients();
     const judged: number[] = [];
@@ -100,7 +100,7 @@ describe('the judged guesses', () => {
     expect(mostInADay(judged)).toBeLessThanOrEqual(24);
   });
 
-  test('from one /64 prefix over ever new addresses are 54', async () => {
+  test('one /64 prefix gets 54 judged guesses a day over ever new addresses', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     let count = 0;
     const judged = await guessFor(instance, 2 * DAY, () => {
@@ -115,7 +115,7 @@ describe('the judged guesses', () => {
     expect(mostInADay(judged)).toBe(54);
   }, 120_000);
 
-  test('of codes requested elsewhere are counted for the guesser’s own /64 prefix', async () => {
+  test('guesses of codes requested elsewhere are counted for the guesser’s own /64 prefix', async () => {
     const { instance, clientId } = await setUp(ONLY_BUDGETS);
     const statuses: number[] = [];
     for (let at = 0; at < 60; at += 1) {
@@ -159,7 +159,7 @@ describe('the judged guesses', () => {
     for (let count = 34; count < 40; count += 1) expect((await fromOne(count)).status).toBe(400);
   });
 
-  test('by a few addresses that exhaust the instance’s limit do not lock out anyone else', async () => {
+  test('a few addresses that exhaust the instance’s limit do not lock out anyone else', async () => {
     const { instance, clientId } = await setUp({
       ...ONLY_BUDGETS,
       GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '1000',
@@ -187,7 +187,7 @@ describe('the judged guesses', () => {
     }
   }, 120_000);
 
-  test('of 200 concurrent ones are as many as the budget allows, for each budget', async () => {
+  test('200 concurrent guesses are judged only as far as the budget allows, for each budget', async () => {
     for (const [setting, judged] of [
       ['GATEHOUSE_LIMIT_TRIES_PER_CODE', 5],
       ['GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL', 7],
@@ -461,7 +461,7 @@ describe('a right code', () => {
     expect((await enterCode(instance, bobs, instance.codeFor('bob@example.com'))).status).toBe(200);
   });
 
-  test('for an action invalidates the other codes for it, and keeps codes for other actions', async () => {
+  test('a code for an action invalidates the other codes for it, and keeps codes for other actions', async () => {
     const { instance, clientId } = await setUp();
     const { token } = await instance.signIn(clientId, VICTIM);
     const asked = async (path: string) => {

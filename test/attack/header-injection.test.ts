@@ -53,7 +53,7 @@ afterAll(() => server.close());
 const HEAD = ['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'];
 
 describe('mails', () => {
-  test('of every kind are covered by these tests', async () => {
+  test('mails of every kind are covered by these tests', async () => {
     const messages = join(import.meta.dir, '../../src/mail/messages');
     const kinds: string[] = [];
     for (const file of new Bun.Glob('*.ts').scanSync(messages))

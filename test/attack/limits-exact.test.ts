@@ -115,7 +115,7 @@ async function setScene(environment: Record<string, string>): Promise<{ instance
 }
 
 /** Returns how many of `AT_ONCE` concurrent calls are not answered 429. */
-async function letThrough(instance: Instance, scene: Scene, attempt: Attempt, from = 0): Promise<number> {
+async function countAccepted(instance: Instance, scene: Scene, attempt: Attempt, from = 0): Promise<number> {
   const answers = await Promise.all(
     Array.from({ length: AT_ONCE }, (_, index) => attempt(instance, scene, from + index)),
   );
@@ -144,12 +144,12 @@ describe('concurrent calls', () => {
     async (name, attempt) => {
       const { env, windowMs } = LIMITS[name] as { env: string; windowMs: number };
       const { instance, scene } = await setScene({ [env]: String(ALLOWED) });
-      expect(await letThrough(instance, scene, attempt)).toBe(ALLOWED);
-      expect(await letThrough(instance, scene, attempt, 100)).toBe(0);
+      expect(await countAccepted(instance, scene, attempt)).toBe(ALLOWED);
+      expect(await countAccepted(instance, scene, attempt, 100)).toBe(0);
       const restarted = await instance.restart();
-      expect(await letThrough(restarted, scene, attempt, 200)).toBe(0);
+      expect(await countAccepted(restarted, scene, attempt, 200)).toBe(0);
       instance.clock.advance(windowMs);
-      expect(await letThrough(restarted, scene, attempt, 300)).toBe(ALLOWED);
+      expect(await countAccepted(restarted, scene, attempt, 300)).toBe(ALLOWED);
     },
   );
 
@@ -162,11 +162,11 @@ describe('concurrent calls', () => {
       const { instance, scene } = await setScene({});
       const { token } = await instance.createKey(scene.applicationId, { rateLimits });
       const use: Attempt = (at) => at.call('GET', `/api/applications/${scene.applicationId}`, { token });
-      expect(await letThrough(instance, scene, use)).toBe(ALLOWED);
+      expect(await countAccepted(instance, scene, use)).toBe(ALLOWED);
       const restarted = await instance.restart();
-      expect(await letThrough(restarted, scene, use)).toBe(0);
+      expect(await countAccepted(restarted, scene, use)).toBe(0);
       instance.clock.advance(windowMs);
-      expect(await letThrough(restarted, scene, use)).toBe(ALLOWED);
+      expect(await countAccepted(restarted, scene, use)).toBe(ALLOWED);
     },
   );
 });
@@ -213,14 +213,14 @@ const HERE: Partial<Record<LimitName, () => Promise<void>>> = {
     const token = instance.workspaceKey;
     const ask: Attempt = (at) =>
       at.call('POST', `/api/applications/${scene.applicationId}/lifecycle/send`, { token, body: { kind: 'archive' } });
-    expect(await letThrough(instance, scene, ask)).toBe(ALLOWED);
-    expect(await letThrough(await instance.restart(), scene, ask)).toBe(0);
+    expect(await countAccepted(instance, scene, ask)).toBe(ALLOWED);
+    expect(await countAccepted(await instance.restart(), scene, ask)).toBe(0);
   },
   async accountCodesPerPerson() {
     const { instance, scene } = await setScene({ GATEHOUSE_LIMIT_ACCOUNT_CODES_PER_PERSON: String(ALLOWED) });
     const ask = asPerson('POST', '/api/account/proof');
-    expect(await letThrough(instance, scene, ask)).toBe(ALLOWED);
-    expect(await letThrough(await instance.restart(), scene, ask)).toBe(0);
+    expect(await countAccepted(instance, scene, ask)).toBe(ALLOWED);
+    expect(await countAccepted(await instance.restart(), scene, ask)).toBe(0);
   },
 };
 

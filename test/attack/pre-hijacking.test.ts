@@ -1,6 +1,6 @@
 /**
- * Accounts created in somebody's name before they arrive: the creator loses all access once the person proves that
- * the mailbox is theirs.
+ * Accounts created in another person's name before they arrive: the creator loses all access once the person proves
+ * that the mailbox is theirs.
  */
 import { describe, expect, test } from 'bun:test';
 import { HOUR } from '@/core/clock.ts';

@@ -57,7 +57,7 @@ const NAMES = [
 ];
 
 describe('a code', () => {
-  test.each([...NAMES, 'nothing'])('for %s confirms that action and no other', async (name) => {
+  test.each([...NAMES, 'nothing'])('a code for %s confirms that action and no other', async (name) => {
     const { instance, there, proofs, things } = await setUp();
     if (name !== 'nothing') await prove(instance, there, proofs[name]);
     for (const [thing, attempt] of Object.entries(things)) {
@@ -71,7 +71,7 @@ describe('a code', () => {
     if (again) expect([400, 404, 'refused']).toContain((await again()) as number | string);
   });
 
-  test.each(NAMES)('for %s refreshes a stale session only if that is its purpose', async (name) => {
+  test.each(NAMES)('a code for %s refreshes a stale session only if that is its purpose', async (name) => {
     const { instance, there, call, proofs } = await setUp();
     instance.clock.advance(11 * MINUTE);
     await prove(instance, there, proofs[name]);

@@ -7,7 +7,7 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { insertIdentity } from '@/store/provider-identities.ts';
 import { fragmentOf } from '../modules/provider/browser.ts';
 import { createScene, personOf, RETURN_TO, type Scene, sceneOf, startProvider } from '../modules/provider/scene.ts';
-import { beside, link, NO_INSTANCE_CLIENT, putClient, withClient } from '../modules/provider/tenants.ts';
+import { addTenant, link, NO_INSTANCE_CLIENT, putClient, withClient } from '../modules/provider/tenants.ts';
 import * as given from '../support/given.ts';
 import type { Answer } from '../support/instance.ts';
 
@@ -52,7 +52,7 @@ describe('a client of an application at the operator’s issuer', () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const { userId } = await instance.signIn(application.clientId, ADA);
-    const { own } = await beside(scene);
+    const { own } = await addTenant(scene);
     expect(errorOf(await own.signIn({ sub: 'mallory', email: ADA }))).toBe('link_required');
     expect(identities(scene)).toEqual([]);
     // The forger's subject leads only to the forger's account afterwards.
@@ -62,7 +62,7 @@ describe('a client of an application at the operator’s issuer', () => {
 
   test('neither proves a person nor finds one who came through another client', async () => {
     const scene = await createScene();
-    const { tenant, own } = await beside(scene);
+    const { tenant, own } = await addTenant(scene);
     const { userId } = await personOf(own, await own.signIn({ sub: 'mallory', email: 'victim@example.com' }));
     expect(identities(scene)).toEqual([
       { user_id: userId, workspace_id: tenant.workspaceId, client_id: 'mallory', subject: 'mallory' },
@@ -76,7 +76,7 @@ describe('a client of an application at the operator’s issuer', () => {
   test('cannot claim a subject that the operator’s client has proved', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
-    const { own } = await beside(scene);
+    const { own } = await addTenant(scene);
     for (const claims of [{ email: undefined }, { email_verified: false }])
       expect(errorOf(await own.signIn({ sub: 'ada', ...claims }))).toBe('email_unverified');
     const other = await personOf(own, await own.signIn({ sub: 'ada', email: 'someone@example.com' }));
@@ -86,7 +86,7 @@ describe('a client of an application at the operator’s issuer', () => {
 
   test('sets no picture of a person whom other tenants know', async () => {
     const scene = await createScene();
-    const { tenant, own } = await beside(scene);
+    const { tenant, own } = await addTenant(scene);
     const { token, userId } = await scene.instance.signIn(tenant.application.clientId, ADA);
     await scene.instance.signIn(scene.application.clientId, ADA);
     const claims = { aud: 'mallory', sub: 'ada', picture: 'https://id.example.com/defaced.png' };
@@ -100,7 +100,7 @@ describe('a client of an application at the operator’s issuer', () => {
 describe('one subject under two clients', () => {
   test('is two people, each found through their own client', async () => {
     const scene = await createScene();
-    const { own } = await beside(scene);
+    const { own } = await addTenant(scene);
     const first = await personOf(scene, await scene.signIn({ sub: 'same', email: ADA }));
     const second = await personOf(own, await own.signIn({ sub: 'same', email: 'bea@example.com' }));
     expect(second.userId).not.toBe(first.userId);
@@ -121,7 +121,7 @@ describe('one subject under two clients', () => {
 });
 
 describe('an identity connected from the account', () => {
-  test('through one client does not block people who use another client', async () => {
+  test('an identity through one client does not block people who use another client', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const own = await withClient(scene, 'shop', application, instance.workspaceKey);
@@ -155,7 +155,7 @@ describe('an identity connected from the account', () => {
     expect((await personOf(scene, await scene.signIn({ sub: 'ada' }))).userId).toBe(userId);
   });
 
-  test('of a client that the application no longer uses is no sign-in method there', async () => {
+  test('an identity of a client that the application no longer uses is no sign-in method there', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const own = await withClient(scene, 'old', application, instance.workspaceKey);
@@ -189,7 +189,7 @@ describe('after the operator has changed the client id of the instance', () => {
 
   test('a tenant that uses the former id counts in its own workspace alone', async () => {
     const { scene, userId } = await changed();
-    const { tenant, own } = await beside(scene, 'Gatehouse');
+    const { tenant, own } = await addTenant(scene, 'Gatehouse');
     expect(errorOf(await own.signIn({ sub: 'ada' }))).toBe('link_required');
     const someone = await personOf(own, await own.signIn({ sub: 'ada', email: 'someone@example.com' }));
     expect(someone.userId).not.toBe(userId);
@@ -198,12 +198,12 @@ describe('after the operator has changed the client id of the instance', () => {
 });
 
 describe('with several workspaces, each with its own client', () => {
-  test('at one issuer, both sign in their own people, new and known ones', async () => {
+  test('both sign in their own people at one issuer, new and known ones', async () => {
     const scene = await createScene({ environment: NO_INSTANCE_CLIENT });
     const { instance, application } = scene;
     const first = await withClient(scene, 'first', application, instance.workspaceKey);
     const known = await instance.signIn(application.clientId, 'known@example.com');
-    const { tenant, own: second } = await beside(scene, 'Second');
+    const { tenant, own: second } = await addTenant(scene, 'Second');
     expect((await personOf(first, await first.signIn({ sub: '1', email: ADA }))).email).toBe(ADA);
     expect((await personOf(first, await first.signIn({ sub: '1', email: undefined }))).email).toBe(ADA);
     const linked = await personOf(first, await first.signIn({ sub: '2', email: 'known@example.com' }));
@@ -222,7 +222,7 @@ describe('with several workspaces, each with its own client', () => {
   test('a person known to both connects a client after a code, and then signs in through it', async () => {
     const scene = await createScene({ environment: NO_INSTANCE_CLIENT });
     const { instance, application } = scene;
-    const { own, tenant } = await beside(scene, 'Second');
+    const { own, tenant } = await addTenant(scene, 'Second');
     const { userId } = await instance.signIn(application.clientId, ADA);
     expect(errorOf(await own.signIn({ sub: 'ada', email: ADA }))).toBe('link_required');
     const { token } = await instance.signIn(tenant.application.clientId, ADA);
@@ -233,7 +233,7 @@ describe('with several workspaces, each with its own client', () => {
   test('another tenant’s import or invitation locks nobody out of their own', async () => {
     const scene = await createScene();
     const { instance } = scene;
-    const { own, tenant } = await beside(scene, 'Second');
+    const { own, tenant } = await addTenant(scene, 'Second');
     await instance.signIn(tenant.application.clientId, ADA);
     const imported = await instance.call('POST', `/api/applications/${scene.application.id}/users/bulk`, {
       token: instance.workspaceKey,
@@ -274,14 +274,14 @@ describe('an identity stored before clients were recorded', () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
     forget(scene, '');
-    const { own } = await beside(scene);
+    const { own } = await addTenant(scene);
     expect(errorOf(await own.signIn({ sub: 'ada', email: undefined }))).toBe('email_unverified');
     const found = await personOf(scene, await scene.signIn({ sub: 'ada', email: 'moved@example.com' }));
     expect(found.userId).toBe(userId);
     expect(identities(scene)).toMatchObject([{ client_id: 'gatehouse' }]);
   });
 
-  test('of an ambiguous client counts only with the proved address and creates no second account', async () => {
+  test('an identity of an ambiguous client counts only with the proved address and creates no second account', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn({ sub: 'ada' }));
     forget(scene, null);
@@ -290,7 +290,7 @@ describe('an identity stored before clients were recorded', () => {
     expect(identities(scene)).toMatchObject([{ client_id: 'gatehouse', user_id: userId }]);
   });
 
-  test('forged through the attacker’s own client does not lead to the victim', async () => {
+  test('an identity forged through the attacker’s own client does not lead to the victim', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const victim = await instance.signIn(application.clientId, ADA);

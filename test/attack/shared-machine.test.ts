@@ -40,7 +40,7 @@ const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('a data folder', () => {
   test.each([0o777, 0o757, 0o775, 0o770, 0o1777, 0o722])(
-    'of mode %o is refused until the named command was run',
+    'a folder of mode %o is refused until the named command was run',
     async (mode) => {
       mkdirSync(folder);
       chmodSync(folder, mode);
@@ -52,13 +52,16 @@ describe('a data folder', () => {
     },
   );
 
-  test.each([0o755, 0o750, 0o711, 0o700])('of mode %o is accepted, as container volumes have it', async (mode) => {
-    mkdirSync(folder);
-    chmodSync(folder, mode);
-    expect([await start(), await start(), modeOf(folder)]).toEqual([null, null, mode]);
-  });
+  test.each([0o755, 0o750, 0o711, 0o700])(
+    'a folder of mode %o is accepted, as container volumes have it',
+    async (mode) => {
+      mkdirSync(folder);
+      chmodSync(folder, mode);
+      expect([await start(), await start(), modeOf(folder)]).toEqual([null, null, mode]);
+    },
+  );
 
-  test('with special characters in its name is quoted in the command', async () => {
+  test('a folder with special characters in its name is quoted in the command', async () => {
     const odd = join(scratch.path, "it's $HOME; data");
     mkdirSync(odd);
     chmodSync(odd, 0o777);
@@ -67,7 +70,7 @@ describe('a data folder', () => {
   });
 });
 
-/** As in a container that runs as an arbitrary user and accesses its volume through a group. */
+/** Covers a container that runs as an arbitrary user and accesses its volume through a group. */
 describe.skipIf(process.getuid?.() !== 0)('a data folder of root that the process accesses through its group', () => {
   const [USER, GROUP, OTHER_GROUP] = [64_001, 64_002, 64_003];
 

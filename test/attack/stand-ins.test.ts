@@ -46,7 +46,7 @@ describe('a reservation for an unknown address', () => {
     expect(application.id).not.toBe(other.id);
   });
 
-  test('in the console admits a person whom the workspace has invited by it', async () => {
+  test('a console reservation admits a person whom the workspace has invited by it', async () => {
     const { instance, ada } = await setUp();
     const body = { email: NEW, role: 'admin' };
     const invited = await instance.call('POST', '/api/workspace/members', { token: instance.workspaceKey, body });

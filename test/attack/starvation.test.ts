@@ -102,7 +102,7 @@ const underWay = async ({ sqlite }: Instance) =>
   ).n;
 
 describe('deliveries', () => {
-  test('to 300 stalled endpoints use a quarter of the slots; another workspace’s goes out at once', async () => {
+  test('300 stalled endpoints use a quarter of the slots; another workspace’s delivery goes out at once', async () => {
     const instance = await setUp();
     const [attacker, victim] = [await given.tenant(instance, 'Attacker'), await given.tenant(instance, 'Victim')];
     const silent = startSilent();
@@ -129,7 +129,7 @@ describe('deliveries', () => {
     await instance.services.deliveries.stop();
   }, 120_000);
 
-  test('of a maker with nothing in progress come next, however many endpoints of others wait', async () => {
+  test('a maker with nothing in progress comes next, however many endpoints of others wait', async () => {
     const instance = await setUp();
     await instance.services.deliveries.stop();
     const claims = deliveryClaims({ db: instance.db, clock: instance.clock, leaseHolder: 'instance' });
@@ -153,7 +153,7 @@ describe('deliveries', () => {
     expect((await claims.next()).map(({ budgetId }) => budgetId)).toEqual([victim.workspaceId]);
   });
 
-  test('of four stalled workspaces leave slots for others', async () => {
+  test('four stalled workspaces leave slots for others', async () => {
     const instance = await setUp();
     const silent = startSilent();
     for (const name of ['One', 'Two', 'Three', 'Four'])
@@ -182,7 +182,7 @@ function startSite(): string {
 }
 
 describe('checks of legal URLs', () => {
-  test('that stall, for 60 applications, use a quarter of their slots; others’ checks and deliveries go on', async () => {
+  test('stalled checks of 60 applications use a quarter of their slots; others’ checks and deliveries go on', async () => {
     const instance = await setUp();
     const [attacker, victim] = [await given.tenant(instance, 'Attacker'), await given.tenant(instance, 'Victim')];
     const silent = startSilent();
@@ -202,7 +202,7 @@ describe('checks of legal URLs', () => {
     await instance.services.deliveries.stop();
   });
 
-  test('that stall in 20 workspaces of one maker use a quarter of their slots; another’s are made', async () => {
+  test('stalled checks in 20 workspaces of one maker use a quarter of their slots; another’s are made', async () => {
     const instance = await setUp();
     const silent = startSilent();
     const { token } = await instance.signIn('console', 'owner@example.com');
@@ -218,7 +218,7 @@ describe('checks of legal URLs', () => {
     await Promise.all(hanging);
   });
 
-  test('of one application are shared: concurrent requests get the same result', async () => {
+  test('concurrent checks of one application share one result', async () => {
     const instance = await setUp();
     const silent = startSilent();
     const { recheck } = await withLegalUrls(instance, await given.tenant(instance), silent.url);
@@ -237,7 +237,7 @@ describe('checks of legal URLs', () => {
     expect(instance.auditKinds().filter((kind) => kind === 'application.urls_checked')).toHaveLength(1);
   });
 
-  test('that wait too long fail with 503, and no URL is reported as unreachable for it', async () => {
+  test('checks that wait too long fail with 503, and no URL is reported as unreachable for it', async () => {
     const instance = await setUp();
     const attacker = await given.tenant(instance);
     const silent = startSilent();

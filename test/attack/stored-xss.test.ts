@@ -174,14 +174,14 @@ describe('a page', async () => {
     expect(pages.filter((id) => !others.includes(id) && !seen.includes(id))).toEqual([]);
   });
 
-  test.each(HOSTILE)('has the same parts with %s in every text', async (text) => {
+  test.each(HOSTILE)('a page has the same parts with %s in every text', async (text) => {
     const hostile = await pagesWith(text);
     for (const [name, html] of Object.entries(hostile)) await expectSame(name, plain[name]!, html);
   });
 });
 
 describe('a mail', () => {
-  test.each(HOSTILE)('has the same parts with %s in every text', async (text) => {
+  test.each(HOSTILE)('a mail has the same parts with %s in every text', async (text) => {
     for (const [name, make] of Object.entries(LETTERS)) {
       const { html, subject } = make('en', filledWith(text));
       await expectSame(name, make('en', filledWith(PLAIN)).html, html);

@@ -10,7 +10,7 @@ import { fragmentOf } from '../modules/provider/browser.ts';
 import { sceneOf as devicesOf } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
 import { createScene, RETURN_TO, sceneOf } from '../modules/provider/scene.ts';
-import { beside, link } from '../modules/provider/tenants.ts';
+import { addTenant, link } from '../modules/provider/tenants.ts';
 import type { Answer } from '../support/instance.ts';
 
 const VICTIM = 'victim@example.com';
@@ -27,7 +27,7 @@ type World = Awaited<ReturnType<typeof createWorld>>;
 /** The first tenant's shop, and a second tenant whose own provider claims any address. */
 async function createWorld(environment: Record<string, string> = {}) {
   const scene = await createScene({ environment });
-  const { tenant, own } = await beside(scene);
+  const { tenant, own } = await addTenant(scene);
   const { instance, application: shop } = scene;
   return {
     scene,
@@ -325,7 +325,7 @@ test('the account and its claimed profile can be deleted with a code from its ma
 });
 
 test('only one of two tenants that claim an address concurrently succeeds', async () => {
-  const third = await beside(world.scene, 'Third');
+  const third = await addTenant(world.scene, 'Third');
   const landed = [await world.claim(), await third.own.signIn({ sub: 'third', email: VICTIM })];
   expect(landed.map((one) => fragmentOf(one)['error'] ?? 'in')).toEqual(['in', 'link_required']);
 });

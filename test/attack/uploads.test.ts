@@ -116,7 +116,7 @@ describe('a path traversal', () => {
     'x'.repeat(5000),
   ];
 
-  test.each(NAMES)('by the file name %j is ignored', async (name) => {
+  test.each(NAMES)('a file name %j is ignored', async (name) => {
     const body = new FormData();
     body.append('file', new Blob([new Uint8Array(red)], { type: 'text/html' }), name);
     const { status, json } = await world.put('avatar', body as Body);
@@ -143,7 +143,7 @@ describe('a path traversal', () => {
     '/assets/%2e%2e%2f%2e%2e%2fgatehouse.db',
     '/assets/__proto__',
     '/assets/constructor',
-  ])('to %s finds nothing', async (path) => {
+  ])('a path to %s finds nothing', async (path) => {
     await world.put('avatar', red);
     expect((await world.get(path)).status).toBe(404);
   });

@@ -40,7 +40,7 @@ describe('retention', () => {
     expect(madeAtOf(backupName(MARK, NOON, true), MARK)).toBe(NOON);
   });
 
-  test.each(['', '0', 'x', '7,8', '3d,4d', '-1', '7 30d', '100000'])('cannot be parsed from %p', (text) =>
+  test.each(['', '0', 'x', '7,8', '3d,4d', '-1', '7 30d', '100000'])('cannot be parsed from the retention %p', (text) =>
     expect(parseKeep(text)).toBeNull(),
   );
 
@@ -62,7 +62,7 @@ describe('the schedule', () => {
   });
 
   test.each(['', 'daily', 'daily 24:00', 'every 1m', 'every 0h', 'hourly', '* * * *', '0 3 31 2 *', '61 * * * *'])(
-    'cannot be parsed from %p',
+    'cannot be parsed from the schedule %p',
     (text) => expect(parseSchedule(text)).toBeNull(),
   );
 });
@@ -76,12 +76,12 @@ describe('a place', () => {
   });
 
   test.each(['', 's3://', 's3:///a', 's3:bucket', 's3://b', 's3://bk/x', 's3://-bk/x', 's3://a_bucket/x'])(
-    'cannot be parsed from %p',
+    'cannot be parsed from the place %p',
     (text) => expect(parsePlace(text)).toBeNull(),
   );
 
   test.each(['s3://bk/x', `s3://${'b'.repeat(64)}/x`, 's3://a_bucket/x'])(
-    'with the malformed bucket name %p is refused with the rule, on the command line and in the setting',
+    'a malformed bucket name, %p, is refused with the rule, on the command line and in the setting',
     (text) => {
       const rule = 'the name of a bucket has 3 to 63 letters, digits, dots and hyphens';
       expect(() => backupOperand(text)).toThrow(`${text}: ${rule}`);

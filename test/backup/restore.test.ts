@@ -97,7 +97,7 @@ describe('a backup', () => {
     expect(readFileSync(plain).includes(key)).toBe(true);
   });
 
-  test('that is encrypted reveals nothing, and is opened only by its identity or passphrase', async () => {
+  test('an encrypted backup reveals nothing, and is opened only by its identity or passphrase', async () => {
     const key = Buffer.from(readFileSync(join(source, 'instance.key'), 'utf8').trim(), 'base64url');
     for (const path of [sealed, secret]) {
       expect(readFileSync(path).includes(key)).toBe(false);

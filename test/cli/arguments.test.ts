@@ -18,12 +18,12 @@ describe('a command', () => {
     [['backup', 'FILE'], 'backup', ['FILE']],
     [['backup', 'verify', 'FILE'], 'backup verify', ['FILE']],
     [['users', 'list', '--q', 'a'], 'users list', ['--q', 'a']],
-  ])('for %j is the longest matching name', (words, name, rest) => {
+  ])('the words %j find the longest matching command', (words, name, rest) => {
     const found = findCommand(COMMANDS, words);
     expect([found?.command.name, found?.rest]).toEqual([name, rest]);
   });
 
-  test.each([[['users']], [['list']], [[]]])('for %j does not exist', (words) => {
+  test.each([[['users']], [['list']], [[]]])('the words %j find no command', (words) => {
     expect(findCommand(COMMANDS, words)).toBeNull();
   });
 
@@ -73,7 +73,7 @@ describe('the arguments', () => {
     [['fast', '--name', '--force'], '--name needs a value.'],
     [['fast', '--force=yes'], '--force takes no value.'],
     [['fast', '-f'], 'There is no flag -f.'],
-  ])('as %j are refused with the command’s help', (argv, problem) => {
+  ])('arguments like %j are refused with the command’s help', (argv, problem) => {
     const refused = (() => {
       try {
         return parseCall(one, argv);

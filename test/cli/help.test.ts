@@ -21,7 +21,7 @@ describe('help', () => {
     expect(tooLong(text)).toEqual([]);
   });
 
-  test.each(families)('of %s names each of its commands', (word) => {
+  test.each(families)('the help of %s names each of its commands', (word) => {
     const members = family(COMMANDS, word);
     const text = familyHelpText(word, members);
     for (const { name } of members) expect(text).toContain(`  ${name}`);

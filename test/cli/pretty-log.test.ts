@@ -21,7 +21,7 @@ describe('a pretty line', () => {
     ip: '203.0.113.7',
   };
 
-  test('of a request has time, status, route and duration in columns', () => {
+  test('a request’s line has time, status, route and duration in columns', () => {
     const short = format(line(REQUEST));
     const long = format(line({ ...REQUEST, method: 'DELETE', status: 503, durationMs: 1200.5, principal: 'key_1' }));
     expect(short).toMatch(/^12:00:01\.234 INFO  200 GET    \/api\/applications\/:id +1\.2 ms  203\.0\.113\.7 req_1\n$/);
@@ -29,7 +29,7 @@ describe('a pretty line', () => {
     expect(short.indexOf(' ms')).toBe(long.indexOf(' ms'));
   });
 
-  test('of any other record has its message, then its fields', () => {
+  test('any other record’s line has its message, then its fields', () => {
     expect(
       format(
         line({ level: 'warn', msg: 'a mail could not be sent yet', mailId: 'mai_1', attempts: 3, reason: '450 busy' }),
@@ -37,7 +37,7 @@ describe('a pretty line', () => {
     ).toBe('12:00:01.234 WARN  a mail could not be sent yet  mailId=mai_1  attempts=3  reason="450 busy"\n');
   });
 
-  test('of an error has its stack trace and causes below it', () => {
+  test('an error’s line has its stack trace and causes below it', () => {
     const lines: string[] = [];
     const log = createLog('info', { write: (text: string) => void lines.push(text) });
     log.error({ err: new Error('it broke', { cause: new TypeError('because') }) }, 'request failed');

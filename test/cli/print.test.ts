@@ -43,7 +43,7 @@ test.each(WHAT)('%s names only existing settings', (what) => {
 });
 
 describe('base URL and port', () => {
-  test.each(DEPLOYMENT)('from the environment are used in %s', (what) => {
+  test.each(DEPLOYMENT)('base URL and port from the environment are used in %s', (what) => {
     expect(textOf(what)).toContain('auth.example.com');
     expect(textOf(what, placed)).toContain('id.acme.example');
     expect(textOf(what, placed)).not.toContain('auth.example.com');

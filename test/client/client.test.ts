@@ -37,7 +37,7 @@ describe('a call', () => {
     expect((await client.get('/api/applications/{id}', { path: { id } })).name).toBe('Tea & Co.');
   });
 
-  test('that is refused throws the server’s error', async () => {
+  test('a refused call throws the server’s error', async () => {
     const { client, id } = await createScene();
     const unknown = (await thrownBy(
       client.get('/api/applications/{id}/users/{userId}', { path: { id, userId: 'usr_0' } }),
@@ -51,7 +51,7 @@ describe('a call', () => {
     expect(wrong.fields).toEqual([{ path: 'name', message: expect.any(String) }]);
   });
 
-  test('without a reachable server throws another error, and an aborted one the caller’s reason', async () => {
+  test('an unreachable server throws another error, and an aborted call the caller’s reason', async () => {
     const client = createClient({ url: 'http://127.0.0.1:1', apiKey: 'eak_0' });
     expect(await thrownBy(client.get('/api/applications'))).toBeInstanceOf(Unreachable);
     const signal = AbortSignal.abort('enough');
@@ -100,7 +100,7 @@ describe('a Retry-After of the server', () => {
     expect(waits).toEqual([]);
   });
 
-  test('with 503 causes a retry only of idempotent calls', async () => {
+  test('a 503 causes a retry only of idempotent calls', async () => {
     const { options, id } = await createScene();
     const methods: string[] = [];
     const client = createClient({

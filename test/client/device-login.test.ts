@@ -60,7 +60,7 @@ describe('a device sign-in', () => {
     expect(given).rejects.toThrow('enough');
   });
 
-  test('for an unknown application is refused at once', async () => {
+  test('a sign-in for an unknown application is refused at once', async () => {
     const { options } = await createScene();
     const shown: unknown[] = [];
     const login = deviceLogin({ ...options, clientId: 'cli_0', onCode: (pending) => shown.push(pending) });

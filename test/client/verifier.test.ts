@@ -35,7 +35,7 @@ const refusalOf = async (promise: Promise<unknown>) => (await thrownBy(promise))
 const unavailabilityOf = async (promise: Promise<unknown>) => (await thrownBy(promise)) as VerificationUnavailable;
 
 describe('a token', () => {
-  test('that is valid gives the identity, with and without the key', async () => {
+  test('a valid token gives the identity, with and without the key', async () => {
     const { shop, ada, options } = await createScene();
     const { verify, verifySession } = createVerifier(options);
     const identity = await verify(ada.token);
@@ -44,7 +44,7 @@ describe('a token', () => {
     expect(identity).not.toHaveProperty('ok');
   });
 
-  test('that is invalid throws, without a request if it cannot be a token', async () => {
+  test('an invalid token throws, without a request if it cannot be a token', async () => {
     const { calls, options } = await createScene();
     const verifier = createVerifier(options);
     const nothing = undefined as unknown as string;
@@ -80,7 +80,7 @@ describe('a token', () => {
     expect((await refusalOf(verifier.verifySession(bob.token))).status).toBe(401);
   });
 
-  test('of another application of the workspace is refused', async () => {
+  test('a token of another application of the workspace is refused', async () => {
     const { instance, options } = await createScene();
     const club = await instance.createApplication({ name: 'Club' });
     const eve = await instance.signIn(club.clientId, 'eve@example.com');
@@ -96,7 +96,7 @@ describe('a token', () => {
   });
 });
 
-describe('a server without a verdict admits nobody', () => {
+describe('the verifier without a verdict', () => {
   const answering = (status: number, body: string) =>
     createVerifier({
       url: URL_OF_SERVER,
@@ -105,7 +105,7 @@ describe('a server without a verdict admits nobody', () => {
       fetch: async () => new Response(body, { status }),
     });
 
-  test('if it is unreachable or too slow', async () => {
+  test('admits nobody if the server is unreachable or too slow', async () => {
     const gone = await unavailabilityOf(createVerifier({ url: 'http://127.0.0.1:1', apiKey: 'eak_0' }).verify('est_0'));
     expect(gone).toBeInstanceOf(VerificationUnavailable);
     expect([gone.reason, gone.status]).toEqual(['network', 503]);
@@ -127,7 +127,7 @@ describe('a server without a verdict admits nobody', () => {
     ['a redirect', 302, ''],
     ['a failure', 500, '{"success":false,"error":"internal","message":"Something went wrong."}'],
     ['the refusal of a proxy', 403, '<html>'],
-  ])('if it answers with %s', async (_, status, body) => {
+  ])('admits nobody if the server answers with %s', async (_, status, body) => {
     const verifier = answering(status, body);
     for (const verify of [verifier.verify, verifier.verifySession]) {
       const error = await unavailabilityOf(verify('est_0'));
@@ -141,7 +141,7 @@ describe('a server without a verdict admits nobody', () => {
     }
   });
 
-  test('if it refuses the key, which only the log explains', async () => {
+  test('admits nobody if the server refuses the key, which only the log explains', async () => {
     const { options, ada } = await createScene();
     const error = await unavailabilityOf(createVerifier({ ...options, apiKey: 'eak_0' }).verify(ada.token));
     expect([error.reason, error.status]).toEqual(['key_refused', 503]);
@@ -149,7 +149,7 @@ describe('a server without a verdict admits nobody', () => {
     expect(await error.response.text()).not.toContain('key');
   });
 
-  test('if the key’s rate limit is used up: 429 with the time to retry', async () => {
+  test('admits nobody if the key’s rate limit is used up: 429 with the time to retry', async () => {
     const { instance, shop, ada, options } = await createScene();
     const { token } = await instance.createKey(shop.id, { access: 'read', rateLimits: { perMinute: 1, perDay: 10 } });
     const { verify } = createVerifier({ ...options, apiKey: token });
@@ -222,7 +222,7 @@ describe('a request', () => {
     [{ authorization: 'Bearer' }, 'no_token', 'Bearer'],
     [{ authorization: ['Bearer a', 'Bearer b'] }, 'no_token', 'Bearer'],
     [{ authorization: 'Bearer est_0' }, 'invalid_token', 'Bearer error="invalid_token"'],
-  ])('with %j is answered 401 in either style', async (headers, reason, challenge) => {
+  ])('a request with %j is answered 401 in either style', async (headers, reason, challenge) => {
     const { options } = await createScene();
     const error = (await thrownBy(createVerifier(options).requireSession({ headers }))) as NotAdmitted;
     expect(error).toBeInstanceOf(NotAdmitted);

@@ -28,7 +28,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('without a header row is read from its first row on', async () => {
+  test('a file without a header row is read from its first row on', async () => {
     const { all, mapping } = await read('users.csv', 'ada@example.com,x\nbea@example.com,y');
     expect(mapping).toEqual(['email', null]);
     expect(all.map(({ line, email }) => [line, email])).toEqual([
@@ -37,14 +37,14 @@ describe('a file', () => {
     ]);
   });
 
-  test('in Windows-1252 keeps its accents, with a note', async () => {
+  test('a file in Windows-1252 keeps its accents, with a note', async () => {
     const bytes = new Uint8Array([...'email,name\na@b.example,Ren'].map((one) => one.charCodeAt(0)).concat(0xe9));
     const { table, all } = await read('users.csv', bytes);
     expect(all[0]?.row.profile?.fullName).toBe('René');
     expect(table.note).toMatch(/Windows-1252/);
   });
 
-  test('of another system is read from JSON, including nested fields', async () => {
+  test('a file of another system is read from JSON, including nested fields', async () => {
     const user = {
       email: 'ada@example.com',
       roles: ['user', 'editor'],
@@ -59,7 +59,7 @@ describe('a file', () => {
     });
   });
 
-  test('of the command line is read completely, including its formula guards', async () => {
+  test('a file of the command line is read completely, including its formula guards', async () => {
     const user = {
       ...{
         userId: 'usr_1',
@@ -98,7 +98,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('with unmatched quotes is refused with the row', async () => {
+  test('a file with unmatched quotes is refused with the row', async () => {
     await expect(read('users.csv', 'email\n"ada@example.com\n')).rejects.toThrow(
       'The file cannot be read: the quotes in line 2 do not match.',
     );
@@ -110,7 +110,7 @@ describe('a file', () => {
     ['users.json', '[{'],
     ['users.csv', 'email\n'],
     ['users.csv', `email\n${'a@example.com\n'.repeat(100_001)}`],
-  ])('that is unusable is refused with a reason: %s %.20s', async (name, text) => {
+  ])('an unusable file is refused with a reason: %s %.20s', async (name, text) => {
     await expect(read(name, text)).rejects.toBeInstanceOf(UnreadableFile);
   });
 });

@@ -26,7 +26,7 @@ import { openTestDatabase } from '../support/database.ts';
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
 
 /** Returns the number of reachable objects in memory. */
-async function held(): Promise<number> {
+async function reachableObjects(): Promise<number> {
   // Settled promises release their values in the next turn of the event loop.
   await Bun.sleep(0);
   Bun.gc(true);
@@ -157,7 +157,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   },
 };
 
-async function pour({ put }: Flood, from: number, count: number): Promise<void> {
+async function addMany({ put }: Flood, from: number, count: number): Promise<void> {
   for (let index = from; index < from + count; index += 1) {
     const done = put(index);
     if (done instanceof Promise) await done;
@@ -170,11 +170,11 @@ describe('a flood of invented names', () => {
     async (_, make) => {
       const flood = await make();
       const { bound } = flood;
-      await pour(flood, 0, bound + Math.ceil(bound / 10));
-      const full = await held();
-      await pour(flood, 2 * bound, 2 * bound);
+      await addMany(flood, 0, bound + Math.ceil(bound / 10));
+      const full = await reachableObjects();
+      await addMany(flood, 2 * bound, 2 * bound);
       // An unbounded structure keeps at least one object per name.
-      expect((await held()) - full).toBeLessThan(1.5 * bound);
+      expect((await reachableObjects()) - full).toBeLessThan(1.5 * bound);
     },
     120_000,
   );

@@ -167,7 +167,7 @@ function findings(locale: Locale, messages: Messages): string[] {
 }
 
 describe('the texts', () => {
-  test.each(catalogues)('in %s match English’s, in their own grammar and typography', (locale, messages) => {
+  test.each(catalogues)('texts in %s match English’s, in their own grammar and typography', (locale, messages) => {
     expect(findings(locale, messages)).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe('the texts', () => {
     ['de', 'signin.continue', 'Weiter ', 'a space at its start or end'],
     ['fr', 'signin.continue', 'Continuer ?', 'no narrow space before ; : ! ? » or after «'],
     ['de', 'signin.nothing', 'Nichts', 'no such text in English'],
-  ])('in %s are checked: %s as %p is reported', (locale, key, message, what) => {
+  ])('an error in %s is reported: %s as %p', (locale, key, message, what) => {
     expect(findings(locale, { ...english, [key]: message })).toContain(`${key}: ${what}`);
   });
 });
@@ -206,7 +206,7 @@ describe('every key', () => {
   const named = new Set<string>();
   const made = new Set<string>();
 
-  test('of English is used', async () => {
+  test('every English key is used', async () => {
     for (const path of sources) {
       const text = await Bun.file(join(ROOT, path)).text();
       for (const [, key] of text.matchAll(new RegExp(`['"\`]((?:${SERVICES})\\.[\\w.-]+)['"\`]`, 'g'))) named.add(key!);
@@ -223,11 +223,11 @@ describe('every key', () => {
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 
-  test('that is built from a single value is listed with its possible values', () => {
+  test('every key built from a single value is listed with its possible values', () => {
     expect([...made].filter((pattern) => /^\w+\.\*$/.test(pattern) && !(pattern in MADE))).toEqual([]);
   });
 
-  test('without a use is reported', () => {
+  test('a key without a use is reported', () => {
     expect(named.has('signin.title')).toBe(true);
     expect([...named].filter((key) => key === 'signin.nothing')).toEqual([]);
   });

@@ -26,6 +26,6 @@ test('a comment begins with its subject or a verb, not with an inverted clause',
   expect(lines.filter((line) => INVERTED.test(textOf(line)))).toEqual([]);
 });
 
-test('a comment fits beside the code', () => {
+test('a comment fits next to the code', () => {
   expect(lines.filter((line) => textOf(line).length > MAX_WIDTH)).toEqual([]);
 });

@@ -126,7 +126,7 @@ describe('a client generated from the description', () => {
     expect(await command('check')).not.toContain('error');
   });
 
-  test.each(Object.keys(PROGRAMS))('by %s changes an application and verifies tokens', async (generator) => {
+  test.each(Object.keys(PROGRAMS))('the client by %s changes an application and verifies tokens', async (generator) => {
     expect(JSON.parse(await command(`${generator}.ts`))).toEqual([name, person.userId, 'invalid_token']);
   });
 });

@@ -157,21 +157,21 @@ describe('imports', () => {
     expect([...new Set(crossings())].sort()).toEqual(Object.keys(IMPORT_EXCEPTIONS).sort());
   });
 
-  test('of core are packages, Node and core itself, not even a type of another folder', () => {
+  test('core imports only packages, Node and itself, not even a type of another folder', () => {
     const outside = inFolder('core').flatMap(({ path, imports }) =>
       imports.map((specifier) => target(path, specifier)).filter((to) => to !== null && placeOf(to) !== 'core'),
     );
     expect(outside).toEqual([]);
   });
 
-  test('of Elysia are in the router and the description only, so that its next major version touches nothing else', () => {
+  test('only the router and the description import Elysia, so that its next major version touches nothing else', () => {
     const users = sources
       .filter(({ imports }) => imports.some((name) => name === 'elysia' || name.startsWith('@elysiajs/')))
       .map(({ path }) => path);
     expect(users).toEqual(['app.ts', 'modules/description/mounted.ts']);
   });
 
-  test('of the SQL builder and the driver are in store/ and db/ only', () => {
+  test('only store/ and db/ import the SQL builder and the driver', () => {
     const users = sources.filter(
       ({ path, imports }) =>
         !/^(?:store|db)\//.test(path) &&
@@ -201,7 +201,7 @@ describe('imports', () => {
     expect(users.map(({ path }) => path)).toEqual([]);
   });
 
-  test('of the engine’s internals stay in db/; only dependencies.ts opens the data', () => {
+  test('only db/ imports the engine’s internals; only dependencies.ts opens the data', () => {
     const OPEN = [
       'db/sqlite/backup.ts',
       'db/sqlite/running-server.ts',
@@ -242,7 +242,7 @@ describe('imports', () => {
     expect(openers).toEqual(['dependencies.ts']);
   });
 
-  test('of the configuration are core and the parsers of its settings, so that every command can read it', () => {
+  test('the configuration imports only core and the parsers of its settings, so that every command can read it', () => {
     const reached = new Set(['config.ts']);
     for (const path of reached)
       for (const specifier of sources.find((one) => one.path === path)!.imports) {
@@ -285,21 +285,21 @@ describe('imports', () => {
     expect(inCircles(uses)).toEqual([]);
   });
 
-  test('of modules.ts include every module', () => {
+  test('modules.ts imports every module', () => {
     const folders = inFolder('modules').map(({ path }) => path.split('/').slice(0, -1).join('/'));
     const rooms = [...new Set(folders)].filter((folder) => folder !== 'modules');
     const listed = sources.find(({ path }) => path === 'modules.ts')!.imports.map((name) => target('modules.ts', name));
     expect(rooms.filter((room) => !listed.includes(`${room}/module.ts`))).toEqual([]);
   });
 
-  test('leave SQL to store/ and db/: no other folder contains any', () => {
+  test('only store/ and db/ contain SQL', () => {
     const SQL = /[`'"]\s*(?:SELECT\s|INSERT\s+(?:OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/;
     expect(
       sources.filter(({ path, code }) => !/^(?:store|db)\//.test(path) && SQL.test(code)).map(({ path }) => path),
     ).toEqual([]);
   });
 
-  test('of page scripts never reach the server’s code', () => {
+  test('page scripts never import the server’s code', () => {
     expect([...inBrowser]).toEqual(expect.arrayContaining(['pages/sign-in/page.tsx', 'pages/browser/api.ts']));
     const isOfBoth = (path: string) => /^(?:pages|console|core)\//.test(path) || path === 'i18n/texts.ts';
     expect([...inBrowser].filter((path) => !isOfBoth(path))).toEqual([]);

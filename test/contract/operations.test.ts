@@ -320,7 +320,7 @@ describe('an allowed caller', () => {
       expect([id, data!['required']]).toEqual([id, expect.arrayContaining(['items', 'nextCursor'])]);
   });
 
-  test.each(named(lists))('%s: is told of parameters that the list does not know', async (_, operation) => {
+  test.each(named(lists))('%s: refuses parameters that the list does not know', async (_, operation) => {
     const ask = (query: string) => call(world, operation, insiderOf(operation), { query });
     const { status, json } = await ask('?emial=ada%40example.com&offset=3');
     expect([status, json.error]).toEqual([400, 'invalid_request']);
@@ -333,7 +333,7 @@ describe('an allowed caller', () => {
 
   // Pages answer people and return no codes.
   test.each(named(operations.filter(({ body, style }) => body && style !== 'page')))(
-    '%s: is told that a body is not JSON',
+    '%s: refuses a body that is not JSON',
     async (_, operation) => {
       const caller = insiderOf(operation);
       const before = dumpTables(world.instance);

@@ -45,13 +45,13 @@ describe('vulnerabilities', async () => {
   const { known, said } = await audit();
 
   test.skipIf(known === null)(
-    `of all packages are none known${known === null ? ` (not asked: the registry gave no answer: ${said})` : ''}`,
+    `no package has a known vulnerability${known === null ? ` (not asked: the registry gave no answer: ${said})` : ''}`,
     () => {
       expect(known).toEqual([]);
     },
   );
 
-  describe('are detected', () => {
+  describe('the audit', () => {
     const answers = { body: '{}', status: 200 };
     const registry = Bun.serve({
       port: 0,
@@ -61,7 +61,7 @@ describe('vulnerabilities', async () => {
     afterAll(() => registry.stop(true));
     const ask = () => audit({ NPM_CONFIG_REGISTRY: registry.url.href, BUN_CONFIG_REGISTRY: registry.url.href });
 
-    test('if the registry knows one', async () => {
+    test('reports a vulnerability that the registry knows', async () => {
       const advisory = {
         id: 1,
         url: 'https://github.com/advisories/GHSA-test',
@@ -75,7 +75,7 @@ describe('vulnerabilities', async () => {
       ]);
     });
 
-    test('as none if it knows none, and as unknown if it does not answer', async () => {
+    test('reports none if the registry knows none, and unknown if it does not answer', async () => {
       answers.body = '{}';
       expect((await ask()).known).toEqual([]);
       answers.status = 503;
@@ -129,7 +129,7 @@ describe('licenses', () => {
     }
   });
 
-  test('of every package with a license text, in any file of it, are printed', async () => {
+  test('every package’s license text, in any file of it, is printed', async () => {
     const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
     const isPart = new Set(packages.map(({ name, version }) => `${name}@${version}`));
     const unprinted: string[] = [];
@@ -167,7 +167,7 @@ describe('licenses', () => {
     );
   });
 
-  test('of the runtime are printed: its own notice, and the texts that JavaScriptCore and tinycc require', async () => {
+  test('the runtime’s licenses are printed: its own notice, and the texts that JavaScriptCore and tinycc require', async () => {
     const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
     expect(stdout).toContain('Bun statically links JavaScriptCore (and WebKit), which is LGPL-2 licensed.');
     expect(stdout).toContain('Permission is hereby granted, free of charge');

@@ -29,7 +29,7 @@ describe('relative links and pictures', () => {
   const prose = (text: string) => text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '');
   const read = (path: string) => Bun.file(path).text();
 
-  test.each(documents.sort())('of %s lead to files and sections of this repository', async (document) => {
+  test.each(documents.sort())('links of %s lead to files and sections of this repository', async (document) => {
     const text = await read(join(ROOT, document));
     const links = [...prose(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map(
       ([, link = '', source = '']) => link || source,

@@ -49,11 +49,11 @@ describe('a cursor', () => {
     [base64('[true]')],
     ['_w'.repeat(200)],
     [base64('['.repeat(100_000))],
-  ])('that is hostile is refused as invalid_cursor: %.40j', (cursor) => {
+  ])('a hostile cursor is refused as invalid_cursor: %.40j', (cursor) => {
     expect(refusal(() => decodeCursor(cursor, ['string']))).toBe('invalid_cursor');
   });
 
-  test('with the right parts in the wrong order is refused', () => {
+  test('a cursor with the right parts in the wrong order is refused', () => {
     expect(refusal(() => decodeCursor(encodeCursor(['a', 1]), ['number', 'string']))).toBe('invalid_cursor');
   });
 });

@@ -22,7 +22,7 @@ export function beta(
     if (id) await as('admin', 'POST', `${base}/beta-interests/${id}/${how}`, body);
   };
 
-  async function knock(person: Person, kind: 'request' | 'notify'): Promise<void> {
+  async function requestAccess(person: Person, kind: 'request' | 'notify'): Promise<void> {
     await past.signIn(person, staff.clientId);
     past.pass(15);
     await past.ask('POST', `${base}/public/access-interest`, { person, body: { email: person.email, kind } });
@@ -35,7 +35,7 @@ export function beta(
   );
   for (const [index, person] of guests.entries()) {
     const at = time.endAt - (index * 43 + 3) * HOUR;
-    time.at(at, () => knock(person, index % 4 === 3 ? 'notify' : 'request'));
+    time.at(at, () => requestAccess(person, index % 4 === 3 ? 'notify' : 'request'));
     // The newest requests stay undecided.
     if (index < 7) continue;
     const decision =

@@ -65,7 +65,7 @@ describe('an operation', async () => {
   const { operations } = (await createInstance()).app;
   const writes = operations.filter(({ method }) => method !== 'GET');
 
-  test('that writes is listed here, with its events or without any', () => {
+  test('every writing operation is listed here, with its events or without any', () => {
     const known = new Set([...CASES.map(({ operation }) => operation), ...SILENT, ...CEREMONIES]);
     const ids = writes.filter(({ id, tag }) => known.has(id) || !OTHER_TAGS.includes(tag)).map(({ id }) => id);
     expect([...known].sort()).toEqual(ids.sort());
@@ -101,7 +101,7 @@ describe('an operation', async () => {
   const emitting = CASES.filter((one) => !/somebody new|as it is/.test(one.what));
 
   test.each(emitting.map((one) => [one.what, one] as const))(
-    'that fails leaves neither its change nor its events: %s',
+    'a failing operation leaves neither its change nor its events: %s',
     async (_, { prepare, act }) => {
       const world = await createWorld();
       const { instance } = world;

@@ -58,7 +58,7 @@ describe('the language of a mail', () => {
     [null, null, 'en'],
     ['', 'x'.repeat(1_000), 'en'],
     ['\r\nBcc: eve@evil.example', null, 'en'],
-  ] as const)('for a reader with %j and a request in %j is %s', (own, requested, expected) => {
+  ] as const)('a reader with %j and a request in %j gets %s', (own, requested, expected) => {
     expect(localeToWriteIn(own, requested)).toBe(expected);
   });
 });

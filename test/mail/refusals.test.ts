@@ -88,7 +88,7 @@ describe('the mail server’s answer', () => {
     expect(logOf(instance)).not.toContain(code);
   });
 
-  test('to a login is stored without user name and password, and retried', async () => {
+  test('an answer to a login is stored without user name and password, and the mail is retried', async () => {
     const server = await mailServer();
     server.reply({ logIn: `535 5.7.8 hunter2 is not of postmaster, nor ${btoa('hunter2')}` });
     const instance = await instanceSendingTo(server.url.replace('//', '//postmaster:hunter2@'));
@@ -107,7 +107,7 @@ describe('a failing server', () => {
     ['its greeting', { greeting: '554 5.3.2 no service here' }, '554 5.3.2 no service here (as the greeting)'],
     ['the sender', { sender: '550 5.7.1 not from you' }, '550 5.7.1 not from you (in answer to MAIL FROM)'],
     ['a lack of log-in', { recipient: () => '530 5.7.0 log in' }, '530 5.7.0 log in (in answer to RCPT TO)'],
-  ])('that refuses with %s causes a retry, and the mail arrives', async (_, replies, lastError) => {
+  ])('a server that refuses with %s causes a retry, and the mail arrives', async (_, replies, lastError) => {
     const server = await mailServer();
     server.reply(replies);
     const instance = await instanceSendingTo(server.url);
@@ -125,7 +125,7 @@ describe('a failing server', () => {
     expect(await activityOf(instance, applicationId)).toEqual([]);
   });
 
-  test('that refuses EHLO and HELO causes a retry', async () => {
+  test('a server that refuses EHLO and HELO causes a retry', async () => {
     const server = Bun.listen({
       hostname: '127.0.0.1',
       port: 0,
@@ -140,14 +140,14 @@ describe('a failing server', () => {
     expect(stored(instance)).toMatchObject({ status: 'queued', lastError: '550 5.7.1 not you (in answer to HELO)' });
   });
 
-  test('that is unreachable is named', async () => {
+  test('an unreachable server is named', async () => {
     const port = freePort();
     const instance = await instanceSendingTo(`smtp://127.0.0.1:${port}`);
     await offerCode(instance);
     expect(stored(instance)).toMatchObject({ status: 'queued', lastError: `127.0.0.1:${port} refuses connections` });
   });
 
-  test('that disconnects is reported with the step it reached', async () => {
+  test('a server that disconnects is reported with the step it reached', async () => {
     const server = Bun.listen({
       hostname: '127.0.0.1',
       port: 0,
@@ -163,19 +163,16 @@ describe('a failing server', () => {
     expect(stored(instance)).toMatchObject({ status: 'queued', lastError });
   });
 
-  test.each([true, false])(
-    'with an untrusted certificate is reported with its fault and host (%p)',
-    async (isImplicit) => {
-      const server = await mailServer({ tls: { cert: SELF_SIGNED_CERT, key: SELF_SIGNED_KEY, isImplicit } });
-      const instance = await instanceSendingTo(server.url);
-      await offerCode(instance);
-      const lastError = 'the certificate of 127.0.0.1 is not trusted: it is self-signed';
-      expect(stored(instance)).toMatchObject({ status: 'queued', lastError });
-      expect(logOf(instance)).toContain(`"reason":"${lastError}"`);
-    },
-  );
+  test.each([true, false])('an untrusted certificate is reported with its fault and host (%p)', async (isImplicit) => {
+    const server = await mailServer({ tls: { cert: SELF_SIGNED_CERT, key: SELF_SIGNED_KEY, isImplicit } });
+    const instance = await instanceSendingTo(server.url);
+    await offerCode(instance);
+    const lastError = 'the certificate of 127.0.0.1 is not trusted: it is self-signed';
+    expect(stored(instance)).toMatchObject({ status: 'queued', lastError });
+    expect(logOf(instance)).toContain(`"reason":"${lastError}"`);
+  });
 
-  test('with a certificate for another host is reported with that name by the binary', async () => {
+  test('a certificate for another host is reported with that name by the binary', async () => {
     const server = await mailServer({ tls: { cert: SHOP_CERT, key: SHOP_KEY, isImplicit: true } });
     const folder = emptyFolder();
     cleanups.push(() => folder.remove());
@@ -199,7 +196,7 @@ describe('a failing server', () => {
     expect(await binary.stop()).toBe(0);
   });
 
-  test('without TLS is reported if TLS is required', async () => {
+  test('a server without TLS is reported if TLS is required', async () => {
     const { port } = await mailServer();
     const instance = await instanceSendingTo(`smtps://127.0.0.1:${port}`);
     await offerCode(instance);
@@ -255,7 +252,7 @@ describe('an undelivered mail', () => {
     expect(server.offered).toEqual([]);
   });
 
-  test('of a launch is recorded for that application and no other', async () => {
+  test('an undelivered launch mail is recorded for that application and no other', async () => {
     const server = await mailServer();
     server.reply({ recipient: () => '550 5.1.1 mailbox unknown' });
     const instance = await instanceSendingTo(server.url);

@@ -124,7 +124,7 @@ describe('a sign-in mail', () => {
 });
 
 describe('a refused mail', () => {
-  test('with a temporary error (451) is sent again as the same message until it is accepted', async () => {
+  test('a mail with a temporary error (451) is sent again as the same message until it is accepted', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     server.refuseWith(451);
@@ -155,7 +155,7 @@ describe('a refused mail', () => {
     expect(server.offered).toHaveLength(3);
   });
 
-  test('with a permanent error (550) is not sent again, and its code is deleted', async () => {
+  test('a mail with a permanent error (550) is not sent again, and its code is deleted', async () => {
     const server = await mailServer();
     const instance = await instanceSendingTo(server.url);
     server.refuseWith(550);
@@ -185,7 +185,7 @@ describe('a refused mail', () => {
     expect(storedMails(instance)[0]).toMatchObject({ status: 'failed', text: null, code: null });
   });
 
-  test('for want of a server stays queued, and is delivered once the server is back', async () => {
+  test('a mail without a reachable server stays queued, and is delivered once the server is back', async () => {
     const port = freePort();
     const instance = await instanceSendingTo(`smtp://127.0.0.1:${port}`);
     const sent = await send(instance, (await instance.createApplication()).clientId);

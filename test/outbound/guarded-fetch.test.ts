@@ -125,7 +125,7 @@ describe('an invalid URL', () => {
   });
 });
 
-describe('a server on loopback is never reached', () => {
+describe('a server on loopback', () => {
   test.each([
     '127.0.0.1',
     '127.0.0.1.',
@@ -153,7 +153,7 @@ describe('a server on loopback is never reached', () => {
     'localhost',
     'LOCALHOST',
     'localhost.',
-  ])('by the name http://%s', async (host) => {
+  ])('is not reached by the name http://%s', async (host) => {
     const canary = serve();
     expect(['refused', 'unresolved']).toContain(await problemOf(strict()(request(`http://${host}:${canary.port}/`))));
     expect(canary.requests).toHaveLength(0);
@@ -169,14 +169,14 @@ describe('a server on loopback is never reached', () => {
     'fd00::1',
     'not an address',
     '',
-  ])('by a name that resolves to "%s"', async (address) => {
+  ])('is not reached by a name that resolves to "%s"', async (address) => {
     const canary = serve();
     const get = strict({ resolve: async () => [address] });
     expect(await problemOf(get(request(`http://shop.example.com:${canary.port}/`)))).toBe('refused');
     expect(canary.requests).toHaveLength(0);
   });
 
-  test('by a name with a private address among public ones, at any position', async () => {
+  test('is not reached by a name with a private address among public ones, at any position', async () => {
     const open = serve(undefined, { hostname: '127.0.0.2' });
     for (const addresses of [
       ['127.0.0.2', '127.0.0.1'],
@@ -190,7 +190,7 @@ describe('a server on loopback is never reached', () => {
     expect(open.requests).toHaveLength(0);
   });
 
-  test('by a name that is public when it is checked and loopback at the next look-up', async () => {
+  test('is not reached by a name that is public when it is checked and loopback at the next look-up', async () => {
     const open = serve(undefined, { hostname: '127.0.0.2' });
     const canary = serve(undefined, { hostname: '127.0.0.1' });
     let asked = 0;
@@ -218,7 +218,7 @@ describe('a name that does not resolve', () => {
     expect(await problemOf(strict()(request('https://nothing.invalid/')))).toBe('unresolved');
   });
 
-  test('in time is a timeout, and a later answer is ignored', async () => {
+  test('a look-up beyond the time limit is a timeout, and a later answer is ignored', async () => {
     const late = Promise.withResolvers<string[]>();
     const get = strict({ resolve: () => late.promise });
     expect(await problemOf(get(request('https://slow.example.com/', { timeoutMs: 50 })))).toBe('timeout');
@@ -300,7 +300,7 @@ describe('an answer', () => {
     expect(body.slice(0, 2)).toEqual(new Uint8Array([0x1f, 0x8b]));
   });
 
-  test('that never ends is cut at the limit, and the connection is closed', async () => {
+  test('an endless answer is cut at the limit, and the connection is closed', async () => {
     const letGo = Promise.withResolvers<void>();
     const server = serve(
       () =>
@@ -331,22 +331,22 @@ describe('an answer', () => {
   });
 });
 
-describe('a server that does not answer is a timeout', () => {
-  test('during the connection', async () => {
+describe('a server that does not answer', () => {
+  test('is a timeout during the connection', async () => {
     const silent = serveRaw(() => {});
     const get = relaxed({ resolve: async () => ['127.0.0.1'] });
     const work = get(request(`https://shop.test:${silent.port}/`, { timeoutMs: 100 }));
     expect(await problemOf(work)).toBe('timeout');
   });
 
-  test('before its headers', async () => {
+  test('is a timeout before its headers', async () => {
     const silent = serveRaw(() => {});
     const half = serveRaw((socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Type: te'));
     for (const { port } of [silent, half])
       expect(await problemOf(relaxed()(request(`http://127.0.0.1:${port}/`, { timeoutMs: 100 })))).toBe('timeout');
   });
 
-  test('during its body', async () => {
+  test('is a timeout during its body', async () => {
     const server = serve(
       () =>
         new Response(
@@ -364,15 +364,15 @@ describe('a server that does not answer is a timeout', () => {
   });
 });
 
-describe('a failed connection has its own error', () => {
-  test('if no server listens', async () => {
+describe('a failed connection', () => {
+  test('is a connection error if no server listens', async () => {
     const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
     const { port } = listener;
     listener.stop(true);
     expect(await problemOf(relaxed()(request(`http://127.0.0.1:${port}/`)))).toBe('connection');
   });
 
-  test('if it is reset before, within or after the headers', async () => {
+  test('is a connection error if it is reset before, within or after the headers', async () => {
     for (const bytes of ['', 'HTTP/1.1 200 OK\r\nContent-', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf']) {
       const server = serveRaw((socket) => {
         socket.write(bytes);
@@ -383,12 +383,12 @@ describe('a failed connection has its own error', () => {
     }
   });
 
-  test('if the server does not speak HTTP', async () => {
+  test('is a connection error if the server does not speak HTTP', async () => {
     const server = serveRaw((socket) => void socket.end('220 mail.example.com ESMTP\r\n'));
     expect(await problemOf(relaxed()(request(`http://127.0.0.1:${server.port}/`)))).toBe('connection');
   });
 
-  test('for TLS if the certificate is self-signed or of an unknown authority', async () => {
+  test('is a TLS error if the certificate is self-signed or of an unknown authority', async () => {
     const selfSigned = serve(undefined, { tls: { cert: SELF_SIGNED_CERT, key: SELF_SIGNED_KEY } });
     const unknown = serve(undefined, { tls: { cert: SHOP_CERT, key: SHOP_KEY } });
     const get = relaxed({ resolve: async () => ['127.0.0.1'] });

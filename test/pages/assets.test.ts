@@ -35,7 +35,7 @@ describe('chooseEncoding', () => {
     ['br;q=0, *', 'gzip'],
     ['*;q=0', 'identity'],
     ['deflate, zstd', 'identity'],
-  ] as const)('for %p is %s', (header, encoding) => {
+  ] as const)('the header %p selects %s', (header, encoding) => {
     expect(chooseEncoding(header)).toBe(encoding);
   });
 });
@@ -62,7 +62,7 @@ describe('assetResponse', () => {
     expect(headers.get('etag')).not.toBe(get().headers.get('etag'));
   });
 
-  test('to a known ETag is 304 without a body', async () => {
+  test('a known ETag is answered 304 without a body', async () => {
     const etag = get().headers.get('etag')!;
     for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const response = get({ 'if-none-match': value });

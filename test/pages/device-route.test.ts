@@ -98,7 +98,7 @@ describe('wrong codes', () => {
     for (let tried = 0; tried < count; tried += 1) expect((await open('?code=CCDFGHJK', ip)).status).toBe(404);
   };
 
-  test('from one client address are limited to ten in 15 minutes; then right ones are refused too', async () => {
+  test('one client address may enter ten wrong codes in 15 minutes; then right ones are refused too', async () => {
     await guess(10);
     expect(await refusalOf('?code=CCDFGHJL')).toBe('rate_limited');
     expect(await refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
@@ -108,7 +108,7 @@ describe('wrong codes', () => {
     expect(await refusalOf('?code=BCDFGHJK')).toBeNull();
   });
 
-  test('sent concurrently are limited to ten as well, and the right one after them is refused', async () => {
+  test('concurrent wrong codes are limited to ten as well, and the right one after them is refused', async () => {
     const codes = [...Array.from({ length: 30 }, () => 'CCDFGHJK'), 'BCDFGHJK'];
     const refusals = await Promise.all(codes.map((code) => refusalOf(`?code=${code}`)));
     expect(refusals.map((refusal) => refusal ?? 'answered')).toEqual([

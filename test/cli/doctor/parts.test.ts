@@ -67,7 +67,7 @@ describe('a file system', () => {
     expect(fileSystemOf(tmpdir(), mounts)?.type).toBe('ext4');
   });
 
-  test('of the network fails in the doctor and is reported by a starting server', () => {
+  test('a network file system fails in the doctor and is reported by a starting server', () => {
     const nfs = { type: 'nfs4', kind: 'network' } as const;
     expect(said(folderFindings(sceneOf(), nfs))).toContain('fail ');
     expect(networkFileSystemWarning(root, nfs)).toContain('Move it to a local disk');
@@ -109,7 +109,7 @@ describe('a certificate', () => {
     expect(await trial(-60_000)).toContain('fail It expired');
   });
 
-  test('for another name fails', async () => {
+  test('a certificate for another name fails', async () => {
     expect(await trial(60 * DAY, '127.0.0.2')).toContain('fail It is not for 127.0.0.2');
   });
 
@@ -191,7 +191,7 @@ describe('without a running server', () => {
   };
 
   test('an intact folder has no failures', async () => {
-    const text = await look(await made('whole'), true);
+    const text = await runDoctor(await made('whole'), true);
     expect(text).not.toContain('fail ');
     expect(text).toContain('are intact, their indexes too');
     expect(text).toContain('warn No server runs');
@@ -203,7 +203,7 @@ describe('without a running server', () => {
     const sqlite = new Database(join(folder, 'gatehouse.db'));
     sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
     sqlite.close();
-    expect(await look(folder)).toContain(`warn The database has schema ${SCHEMA_VERSION - 1}`);
+    expect(await runDoctor(folder)).toContain(`warn The database has schema ${SCHEMA_VERSION - 1}`);
   });
 
   test('a damaged database fails', async () => {
@@ -212,7 +212,7 @@ describe('without a running server', () => {
     const bytes = Buffer.from(await Bun.file(path).bytes());
     bytes.fill(0x55, 4096 * 3, 4096 * 30);
     writeFileSync(path, bytes);
-    expect(await look(folder)).toMatch(/fail (?:The database is damaged|.*damaged)/);
+    expect(await runDoctor(folder)).toMatch(/fail (?:The database is damaged|.*damaged)/);
   });
 
   test.each<[string, (key: string, database: string) => void, string]>([
@@ -254,17 +254,17 @@ describe('without a running server', () => {
     const folder = await made('first-start');
     const key = join(folder, 'instance.key');
     renameSync(key, `${key}.new`);
-    expect(await look(folder)).toContain(`ok ${key}.new belongs to the database.`);
+    expect(await runDoctor(folder)).toContain(`ok ${key}.new belongs to the database.`);
   });
 
   test('a missing folder and a file that is no database fail with the flag to use', async () => {
-    expect(await look(join(root, 'nowhere'))).toContain('does not exist');
+    expect(await runDoctor(join(root, 'nowhere'))).toContain('does not exist');
     writeFileSync(join(root, 'file'), '');
-    expect(await look(join(root, 'file'))).toContain('is a file.');
+    expect(await runDoctor(join(root, 'file'))).toContain('is a file.');
     const folder = join(root, 'other');
     mkdirSync(folder, { mode: 0o700 });
     writeFileSync(join(folder, 'gatehouse.db'), 'hello', { mode: 0o600 });
-    expect(await look(folder)).toContain('fail ');
+    expect(await runDoctor(folder)).toContain('fail ');
   });
 });
 

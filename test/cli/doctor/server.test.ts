@@ -71,7 +71,7 @@ const failed = (findings: readonly Finding[]) => findings.filter(({ status }) =>
 
 describe('alongside a healthy server, the doctor', () => {
   test('has no failures, recognises the instance at its address, and advises on every problem', async () => {
-    const findings = await look();
+    const findings = await runDoctor();
     expect(failed(findings)).toEqual([]);
     expect(of(findings, 'base URL')).toContain('ok It is reachable from here, and leads to this instance.');
     expect(of(findings, 'server')[0]).toContain(`ok Version`);
@@ -86,12 +86,16 @@ describe('alongside a healthy server, the doctor', () => {
     const files = ['gatehouse.db', 'gatehouse.db-wal', 'instance.key', 'gatehouse.server.json'];
     const read = () => files.map((name) => Bun.SHA256.hash(readFileSync(join(folder, name)), 'hex'));
     const before = read();
-    await look();
+    await runDoctor();
     expect(read()).toEqual(before);
   });
 
   test('names all invalid and unknown settings at once, and still runs the other checks', async () => {
-    const findings = await look({ GATEHOUSE_MAIL_FROM: 'nobody', GATEHOUSE_AUDIT_DAYS: 'x', GATEHOUSE_SMPT_URL: 'y' });
+    const findings = await runDoctor({
+      GATEHOUSE_MAIL_FROM: 'nobody',
+      GATEHOUSE_AUDIT_DAYS: 'x',
+      GATEHOUSE_SMPT_URL: 'y',
+    });
     expect(of(findings, 'settings')).toEqual([
       'fail GATEHOUSE_MAIL_FROM cannot be used.',
       'fail GATEHOUSE_AUDIT_DAYS cannot be used.',
@@ -101,7 +105,7 @@ describe('alongside a healthy server, the doctor', () => {
   });
 
   test('names settings that the running server does not have', async () => {
-    const findings = await look({ GATEHOUSE_AUDIT_DAYS: '30' });
+    const findings = await runDoctor({ GATEHOUSE_AUDIT_DAYS: '30' });
     expect(of(findings, 'settings')[0]).toContain(
       'warn The running server has other values, or none, for GATEHOUSE_AUDIT_DAYS',
     );
@@ -109,7 +113,7 @@ describe('alongside a healthy server, the doctor', () => {
 
   test('finds files that others can read', async () => {
     chmodSync(join(folder, 'instance.key'), 0o644);
-    const findings = await look();
+    const findings = await runDoctor();
     chmodSync(join(folder, 'instance.key'), 0o600);
     expect(of(findings, 'permissions')[0]).toContain('fail Other users can read or change');
     expect(findings.find(({ check }) => check === 'permissions')?.remedy).toContain('chmod 600');
@@ -126,9 +130,9 @@ describe('alongside a healthy server, the doctor', () => {
   ])('finds an instance key that is %s, and says that the next start fails', async (_, spoil, words) => {
     const path = join(folder, 'instance.key');
     const whole = readFileSync(path);
-    expect(of(await look(), 'instance key')).toEqual([`ok ${path} belongs to the database.`]);
+    expect(of(await runDoctor(), 'instance key')).toEqual([`ok ${path} belongs to the database.`]);
     spoil(path);
-    const [finding] = (await look()).filter(({ check }) => check === 'instance key');
+    const [finding] = (await runDoctor()).filter(({ check }) => check === 'instance key');
     writeFileSync(path, whole, { mode: 0o600 });
     expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringContaining('gatehouse restore FILE') });
     expect(finding?.message).toContain(words);
@@ -148,7 +152,7 @@ describe('alongside a healthy server, the doctor', () => {
       `INSERT INTO webhooks (id, application_id, url, events, status, sealed_secret, created_at, updated_at)
        SELECT 'whk_1', id, 'https://example.com', '[]', 'quarantined', '', 1, 1 FROM applications LIMIT 1`,
     );
-    const findings = await look();
+    const findings = await runDoctor();
     sqlite.run('DELETE FROM webhooks');
     sqlite.run("DELETE FROM mails WHERE id = 'mail_1'");
     sqlite.run('DELETE FROM daily_counts');
@@ -156,14 +160,14 @@ describe('alongside a healthy server, the doctor', () => {
     expect(of(findings, 'limits')[0]).toBe('warn Limits exceeded since yesterday: keyPerMinute 7 times.');
     expect(of(findings, 'pending')[0]).toContain('warn Waiting: 1 mail (due for 60 minutes).');
     expect(of(findings, 'webhooks')[0]).toContain('warn 1 endpoint in quarantine');
-    expect(of(await look(), 'webhooks')).toEqual(['ok No endpoint is in quarantine.']);
+    expect(of(await runDoctor(), 'webhooks')).toEqual(['ok No endpoint is in quarantine.']);
   });
 });
 
 describe('the base URL', () => {
   test('is reported if another Gatehouse answers there', async () => {
     front = () => Response.json({ success: false }, { status: 404, headers: { 'X-Request-Id': 'req_1' } });
-    expect(of(await look(), 'base URL').join()).toContain('fail Another instance answers at');
+    expect(of(await runDoctor(), 'base URL').join()).toContain('fail Another instance answers at');
   });
 
   test.each([
@@ -176,12 +180,12 @@ describe('the base URL', () => {
     ['claims to be this instance', () => Response.json({ instanceId: 'made up' }), 'is not this server'],
   ])('fails if %s', async (_, answer, words) => {
     front = answer;
-    expect(of(await look(), 'base URL').join()).toContain(words);
+    expect(of(await runDoctor(), 'base URL').join()).toContain(words);
   });
 
   test('is reported if its proxy sends X-Forwarded-For without being trusted, with the setting', async () => {
     front = forward({ 'X-Forwarded-For': '203.0.113.9' });
-    const [finding] = (await look()).filter(({ check }) => check === 'proxies');
+    const [finding] = (await runDoctor()).filter(({ check }) => check === 'proxies');
     expect([finding?.status, finding?.remedy]).toEqual([
       'fail',
       'If that is your proxy, set GATEHOUSE_TRUSTED_PROXIES=127.0.0.1 and restart.',
@@ -192,7 +196,7 @@ describe('the base URL', () => {
 describe('mail', () => {
   test('is tested up to the login, and a test mail is sent on request with the server’s answer', async () => {
     const before = mail.received.length;
-    const findings = await look({}, {}, 'ada@example.com');
+    const findings = await runDoctor({}, {}, 'ada@example.com');
     expect(of(findings, 'mail')).toEqual([
       `ok 127.0.0.1:${mail.port} accepts connections, in plain text, without a login.`,
     ]);
@@ -200,16 +204,16 @@ describe('mail', () => {
     expect(mail.received.slice(before).map(({ envelopeTo }) => envelopeTo)).toEqual([['ada@example.com']]);
   });
 
-  test('that is refused is reported in the server’s words, without the password', async () => {
+  test('a refused mail is reported in the server’s words, without the password', async () => {
     mail.reply({ logIn: '535 5.7.8 no hunter22 here', recipient: () => '550 5.1.1 no such user' });
-    const refused = await look({ GATEHOUSE_SMTP_URL: mail.url.replace('//', '//joe:hunter22@') });
+    const refused = await runDoctor({ GATEHOUSE_SMTP_URL: mail.url.replace('//', '//joe:hunter22@') });
     expect(of(refused, 'mail')).toEqual(['fail 535 5.7.8 no [redacted] here (in answer to AUTH PLAIN).']);
     const notTaken = await look({}, {}, 'nobody@example.com');
     expect(of(notTaken, 'test mail')).toEqual(['fail Refused for nobody@example.com: 550 5.1.1 no such user.']);
   });
 
-  test('configured only in the running server is reported as such', async () => {
-    const findings = await look({ GATEHOUSE_SMTP_URL: '' }, {}, 'ada@example.com');
+  test('a mail server configured only in the running server is reported as such', async () => {
+    const findings = await runDoctor({ GATEHOUSE_SMTP_URL: '' }, {}, 'ada@example.com');
     expect(of(findings, 'mail')[0]).toContain(`warn The running server sends by 127.0.0.1:${mail.port}`);
     expect(of(findings, 'test mail')[0]).toContain('fail Not sent');
   });

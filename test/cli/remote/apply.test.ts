@@ -59,7 +59,7 @@ describe('apply', () => {
     expect(err).toBe('! applications.0.stage: It stays live: a stage only moves forward.\n');
   });
 
-  test('with --json prints the API’s answer', async () => {
+  test('the output with --json is the API’s answer', async () => {
     const { person } = await oneServer();
     const { json } = await person.manage(['apply', fileOf(person, { applications: [SHOP] }), '--json']);
     expect(json()).toMatchObject({ dryRun: false, unchanged: 0, skipped: [], signingSecrets: [] });
@@ -110,7 +110,7 @@ describe('apply', () => {
     expect(more.out).toBe('+ user person-1200@example.com\n= 1204 unchanged\n');
   });
 
-  test('with a key of one application changes that one, and names what it cannot reach', async () => {
+  test('a key of one application changes that one, and names what it cannot reach', async () => {
     const { instance, person } = await oneServer();
     await person.manage(['apply', fileOf(person, { applications: [SHOP] })]);
     const { id } = instance.sqlite.query("SELECT id FROM applications WHERE slug = 'shop'").get() as { id: string };
@@ -155,7 +155,7 @@ describe('apply', () => {
   });
 });
 
-describe('a file that cannot be applied is refused without a request', () => {
+describe('a file that cannot be applied', () => {
   const nowhere: Person = personAt({
     [URL_A]: { clock: { now: () => 0 }, workspaceKey: newKey() } as unknown as Instance,
   });
@@ -168,7 +168,7 @@ describe('a file that cannot be applied is refused without a request', () => {
     return ran.err;
   };
 
-  test('if it does not exist or is no JSON, with the position', async () => {
+  test('is refused without a request if it does not exist or is no JSON, with the position', async () => {
     expect((await nowhere.manage(['apply', join(nowhere.home, 'none.json')])).err).toContain('There is no file');
     expect(await said('{\n  "applications": [\n    { "slug" "shop" }\n  ]\n}')).toContain(
       'no JSON: see line 3, column 14',
@@ -176,13 +176,13 @@ describe('a file that cannot be applied is refused without a request', () => {
     expect(await said('{\n  // mine\n}')).toContain('line 2, column 3. Comments are not allowed');
   });
 
-  test('for unknown fields and wrong values, each with its position', async () => {
+  test('is refused without a request for unknown fields and wrong values, each with its position', async () => {
     const err = await said({ applications: [{ ...SHOP, rolez: [] }], apiKey: [] });
     expect(err).toContain('  - applications.0.rolez: This field is not known here; did you mean "roles"?\n');
     expect(err).toContain('  - apiKey: This field is not known here; did you mean "apiKeys"?\n');
   });
 
-  test('for secrets that are unset or invalid', async () => {
+  test('is refused without a request for secrets that are unset or invalid', async () => {
     const apiKeys = [
       { name: 'a', access: 'read', token: { env: 'ONE' } },
       { name: 'b', access: 'read', token: { env: 'TWO' } },
@@ -286,7 +286,7 @@ describe('export', () => {
     expect([readFileSync(victim, 'utf8'), lstatSync(out).isFile()]).toEqual(['kept', true]);
   });
 
-  test('of an empty server is a file that can be applied', async () => {
+  test('an export of an empty server is a file that can be applied', async () => {
     const { person } = await oneServer();
     const { out } = await person.manage(['export']);
     expect(JSON.parse(out)).toEqual({ $schema: 'gatehouse.schema.json', applications: [] });

@@ -213,7 +213,7 @@ describe('users', () => {
     ['users.json', '{"users": 1}', 'neither a list'],
     ['users.jsonl', '{"email":"ada@example.com"}\nnonsense\n', 'line 2 is no JSON'],
     ['users.jsonl', '{"email":"ada@example.com"}\n{}\n', 'row 2 has no email'],
-  ])('of an unreadable %s are not imported at all', async (name, text, problem) => {
+  ])('users of an unreadable %s are not imported at all', async (name, text, problem) => {
     const { person } = await oneShop();
     const file = join(person.home, name);
     writeFileSync(file, text);
@@ -437,7 +437,7 @@ describe('a refusal', () => {
     expect(ran.err).toMatch(/^gatehouse: slug: [^\n]+ \(invalid_request, request req_\w+\)\n$/);
   });
 
-  test('of a read key names the required access', async () => {
+  test('a read key’s refusal names the required access', async () => {
     const { instance, person, shop } = await oneShop();
     const { token } = await instance.createKey(shop.id, { access: 'read' });
     const ran = await person.manage(['roles', 'create', 'editor'], { env: { GATEHOUSE_KEY: token } });
@@ -445,7 +445,7 @@ describe('a refusal', () => {
     expect(existsSync(person.credentials)).toBe(false);
   });
 
-  test('by a rate limit is retried after the server’s wait, which is printed', async () => {
+  test('a rate-limited call is retried after the server’s wait, which is printed', async () => {
     const { instance, person, shop } = await oneShop();
     const { token } = await instance.createKey(shop.id, { rateLimits: { perMinute: 2, perDay: 100 } });
     const env = { GATEHOUSE_KEY: token };

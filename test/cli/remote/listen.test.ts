@@ -19,11 +19,11 @@ async function setUp() {
   const shop = await instance.createApplication({ slug: 'shop' });
   const receiver = await startReceiver(() => instance.clock.now());
   receivers.push(receiver);
-  const happen = () =>
+  const emitEvent = () =>
     instance.db.write(SYSTEM_ACTOR, (unit) =>
       emit(unit, { type: 'user.banned', applicationId: shop.id, data: { userId: newId('user', 0), reason: 'spam' } }),
     );
-  return { instance, person, shop, receiver, happen };
+  return { instance, person, shop, receiver, emitEvent };
 }
 
 /** A command that runs until it is interrupted. */
@@ -73,11 +73,11 @@ function running(instance: Instance, person: Person, args: readonly string[], cu
 
 describe('webhooks listen', () => {
   test('forwards each event with the body, headers and signature of a delivery, and leaves nothing behind', async () => {
-    const { instance, person, shop, receiver, happen } = await setUp();
+    const { instance, person, shop, receiver, emitEvent } = await setUp();
     const listening = running(instance, person, ['webhooks', 'listen', '--forward', receiver.url]);
     const [, secret] = /Signing secret: (whsec_\w+)\n[^]*Ready\.\n/.exec(await listening.until(/Ready\.\n/))!;
     receiver.trust(secret!);
-    await happen();
+    await emitEvent();
     await listening.until(/user\.banned +evt_\w+ {2}200 in \d+ ms\n/);
     const [forwarded] = receiver.received;
     const row = instance.sqlite
@@ -97,7 +97,7 @@ describe('webhooks listen', () => {
   });
 
   test('resumes after a disconnect with the missed events', async () => {
-    const { instance, person, receiver, happen } = await setUp();
+    const { instance, person, receiver, emitEvent } = await setUp();
     const cut = { isCut: false };
     const secretFile = join(person.home, 'secret');
     const args = ['webhooks', 'listen', '--forward', receiver.url, '--secret-file', secretFile, '--json'];
@@ -105,13 +105,13 @@ describe('webhooks listen', () => {
     await listening.until(/Ready\.\n/);
     expect(statSync(secretFile).mode & 0o777).toBe(0o600);
     receiver.trust(readFileSync(secretFile, 'utf8').trim());
-    await happen();
+    await emitEvent();
     await listening.until(/"status":200/);
     cut.isCut = true;
     listening.cutLine();
     await listening.until(/is lost; trying again/);
-    await happen();
-    await happen();
+    await emitEvent();
+    await emitEvent();
     cut.isCut = false;
     await listening.until(/Reconnected[^]*("status":200[^]*){2}/);
     await listening.end();
@@ -119,7 +119,7 @@ describe('webhooks listen', () => {
   });
 
   test('shows the receiver’s answers, and omits unwanted types', async () => {
-    const { instance, person, shop, receiver, happen } = await setUp();
+    const { instance, person, shop, receiver, emitEvent } = await setUp();
     receiver.answerWith(() => ({ status: 500 }));
     const listening = running(instance, person, [
       'webhooks',
@@ -132,10 +132,10 @@ describe('webhooks listen', () => {
     const [, secret] = /Signing secret: (\S+)/.exec(await listening.until(/Ready\.\n/))!;
     receiver.trust(secret!);
     await instance.signIn(shop.clientId, 'ada@example.com');
-    await happen();
+    await emitEvent();
     await listening.until(/user\.banned +evt_\w+ {2}500 in/);
     receiver.answerWith(() => 'drop');
-    await happen();
+    await emitEvent();
     await listening.until(/user\.banned +evt_\w+ {2}[a-zA-Z ]\S+ .*in \d+ ms/);
     expect((await listening.end()).text).not.toContain('user.signed_in');
   });
@@ -143,7 +143,7 @@ describe('webhooks listen', () => {
   test.each([
     [['--forward', 'nonsense'], 2, '--forward is no address'],
     [['--events', 'user.unknown'], 2, 'There is no event "user.unknown". There are: user.signed_in,'],
-  ])('with %j is refused', async (flags, exitCode, problem) => {
+  ])('the command with %j is refused', async (flags, exitCode, problem) => {
     const { person } = await setUp();
     const ran = await person.manage(['webhooks', 'listen', ...flags]);
     expect([ran.exitCode, ran.err]).toEqual([exitCode, expect.stringContaining(problem)]);

@@ -95,7 +95,7 @@ describe('login', () => {
     [['--url', 'nonsense'], 2, '--url is no address'],
     [[], 2, 'Say which server'],
     [['--url', 'https://nobody.example.com'], 1, 'https://nobody.example.com cannot be reached'],
-  ])('with %j is refused with advice', async (flags, exitCode, remedy) => {
+  ])('a login with %j is refused with advice', async (flags, exitCode, remedy) => {
     const { person } = await oneServer();
     const ran = await person.gatehouse(['login', ...flags]);
     expect([ran.exitCode, ran.err]).toEqual([exitCode, expect.stringContaining(remedy)]);
@@ -117,7 +117,7 @@ describe('the stored logins', () => {
     expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining(`chmod 600 "${person.credentials}"`)]);
   });
 
-  test('that are malformed are reported with the file', async () => {
+  test('malformed logins are reported with the file', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     writeFileSync(person.credentials, '{"logins": [{}]}');
@@ -170,7 +170,7 @@ describe('whoami', () => {
     expect(out).toContain(person.credentials);
   });
 
-  test('with an API key shows its access', async () => {
+  test('an API key is shown with its access', async () => {
     const { person } = await oneServer();
     const { out } = await person.manage(['whoami']);
     expect(out).toContain('Who        an API key, usr_');
@@ -178,7 +178,7 @@ describe('whoami', () => {
     expect(out).toContain('Workspace  Workspace, full access\n');
   });
 
-  test('with a revoked key says how to get another', async () => {
+  test('a revoked key is reported with the way to get another', async () => {
     const { instance, person } = await oneServer();
     await logIn(person, instance);
     const [login] = stored(person.credentials);
@@ -190,7 +190,7 @@ describe('whoami', () => {
     );
   });
 
-  test('without a login says how to log in', async () => {
+  test('a missing login is reported with the command to log in', async () => {
     const { person } = await oneServer();
     const ran = await person.gatehouse(['whoami']);
     expect([ran.exitCode, ran.err]).toEqual([

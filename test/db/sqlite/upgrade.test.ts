@@ -225,7 +225,7 @@ describe('a refused upgrade', () => {
   }
 
   test.skipIf(!hasSmallDisks)(
-    'for lack of space changes no byte of the folder, and succeeds once there is space',
+    'a lack of space changes no byte of the folder, and the upgrade succeeds once there is space',
     async () => {
       const disk = smallDisk(16);
       const folder = folderOf(OLD, disk.path);
@@ -243,7 +243,7 @@ describe('a refused upgrade', () => {
     },
   );
 
-  test('without a possible copy changes no byte of the folder', async () => {
+  test('a copy that cannot be made changes no byte of the folder', async () => {
     const folder = folderOf(OLD);
     const path = join(folder, 'gatehouse.db');
     const sqlite = new Database(path, { readwrite: true });
@@ -256,7 +256,7 @@ describe('a refused upgrade', () => {
     await expectUnchanged(folder, 'No copy could be made before the upgrade, so nothing was upgraded');
   });
 
-  test('with a missing or damaged key changes no byte of the folder', async () => {
+  test('a missing or damaged key changes no byte of the folder', async () => {
     const folder = folderOf(OLD);
     await leaveCrashed(folder);
     writeFileSync(join(folder, 'instance.key'), 'rubbish');
@@ -265,7 +265,7 @@ describe('a refused upgrade', () => {
     await expectUnchanged(folder, 'instance.key is missing');
   });
 
-  test('with another instance’s key changes no byte of the folder', async () => {
+  test('another instance’s key changes no byte of the folder', async () => {
     const folder = folderOf(OLD);
     writeFileSync(join(folder, 'instance.key'), Buffer.alloc(32, 9).toString('base64url'));
     await expectUnchanged(folder, 'is the key of another instance');

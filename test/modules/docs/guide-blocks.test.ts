@@ -264,7 +264,7 @@ describe('the webhook guide', () => {
   let webhook = '';
   const port = freePort();
   const names = ['webhooks sh 0', 'webhooks sh 1', 'webhooks sh 2', 'webhooks sh 3'];
-  const goOn = (name: string) => shell([name], (script) => `webhook=${webhook}\n${script}`);
+  const runBlock = (name: string) => shell([name], (script) => `webhook=${webhook}\n${script}`);
 
   test('subscribes an endpoint', async () => {
     const said = await shell(
@@ -284,7 +284,7 @@ describe('the webhook guide', () => {
     const forge = () =>
       fetch(address, { method: 'POST', body: '{}', headers: { 'svc-signature': 't=1,v1=00' } }).catch(() => null);
     expect((await eventually('it listens', forge)).status).toBe(401);
-    expect(await goOn(names[1]!)).toContain('"eventType":"webhook.test"');
+    expect(await runBlock(names[1]!)).toContain('"eventType":"webhook.test"');
     await stdout.until(/^webhook\.test /m);
     child.kill();
     await child.exited;
@@ -304,8 +304,8 @@ describe('the webhook guide', () => {
 
   test('releases only from quarantine, and rotates the secret', async () => {
     take('webhooks python 0');
-    expect(await goOn(names[2]!)).toContain('"error":"invalid_state"');
-    expect(await goOn(names[3]!)).toMatch(/"signingSecret":"whsec_\w+"/);
+    expect(await runBlock(names[2]!)).toContain('"error":"invalid_state"');
+    expect(await runBlock(names[3]!)).toMatch(/"signingSecret":"whsec_\w+"/);
   });
 });
 

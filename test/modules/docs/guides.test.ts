@@ -60,7 +60,7 @@ test('every setting in a guide exists', () => {
 describe('links', () => {
   const anchors = new Map(texts.map(([slug, text]) => [slug, renderMarkdown(text).sections.map(({ id }) => id)]));
 
-  test.each(texts.map(([slug]) => slug))('of %s resolve in the repository and in an instance', (slug) => {
+  test.each(texts.map(([slug]) => slug))('links of %s resolve in the repository and in an instance', (slug) => {
     const wrong = [...withoutBlocks(textOf(slug)).matchAll(/\]\(([^)]+)\)/g)]
       .map(([, href = '']) => href)
       .filter((href) => {
@@ -83,7 +83,7 @@ describe('links', () => {
     expect(await read('/docs/guides/webhooks.md')).toContain('](events.md)');
   });
 
-  test('in the folder’s README name every guide in order, with its summary', async () => {
+  test('links in the folder’s README name every guide in order, with its summary', async () => {
     const index = await Bun.file(join(FOLDER, 'README.md')).text();
     const listed = [...index.matchAll(/^- \[(.+)\]\((.+)\.md\): (.+)$/gm)].map(([, ...row]) => row);
     expect(listed).toEqual(GUIDES.map(({ title, slug, summary }) => [title, slug, summary]));
@@ -130,7 +130,7 @@ describe('pictures', () => {
     expect((await get({ 'if-none-match': response.headers.get('etag') ?? '' })).status).toBe(304);
   });
 
-  test('that do not exist are not found', async () => {
+  test('unknown pictures are not found', async () => {
     expect((await instance.call('GET', '/docs/guides/images/none.webp')).status).toBe(404);
   });
 });

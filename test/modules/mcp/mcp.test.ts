@@ -171,7 +171,7 @@ describe('the tools', () => {
     ]);
   });
 
-  test('that return a secret all need confirmation', () => {
+  test('tools that return a secret all need confirmation', () => {
     const withSecret = operations.filter(
       (operation) =>
         !operation.isUndocumented &&
@@ -190,7 +190,7 @@ describe('the tools', () => {
     for (const { name } of tools) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
-  test('of a read key only read, and of an application’s key omit the workspace', async () => {
+  test('a read key’s tools only read, and an application key’s omit the workspace', async () => {
     const names = async (token: string) => (await (await connect(token)).listTools()).tools.map(({ name }) => name);
     const read = await names((await given.workspaceKey(instance, { access: 'read' })).token);
     expect(read.filter((name) => !named(name).annotations!.readOnlyHint)).toEqual([]);
@@ -268,7 +268,7 @@ describe('a call', () => {
     expect((await instance.call('GET', `/api/applications/${shop.id}/roles`, { token })).status).toBe(429);
   });
 
-  test('for another tenant’s resources finds nothing', async () => {
+  test('a call for another tenant’s resources finds nothing', async () => {
     const client = await connect((await instance.createKey(shop.id)).token);
     for (const id of [other.application.id, 'app_nothing']) {
       const { isError, structuredContent, texts } = await call(client, 'listUsers', { id });
@@ -317,7 +317,7 @@ describe('a call', () => {
     }
   });
 
-  test('with a loss does nothing until it is confirmed', async () => {
+  test('a call with a loss does nothing until it is confirmed', async () => {
     const { structuredContent: role } = await call(full, 'createRole', { id: shop.id, slug: 'doomed', name: 'Doomed' });
     const isThere = async () => {
       const { structuredContent } = await call(full, 'listRoles', { id: shop.id, limit: 200 });
@@ -336,7 +336,7 @@ describe('a call', () => {
     expect([isError, await isThere()]).toEqual([undefined, false]);
   });
 
-  test('that grants access or sends data away does nothing until it is confirmed', async () => {
+  test('a call that grants access or sends data away does nothing until it is confirmed', async () => {
     const owner = await instance.signIn('console', 'owner@example.com');
     const gifts: Record<string, Record<string, unknown>> = {
       createWorkspaceKey: { name: 'agent', access: 'full' },
@@ -368,7 +368,7 @@ describe('a call', () => {
     await call(full, 'deleteRole', { id: shop.id, roleId, confirm: true });
   });
 
-  test('with a personal console key does what its person may', async () => {
+  test('a call with a personal console key does what its person may', async () => {
     const { token } = await given.consoleMember(instance, 'reader@example.com', 'member');
     const console = await findConsole(instance.db.reader);
     const { token: personal } = await sceneOf(instance, console!).connect({ token });

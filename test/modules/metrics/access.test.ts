@@ -28,7 +28,7 @@ describe('with a token', () => {
     ['the token without a scheme', 401, TOKEN],
     ['an empty one', 401, 'Bearer '],
   ];
-  test.each(AUTHORIZATIONS)('%s is answered %d', async (_, status, authorization) => {
+  test.each(AUTHORIZATIONS)('an instance with a token answers %s with %d', async (_, status, authorization) => {
     const headers = { ...(authorization !== null && { authorization }), 'x-forwarded-for': '198.51.100.1' };
     const answer = await guarded.call('GET', '/metrics', { headers });
     expect(answer.status).toBe(status);
@@ -67,7 +67,7 @@ describe('without a token', () => {
     ['a tunnel', 404, '127.0.0.1', { host: 'localhost', 'cf-connecting-ip': '203.0.113.7' }],
     ['a key shown instead', 404, '203.0.113.7', { host: 'localhost', authorization: `Bearer ${TOKEN}` }],
   ];
-  test.each(CALLS)('%s is answered %d', async (_, status, peer, headers) => {
+  test.each(CALLS)('an instance without a token answers %s with %d', async (_, status, peer, headers) => {
     open.peer = peer;
     const answer = await open.call('GET', '/metrics', { headers });
     expect(answer.status).toBe(status);

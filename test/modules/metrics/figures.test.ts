@@ -35,7 +35,7 @@ describe('requests', () => {
     expect(await grown(instance, DURATIONS, labels, () => read(shop.id))).toBe(1);
   });
 
-  test('to unknown paths and methods share one route and one method, so that callers create no series', async () => {
+  test('unknown paths and methods share one route and one method, so that callers create no series', async () => {
     const nowhere = { method: 'GET', route: '(none)', status: '404' };
     expect(
       await grown(instance, REQUESTS, nowhere, async () => {
@@ -64,7 +64,7 @@ describe('verdicts', () => {
   const introspect = (token: string) =>
     instance.call('POST', '/api/v1/introspect', { token: key.token, body: { token } });
 
-  test.each(CASES)('of %s: %s is counted', async (endpoint, outcome, ask) => {
+  test.each(CASES)('a verdict of %s: %s is counted', async (endpoint, outcome, ask) => {
     expect(await grown(instance, VERDICTS, { endpoint, outcome }, ask)).toBe(1);
   });
 
@@ -131,7 +131,7 @@ describe('limits', () => {
 
 describe('mails', () => {
   /** A transport whose answer a test sets. */
-  function standIn(): MailTransport & { answer: () => Promise<undefined> } {
+  function scriptedTransport(): MailTransport & { answer: () => Promise<undefined> } {
     return {
       slots: 1,
       answer: async () => undefined,
@@ -155,7 +155,7 @@ describe('mails', () => {
     });
 
   test('are counted by outcome of their attempts; waiting ones with their age', async () => {
-    const mail = standIn();
+    const mail = scriptedTransport();
     const sending = await watched({ mail });
     const MAILS = 'gatehouse_mails_total';
     const send = async () => {

@@ -122,7 +122,7 @@ describe('a caller that is no client', () => {
     }
   });
 
-  test('with any other credential is refused before the body is read', async () => {
+  test('any other credential is refused before the body is read', async () => {
     const { instance, shown, ada, clientId } = await createScene();
     const headers: Record<string, string>[] = [
       {},
@@ -141,14 +141,14 @@ describe('a caller that is no client', () => {
       expectRefused(await instance.call('POST', REVOCATION, { token, body: '{"broken' }), 'Bearer');
   });
 
-  test('with a personal key may introspect nobody', async () => {
+  test('a personal key may introspect no token', async () => {
     const { instance, devices, ada } = await createScene();
     const { token } = await devices.connect(ada);
     const { status, json } = await instance.call('POST', INTROSPECTION, { token, body: { token: ada.token } });
     expect([status, json.error]).toEqual([403, 'forbidden']);
   });
 
-  test('with a replaced secret is refused at once, without affecting other clients', async () => {
+  test('a replaced secret is refused at once, without affecting other clients', async () => {
     const { instance, application, clientId, shown, introspect } = await createScene();
     const secret = await newSecret(instance, application);
     expectRefused(await introspect('x'));
@@ -156,7 +156,7 @@ describe('a caller that is no client', () => {
     expect(shown.secret).not.toBe(secret);
   });
 
-  test.each(['archive', 'delete'])('from an application after %s is refused until it is back', async (kind) => {
+  test.each(['archive', 'delete'])('an application after %s is refused until it is back', async (kind) => {
     const { instance, application, introspect, revoke } = await createScene();
     await given.lifecycle(instance, application.id, { kind });
     expectRefused(await introspect('x'));
@@ -166,7 +166,7 @@ describe('a caller that is no client', () => {
     expect((await introspect('x')).status).toBe(200);
   });
 
-  test('with a client secret cannot manage, verify or sign in', async () => {
+  test('a client secret cannot manage, verify or sign in', async () => {
     const { instance, application, shown, ada } = await createScene();
     const calls = [
       ['GET', `/api/applications/${application.id}`],
@@ -225,7 +225,7 @@ describe('limits', () => {
     expect((await introspect(ada.token)).json.active).toBe(true);
   });
 
-  test('of a key apply as everywhere', async () => {
+  test('a key’s own limits apply as everywhere', async () => {
     const { instance, application } = await createScene();
     const { token } = await instance.createKey(application.id, { rateLimits: { perMinute: 2, perDay: 3 } });
     const ask = async () => (await instance.call('POST', INTROSPECTION, { token, body: { token: 'x' } })).status;

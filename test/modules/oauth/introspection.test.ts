@@ -11,7 +11,7 @@ import { createScene, INTROSPECTION, newSecret } from './scene.ts';
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_`));
 
 describe('an active token', () => {
-  test('of a session has the current data of its person, application and grants', async () => {
+  test('an active session’s claims are the current data of its person, application and grants', async () => {
     const { instance, application, clientId, ada, introspect } = await createScene();
     const plain = {
       active: true,
@@ -42,7 +42,7 @@ describe('an active token', () => {
     });
   });
 
-  test('of a device belongs to the person and does not expire', async () => {
+  test('an active device token belongs to the person and does not expire', async () => {
     const { devices, ada, clientId, introspect } = await createScene();
     const { token, id } = await devices.connect(ada);
     const { json } = await introspect(token);
@@ -50,7 +50,7 @@ describe('an active token', () => {
     expect([json.email, json.exp]).toEqual(['ada@example.com', undefined]);
   });
 
-  test('of a backend belongs to its principal, whose placeholder address is omitted', async () => {
+  test('an active backend key belongs to its principal, whose placeholder address is omitted', async () => {
     const { instance, application, introspect } = await createScene();
     const expiresAt = new Date(START + HOUR).toISOString();
     const key = await instance.createKey(application.id, { expiresAt });

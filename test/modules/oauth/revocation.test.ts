@@ -33,7 +33,7 @@ describe('a session', () => {
     expect([after.status, after.json.error]).toEqual([401, 'revoked']);
   });
 
-  test('ended by a backend’s key is recorded with the key as the actor', async () => {
+  test('a session ended by a backend’s key is recorded with the key as the actor', async () => {
     const { instance, application, ada } = await createScene();
     const key = await instance.createKey(application.id);
     const { status } = await instance.call('POST', REVOCATION, { token: key.token, body: { token: ada.token } });
@@ -69,8 +69,8 @@ test('a personal key ends at once, as if its person disconnected the device', as
   expect(instance.auditKinds(application.id).filter((kind) => kind === 'device.revoked')).toHaveLength(1);
 });
 
-describe('revocation changes nothing', () => {
-  test('for an invalid or ended token, and succeeds', async () => {
+describe('refused or empty revocations', () => {
+  test('an invalid or ended token is a success without a change', async () => {
     const { instance, ada, application, revoke } = await createScene();
     const revoked = await given.revokedKey(instance, application.id);
     await revoke(ada.token);
@@ -83,7 +83,7 @@ describe('revocation changes nothing', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('for another client’s token: an active one is refused, an ended one succeeds', async () => {
+  test('another client’s token is refused if it is active, and a success if it has ended', async () => {
     const { instance, ada, devices, introspect, revoke } = await createScene();
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const { application, workspaceKey } = await given.tenant(instance);
@@ -111,7 +111,7 @@ describe('revocation changes nothing', () => {
     for (const other of others) expect((await revoke(ada.token, other)).status).toBe(200);
   });
 
-  test('for a backend’s key, which no grant issued', async () => {
+  test('a backend’s key is refused, since no grant issued it', async () => {
     const { instance, application, introspect, revoke } = await createScene();
     const key = await instance.createKey(application.id);
     const { status, json } = await revoke(key.token);

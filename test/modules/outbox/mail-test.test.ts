@@ -99,8 +99,8 @@ describe('without a mail server, a test mail', () => {
   });
 });
 
-describe('a test mail is refused', () => {
-  test('to a key that names no recipient, and for a recipient who is no member', async () => {
+describe('a refused test mail', () => {
+  test('a key that names no recipient, and a recipient who is no member, are refused', async () => {
     const { instance, owner } = await setUpPeople();
     const other = await given.tenant(instance);
     const { clientId } = await instance.createApplication();
@@ -121,7 +121,7 @@ describe('a test mail is refused', () => {
     expect(instance.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual(before);
   });
 
-  test('to members with read access and to read keys', async () => {
+  test('members with read access and read keys are refused', async () => {
     const { instance, member } = await setUpPeople();
     const reader = await given.workspaceKey(instance, { access: 'read' });
     for (const token of [member.token, reader.token]) {
@@ -131,7 +131,7 @@ describe('a test mail is refused', () => {
     expect((await instance.call('POST', PATH)).status).toBe(401);
   });
 
-  test('once the workspace has used up its hourly mails', async () => {
+  test('a test mail is refused once the workspace has used up its hourly mails', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '2' } });
     const body = { to: 'owner@example.com' };
     const answers = [];

@@ -67,7 +67,7 @@ describe('access to the outbox', () => {
     }
   });
 
-  test('of one workspace’s owner finds nothing of another, by any id', async () => {
+  test('an owner of one workspace finds nothing of another, by any id', async () => {
     const { instance, owner } = await setUpPeople();
     const other = await neighbour(instance);
     await askForCode(instance, other.application.clientId, 'eve@example.com');
@@ -226,7 +226,7 @@ describe('a code', () => {
   });
 
   test.each(['sits in', 'is a customer of', 'is invited to', 'is reserved a place in'])(
-    'of a person who also %s another’s workspace is hidden unless the caller owns both',
+    'a code of a person who also %s another’s workspace is hidden unless the caller owns both',
     async (how) => {
       const { instance, owner } = await setUpPeople();
       const { clientId } = await instance.createApplication();
@@ -260,7 +260,7 @@ describe('a code', () => {
     },
   );
 
-  test('of the console is hidden for a member of another workspace too, and shown for one of this alone', async () => {
+  test('a console code is hidden for a member of another workspace too, and shown for one of this alone', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
     const other = await neighbour(instance);
     await other.seat(admin.email, 'owner');
@@ -274,7 +274,7 @@ describe('a code', () => {
     expect((await newestTo(instance, owner.token, admin.email)).row.isReadable).toBe(false);
   });
 
-  test('to a former address belongs to its person', async () => {
+  test('a code to a former address belongs to its person', async () => {
     const { instance, owner } = await setUpPeople();
     const { id: applicationId, clientId } = await instance.createApplication();
     const other = await neighbour(instance);
@@ -298,7 +298,7 @@ describe('a code', () => {
     expect((await newestTo(instance, owner.token, 'old@example.com')).text).toBe(null);
   });
 
-  test('of an unknown person is hidden if other workspaces exist, which reveals nothing about them', async () => {
+  test('a code of an unknown person is hidden if other workspaces exist, which reveals nothing about them', async () => {
     const { instance, owner } = await setUpPeople();
     const { clientId } = await instance.createApplication();
     const other = await neighbour(instance);

@@ -67,7 +67,7 @@ describe('options for a new passkey', () => {
     expect(answer.json.message).toContain('GATEHOUSE_BASE_URL');
   });
 
-  test('for a loopback address use localhost', async () => {
+  test('options for a loopback address use localhost', async () => {
     const { instance, ada } = await setUp({ GATEHOUSE_BASE_URL: 'http://127.0.0.1:8080' });
     const { json } = await registrationOptions(instance, ada.token);
     expect(json.data.options.rp.id).toBe('localhost');
@@ -127,7 +127,7 @@ describe('a new passkey', () => {
     ['an id beyond 1,023 bytes', { credentialId: new Uint8Array(1024).fill(1) }],
   ];
 
-  test.each(WRONG)('with %s is refused and not stored', async (_, claims) => {
+  test.each(WRONG)('a passkey with %s is refused and not stored', async (_, claims) => {
     const { instance, ada } = await setUp();
     const answer = await register(instance, ada.token, { claims });
     expect(answer.status).toBe(400);
@@ -213,7 +213,7 @@ describe('a new passkey', () => {
     ['an unknown field', { challengeId: 'chl_1', credential: {}, userId: 'usr_1' }, 'userId'],
   ];
 
-  test.each(MALFORMED)('with %s is refused with the field', async (_, body, field) => {
+  test.each(MALFORMED)('a passkey with %s is refused with the field', async (_, body, field) => {
     const { instance, ada } = await setUp();
     const answer = await instance.call('POST', '/api/account/passkeys', { token: ada.token, body });
     expect(problemOf(answer)).toEqual([400, 'invalid_request']);

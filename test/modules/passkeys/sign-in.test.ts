@@ -100,7 +100,7 @@ describe('a passkey', () => {
     ['another user’s handle', { userHandle: Buffer.from('usr_01kat1h5ppe3bv2d9g3wq5r1xm').toString('base64url') }],
   ];
 
-  test.each(WRONG)('with %s is refused, and the refusal is recorded', async (_, claims) => {
+  test.each(WRONG)('an assertion with %s is refused, and the refusal is recorded', async (_, claims) => {
     const { instance, application, passkey } = await setUp();
     const answer = await signInWith(instance, application.clientId, passkey, claims);
     expect(problemOf(answer)).toEqual([400, 'passkey_invalid']);
@@ -117,7 +117,7 @@ describe('a passkey', () => {
     expect(problemOf(await signInWith(instance, application.clientId, forged))).toEqual([400, 'passkey_invalid']);
   });
 
-  test('of one person with the user handle of another is refused', async () => {
+  test('a passkey of one person with the user handle of another is refused', async () => {
     const { instance, application, passkey } = await setUp();
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
     const { passkey: hers } = await register(instance, eve.token);
@@ -125,7 +125,7 @@ describe('a passkey', () => {
     expect(problemOf(await signInWith(instance, application.clientId, swapped))).toEqual([400, 'passkey_invalid']);
   });
 
-  test('that is unknown gets its own error, so that the browser can remove it', async () => {
+  test('an unknown passkey gets its own error, so that the browser can remove it', async () => {
     const { instance, application, passkey } = await setUp();
     const unknown = { ...passkey, credentialId: new Uint8Array(32).fill(7) };
     expect(problemOf(await signInWith(instance, application.clientId, unknown))).toEqual([400, 'passkey_unknown']);
@@ -216,7 +216,7 @@ describe('a challenge', () => {
     }
   });
 
-  test('of one application signs in to that one only', async () => {
+  test('a challenge of one application signs in to that one only', async () => {
     const { instance, application, passkey } = await setUp();
     await instance.createApplication({ name: 'Other' });
     const { json } = await signInWith(instance, application.clientId, passkey);

@@ -251,7 +251,7 @@ describe('an address', () => {
     ['line2', { text: 'x' }],
     ['userId', 'usr_01h455vb4pex5vsknk084sn02q'],
     ['createdAt', '2020-01-01T00:00:00.000Z'],
-  ])('with %s as %j is refused by POST and by PATCH', async (field, value) => {
+  ])('an address with %s as %j is refused by POST and by PATCH', async (field, value) => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     const sent = typeof value === 'string' && value.length > 8 ? value : undefined;
@@ -261,21 +261,21 @@ describe('an address', () => {
     expect(await refused(instance, () => asAda('PATCH', PATH, { id, [field]: value }), sent)).toEqual(INVALID(field));
   });
 
-  test('with a field of 64 KiB is refused', async () => {
+  test('an address with a field of 64 KiB is refused', async () => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     for (const field of [...REQUIRED, ...Object.keys(OPTIONAL), 'kind', 'id'])
       expect(await refused(instance, () => asAda('PATCH', PATH, { id, [field]: LONG }), LONG)).toEqual(INVALID(field));
   });
 
-  test('without its required fields is refused with all their names', async () => {
+  test('an address without its required fields is refused with all their names', async () => {
     const { instance, asAda } = await createPeople();
     expect(await refused(instance, () => asAda('POST', PATH, {}))).toEqual(INVALID('kind', ...REQUIRED));
     expect(await refused(instance, () => asAda('POST', PATH, { ...HOME, id: 'adr_1' }))).toEqual(INVALID('id'));
     expect(await refused(instance, () => asAda('PATCH', PATH, { city: 'Paris' }))).toEqual(INVALID('id'));
   });
 
-  test('with the key __proto__ is refused', async () => {
+  test('an address with the key __proto__ is refused', async () => {
     const { instance, asAda } = await createPeople();
     const body = JSON.stringify(HOME).replace('{', '{"__proto__":{"isDefault":true},');
     expect(await refused(instance, () => asAda('POST', PATH, body))).toEqual(INVALID('__proto__'));

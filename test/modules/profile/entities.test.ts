@@ -134,7 +134,7 @@ describe('a legal entity', () => {
     ['legalName', ['Engines']],
     ['userId', 'usr_01h455vb4pex5vsknk084sn02q'],
     ['kind', 'billing'],
-  ])('with %s as %j is refused by POST and by PATCH', async (field, value) => {
+  ])('a legal entity with %s as %j is refused by POST and by PATCH', async (field, value) => {
     const { instance, asAda } = await createPeople();
     const { id } = await add(asAda);
     const sent = typeof value === 'string' && value.length > 8 ? value : undefined;
@@ -145,7 +145,7 @@ describe('a legal entity', () => {
       expect(await refused(instance, call, sent)).toEqual(INVALID(field));
   });
 
-  test('with a field of 64 KiB, or without its required fields, is refused', async () => {
+  test('a legal entity with a field of 64 KiB, or without its required fields, is refused', async () => {
     const { instance, asAda } = await createPeople();
     for (const field of ['legalName', 'country', ...Object.keys(OPTIONAL)])
       expect(await refused(instance, () => asAda('POST', PATH, { ...PLAIN, [field]: LONG }), LONG)).toEqual(

@@ -18,7 +18,7 @@ describe('the languages', () => {
     expect((await asAda('GET', PATH)).json.data).toEqual({ items: [GERMAN, FRENCH], nextCursor: null });
   });
 
-  test('added again at the same level stay the same; another level is a conflict whose message names PATCH', async () => {
+  test('stay the same if added again at the same level; another level is a conflict that names PATCH', async () => {
     const { instance, asAda } = await createPeople();
     await asAda('POST', PATH, GERMAN);
     expect((await asAda('POST', PATH, { ...GERMAN, code: 'DE-AT' })).json.data).toEqual(GERMAN);
@@ -47,7 +47,7 @@ describe('the languages', () => {
     expect((await asAda('GET', PATH)).json.data.items).toEqual([]);
   });
 
-  test('that do not exist are not found', async () => {
+  test('unknown languages are not found', async () => {
     const { instance, asAda, asBob } = await createPeople();
     await asAda('POST', PATH, GERMAN);
     for (const call of [

@@ -45,7 +45,7 @@ describe('the region', () => {
     expect(await patch({})).toEqual({ ...NONE, country: 'AT' });
   });
 
-  test('with only null parts is null', async () => {
+  test('a region with only null parts is null', async () => {
     const { instance, asAda, envelope } = await createPeople();
     const stored = () => instance.sqlite.query("SELECT region FROM users WHERE email = 'ada@example.com'").get();
     for (const [method, body] of [

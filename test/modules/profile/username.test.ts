@@ -25,7 +25,7 @@ describe('a username', () => {
     expect((await envelope(adaInForum.token)).username).toBe('countess');
   });
 
-  test('taken in the application is a conflict in any spelling, and free elsewhere', async () => {
+  test('is a conflict in any spelling if it is taken in the application, and free elsewhere', async () => {
     const { instance, asAda, asBob, as, adaInForum } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });
     for (const username of ['bob', ' BOB ', 'ｂｏｂ'])
@@ -126,13 +126,13 @@ describe('a change of username', () => {
     const { asAda, ada, shop } = people;
     const since = watch(people);
     for (const username of ['ada', 'lovelace', null]) await asAda('PATCH', PATH, { username });
-    const told = (username: string | null, previousUsername: string | null) => ({
+    const expectedEvents = (username: string | null, previousUsername: string | null) => ({
       type: 'user.username_changed',
       data: { userId: ada.userId, username, previousUsername },
     });
     expect(since.events()).toEqual({
       ...SILENCE,
-      shop: [told('ada', null), told('lovelace', 'ada'), told(null, 'lovelace')],
+      shop: [expectedEvents('ada', null), expectedEvents('lovelace', 'ada'), expectedEvents(null, 'lovelace')],
     });
     const record = {
       kind: 'account.username_changed',
@@ -144,7 +144,7 @@ describe('a change of username', () => {
     expect(since.audits()).toEqual([record, record, record]);
   });
 
-  test('to the same name is silent', async () => {
+  test('a change to the same name is silent', async () => {
     const people = await createPeople();
     await people.asAda('PATCH', PATH, { username: 'ada' });
     const since = watch(people);
@@ -153,13 +153,13 @@ describe('a change of username', () => {
     expect([since.events(), since.audits()]).toEqual([SILENCE, []]);
   });
 
-  test('requested by two at once succeeds for one and is a conflict for the other', async () => {
+  test('succeeds for one of two concurrent requests and is a conflict for the other', async () => {
     const { asAda, asBob } = await createPeople();
     const answers = await Promise.all([asAda, asBob].map((as) => as('PATCH', PATH, { username: 'both' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test('refused by the database index is also a conflict and changes nothing', async () => {
+  test('is a conflict without a change if only the database index refuses it', async () => {
     const { instance, asAda, bob } = await createPeople();
     // A concurrent claim between the check and the change, simulated in SQL.
     instance.sqlite.run(

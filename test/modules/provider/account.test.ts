@@ -114,7 +114,7 @@ describe('a provider connected from the account', () => {
       });
   });
 
-  test('needs a sign-in of the last ten minutes', async () => {
+  test('needs a sign-in of the last ten minutes to connect', async () => {
     const scene = await createScene();
     const { link } = await setUpSignedIn(scene);
     scene.instance.clock.advance(10 * MINUTE);
@@ -134,7 +134,7 @@ describe('a provider connected from the account', () => {
     expect((await (await setUpSignedIn(bare)).link()).json.error).toBe('invalid_state');
   });
 
-  test('that is down is reported as provider_failed', async () => {
+  test('an unreachable provider is reported as provider_failed', async () => {
     const scene = await createScene();
     const { link } = await setUpSignedIn(scene);
     await scene.provider.stop();
@@ -174,7 +174,7 @@ describe('a disconnected provider', () => {
     expect(await mallory.list()).toEqual([]);
   });
 
-  test('needs a sign-in of the last ten minutes', async () => {
+  test('needs a sign-in of the last ten minutes to disconnect', async () => {
     const scene = await createScene();
     const { finish, list, remove } = await setUpSignedIn(scene);
     await finish();

@@ -68,7 +68,7 @@ describe('a state', () => {
     expect(scene.count('provider_states')).toBe(0);
   });
 
-  test('of another browser ends at a page and stays usable', async () => {
+  test('a state of another browser ends at a page and stays usable', async () => {
     const scene = await createScene();
     const query = await scene.begin();
     const stranger = createBrowser(scene.instance);
@@ -90,7 +90,7 @@ describe('a state', () => {
     expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([1, 1]);
   });
 
-  test('of a provider that the application no longer has ends at a page', async () => {
+  test('a state of a provider that the application no longer has ends at a page', async () => {
     const scene = await createScene();
     const other = await startProvider();
     const [first, second] = [await scene.begin(), await scene.begin()];
@@ -106,7 +106,7 @@ describe('a state', () => {
     expect([scene.provider.asked.token, other.asked.token]).toEqual([0, 0]);
   });
 
-  test('of a sign-in never links, and of a link never signs in', async () => {
+  test('a state of a sign-in never links, and a state of a link never signs in', async () => {
     const scene = await createScene();
     const { instance, application, browser, provider } = scene;
     const { token, userId } = await instance.signIn(application.clientId, 'bea@example.com');
@@ -143,7 +143,7 @@ describe('an answer of the provider', () => {
     expect(scene.count('sessions')).toBe(1);
   });
 
-  test('with an error goes back to the return URL: declined as access_denied, all others as a failure', async () => {
+  test('an error goes back to the return URL: declined as access_denied, all others as a failure', async () => {
     const scene = await createScene();
     for (const [error, code] of [
       ['access_denied', 'access_denied'],
@@ -159,14 +159,14 @@ describe('an answer of the provider', () => {
     expect(scene.provider.asked.token).toBe(0);
   });
 
-  test('without a code, or with an unknown one, ends at a page', async () => {
+  test('an answer without a code, or with an unknown one, ends at a page', async () => {
     const scene = await createScene();
     expectPage(await scene.comeBack(changed(await scene.begin(), { code: null })), 502, en.errors.provider_failed);
     expectPage(await scene.comeBack(changed(await scene.begin(), { code: 'stolen' })), 502, en.errors.provider_failed);
     expect(scene.instance.logLines.join('')).toContain('token endpoint: answered 400 (invalid_grant)');
   });
 
-  test('with the code of another flow is refused by PKCE and nonce', async () => {
+  test('an answer with the code of another flow is refused by PKCE and nonce', async () => {
     const scene = await createScene();
     const [victim, attacker] = [await scene.begin(), await scene.begin()];
     expectPage(await scene.comeBack(changed(victim, { code: attacker.get('code')! })), 502, en.errors.provider_failed);

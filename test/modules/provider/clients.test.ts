@@ -88,7 +88,7 @@ describe('an application’s identity provider', () => {
     ['name', ''],
     ['name', 'two\nlines'],
     ['surprise', 'x'],
-  ])('with the %s %j is refused with the field name and changes nothing', async (field, value) => {
+  ])('a provider with the %s %j is refused with the field name and changes nothing', async (field, value) => {
     const { instance, call } = await setUp();
     const { status, json } = await call('PUT', { ...CLIENT, [field]: value });
     expect([status, json.error, json.fields.map(({ path }: { path: string }) => path)]).toEqual([

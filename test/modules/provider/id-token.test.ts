@@ -54,7 +54,7 @@ describe('an id_token', () => {
     ['an empty subject', { sub: '' }, 'sub is not usable'],
     ['a subject that is a number', { sub: 1 }, '"sub" (subject) claim type'],
     ['a subject that is too long', { sub: long }, 'sub is not usable'],
-  ])('with %s is refused', async (_, claims, reason) => {
+  ])('an id_token with %s is refused', async (_, claims, reason) => {
     await expectRefused(await (refusing ??= createScene()), claims, reason);
   });
 
@@ -69,7 +69,7 @@ describe('an id_token', () => {
     expect(await isSignedIn(scene, { sub: 'x'.repeat(255), email: 'x@example.com' })).toBe(true);
   });
 
-  test('without a signature is refused', async () => {
+  test('an id_token without a signature is refused', async () => {
     const scene = await createScene();
     scene.provider.sign = async (claims) => new UnsecuredJWT(claims).encode();
     await expectRefused(scene, {}, ALGORITHM_REFUSED);
@@ -95,7 +95,7 @@ describe('an id_token', () => {
     }
   });
 
-  test('with a symmetric signature is refused even if the provider publishes such algorithms', async () => {
+  test('an id_token with a symmetric signature is refused even if the provider publishes such algorithms', async () => {
     const scene = await createScene();
     scene.provider.metadata = { id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] };
     const { sign } = scene.provider;
@@ -130,7 +130,7 @@ describe('an id_token', () => {
     ['a.b.c.d.e', 'JWE decryption is not configured'],
     ['{"sub":"1"}', 'Invalid JWT'],
     ['ey..', 'failed to parse JWT Header'],
-  ])('of the form %j is refused', async (text, reason) => {
+  ])('an id_token of the form %j is refused', async (text, reason) => {
     const scene = await createScene();
     scene.provider.sign = async () => text;
     await expectRefused(scene, {}, reason);

@@ -23,22 +23,25 @@ const ANSWERS: [what: string, answer: () => Response][] = [
   ['bytes that are no text', () => new Response(new Uint8Array([0xff, 0xfe, 0x7b]))],
 ];
 
-describe('a provider that answers', () => {
+describe('a failing provider', () => {
   test.each(
     (['discovery', 'token', 'keys'] as Endpoint[]).flatMap((endpoint) =>
       ANSWERS.map(([what, answer]) => [endpoint, what, answer] as const),
     ),
-  )('at %s with %s ends at a page, and works again once it recovers', async (endpoint, _, answer) => {
-    const scene = await createScene();
-    scene.provider.instead[endpoint] = answer;
-    expectFailurePage(endpoint === 'discovery' ? await scene.start() : await scene.signIn());
-    expect(scene.instance.logLines.join('')).toContain('the identity provider failed');
-    expect(scene.count('sessions')).toBe(0);
-    delete scene.provider.instead[endpoint];
-    expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
-  });
+  )(
+    'a provider whose %s gives %s ends the flow at a page, and works again once it recovers',
+    async (endpoint, _, answer) => {
+      const scene = await createScene();
+      scene.provider.instead[endpoint] = answer;
+      expectFailurePage(endpoint === 'discovery' ? await scene.start() : await scene.signIn());
+      expect(scene.instance.logLines.join('')).toContain('the identity provider failed');
+      expect(scene.count('sessions')).toBe(0);
+      delete scene.provider.instead[endpoint];
+      expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
+    },
+  );
 
-  test('nothing ends at a page, at each step', async () => {
+  test('an unreachable provider ends the flow at a page, at each step', async () => {
     const scene = await createScene();
     const query = await scene.begin();
     await scene.provider.stop();
@@ -59,7 +62,7 @@ describe('a provider that answers', () => {
     ['a file as its keys', { jwks_uri: 'file:///etc/passwd' }],
     ['an endpoint with a fragment', { authorization_endpoint: 'https://id.example.com/#x' }],
     ['no endpoint', { token_endpoint: undefined }],
-  ])('with a discovery document that names %s gets no redirect', async (_, metadata) => {
+  ])('a provider with a discovery document that names %s gets no redirect', async (_, metadata) => {
     const scene = await createScene();
     scene.provider.metadata = metadata;
     expectFailurePage(await scene.start());

@@ -72,7 +72,7 @@ describe('a new person', () => {
     ['the number 1', 1],
     ['left out', undefined],
     ['null', null],
-  ])('with email_verified %s is refused, and nothing is stored', async (_, verified) => {
+  ])('a person with email_verified %s is refused, and nothing is stored', async (_, verified) => {
     await expectError(await createScene(), { email_verified: verified }, 'email_unverified');
   });
 
@@ -81,7 +81,7 @@ describe('a new person', () => {
     ['no address', 'ada'],
     ['a list', [ADA]],
     ['a key’s', 'key_1@api-key.invalid'],
-  ])('with the e-mail %s is refused', async (_, email) => {
+  ])('a person with the e-mail %s is refused', async (_, email) => {
     await expectError(await createScene(), { email }, 'email_unverified');
   });
 
@@ -106,7 +106,7 @@ describe('a new person', () => {
     expect(words).toContain(`POST /api/applications/${id}/publish, then POST its /go-live`);
   });
 
-  test('with another person’s former address is refused as archived', async () => {
+  test('a person with another’s former address is refused as archived', async () => {
     const scene = await createScene();
     const { userId } = await scene.instance.signIn(scene.application.clientId, 'new@example.com');
     await given.alias(scene.instance, ADA, userId);
@@ -152,7 +152,7 @@ describe('a person with a known address', () => {
     expect(scene.count('mails')).toBe(mails);
   });
 
-  test('who never proved it keeps their account: the instance’s provider proves it and ends earlier sessions', async () => {
+  test('a person who never proved the address keeps their account: the instance’s provider proves it', async () => {
     const scene = await createScene();
     const { userId, token } = await scene.instance.signIn(scene.application.clientId, ADA);
     await given.person(scene.instance, userId, { emailVerifiedAt: null });
@@ -210,7 +210,7 @@ describe('a known subject', () => {
     ['banned', 'membership_blocked'],
     ['paused', 'membership_blocked'],
     ['deleted', 'user_deleted'],
-  ] as const)('of a person %s returns as %s', async (status, code) => {
+  ] as const)('a subject of a %s person is refused as %s', async (status, code) => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
     await given.member(scene.instance, scene.application.id, userId, { status });

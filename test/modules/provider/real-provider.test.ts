@@ -119,7 +119,7 @@ describe('a sign-in through a real provider', () => {
     expect(people).toEqual(Array(3).fill('ada@example.com'));
   });
 
-  test('to the console sets its cookie as well', async () => {
+  test('a console sign-in sets its cookie as well', async () => {
     const { instance, browser } = await setUp();
     await instance.signIn('console', 'owner@example.com');
     const landed = await goThrough(browser, 'console', { login: 'owner' }, CONSOLE);
@@ -128,27 +128,27 @@ describe('a sign-in through a real provider', () => {
     expect((await browser.visit('/api/applications')).status).toBe(200);
   });
 
-  test('to the console by a person without a workspace returns gate_closed, without a cookie', async () => {
+  test('a console sign-in by a person without a workspace returns gate_closed, without a cookie', async () => {
     const { browser } = await setUp();
     const landed = await goThrough(browser, 'console', { login: 'ada' }, CONSOLE);
     expect(landed.headers.get('location')).toBe(`${CONSOLE}#error=gate_closed`);
     expect(landed.headers.getSetCookie()).toEqual([]);
   });
 
-  test('cancelled by the person returns access_denied', async () => {
+  test('a cancelled sign-in returns access_denied', async () => {
     const { application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { cancel: '1' });
     expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=access_denied`);
   });
 
-  test('with an address that the provider has not verified returns email_unverified', async () => {
+  test('an address that the provider has not verified returns email_unverified', async () => {
     const { instance, application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { login: 'eve' });
     expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=email_unverified`);
     expect(userRow(instance, 'eve@example.com')).toBeNull();
   });
 
-  test('in several tabs finishes in each', async () => {
+  test('sign-ins in several tabs all finish', async () => {
     const { application, browser } = await setUp();
     const query = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO });
     const starts = [

@@ -108,7 +108,7 @@ describe('an impossible start', () => {
     return [status, /<p class="lead">([^<]*)</.exec(text)?.[1]];
   };
 
-  test('for an unknown, closed or archived application, or one without providers, shows the reason', async () => {
+  test('a start for an unknown, closed or archived application, or one without providers, shows the reason', async () => {
     const { instance, application, start } = await createScene();
     expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, en.errors.application_unknown]);
     await given.application(instance, application.id, { signinMethods: ['otp'] });
@@ -118,7 +118,7 @@ describe('an impossible start', () => {
     expect(await refusal(start({ returnTo: 'https://evil.example' }))).toEqual([403, expect.any(String)]);
   });
 
-  test('without any provider shows the reason', async () => {
+  test('a start without any provider shows the reason', async () => {
     const instance = await createInstance();
     const { clientId } = await instance.createApplication();
     const answer = createBrowser(instance).visit(`${START_PATH}?clientId=${clientId}`);
@@ -163,14 +163,14 @@ describe('an impossible start', () => {
     'https://user@auth.example.com/account',
     '//auth.example.com/account',
     'https://auth.example.com/sign-in?clientId=console',
-  ])('with the return URL %j shows a page and never redirects', async (returnTo) => {
+  ])('a start with the return URL %j shows a page and never redirects', async (returnTo) => {
     const scene = await createSecureScene();
     const answer = scene.start({ returnTo });
     expect(await refusal(answer)).toEqual([400, en.errors.return_url_unregistered]);
     expect(scene.count('provider_states')).toBe(0);
   });
 
-  test('with this server’s sign-in page of two applications at once shows a page', async () => {
+  test('a start with this server’s sign-in page of two applications at once shows a page', async () => {
     const scene = await createSecureScene();
     const own = `https://auth.example.com/sign-in?clientId=${scene.application.clientId}`;
     for (const query of ['&clientId=console', '&clientId='])

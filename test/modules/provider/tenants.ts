@@ -34,7 +34,7 @@ export async function withClient(
 }
 
 /** Adds a tenant with its own client at the same issuer. */
-export async function beside(scene: Scene, name = 'Mallory') {
+export async function addTenant(scene: Scene, name = 'Mallory') {
   const tenant = await given.tenant(scene.instance, name);
   await given.application(scene.instance, tenant.application.id, { returnUrls: [RETURN_TO] });
   const own = await withClient(scene, name.toLowerCase(), tenant.application, tenant.workspaceKey);

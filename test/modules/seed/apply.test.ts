@@ -107,7 +107,7 @@ describe('a document on an empty instance', () => {
     expect(tables(instance)).toEqual(before);
   });
 
-  test('in a dry run lists the same changes and writes nothing', async () => {
+  test('a dry run lists the same changes and writes nothing', async () => {
     const empty = await createInstance();
     const before = tables(empty);
     const { json } = await apply(empty, DOCUMENT, { dryRun: true });

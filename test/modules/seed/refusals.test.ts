@@ -142,8 +142,8 @@ describe('a document is refused with the position of', () => {
   });
 });
 
-describe('access', () => {
-  test('is refused to read keys and keys below the workspace, even for a dry run', async () => {
+describe('access to apply', () => {
+  test('read keys and keys below the workspace are refused, even for a dry run', async () => {
     const { token: reader } = await given.workspaceKey(instance, { access: 'read' });
     const { token: subset } = await given.workspaceKey(instance, { applicationIds: [id] });
     for (const [token, code] of [
@@ -154,7 +154,7 @@ describe('access', () => {
     expect((await apply(instance, DOCUMENT, { token: mintSecret('apiKey', systemRandom) })).status).toBe(401);
   });
 
-  test('with an application’s key is limited to that application', async () => {
+  test('an application’s key is limited to that application', async () => {
     const path = (application: string) => `/api/applications/${application}/apply`;
     const { token } = await instance.createKey(id);
     const send = (application: object, to = id) => instance.call('POST', path(to), { token, body: { application } });
@@ -170,7 +170,7 @@ describe('access', () => {
     expect((await instance.call('POST', path(id), { token, body })).status).toBe(403);
   });
 
-  test('to another tenant’s resources and slugs is refused as if they were unknown or taken', async () => {
+  test('another tenant’s resources and slugs are refused as if they were unknown or taken', async () => {
     const own = await createInstance();
     await apply(own, DOCUMENT);
     const tenant = await given.tenant(own);
@@ -189,7 +189,7 @@ describe('access', () => {
     expect(list.json.data.items.map(({ slug }: { slug: string }) => slug)).toEqual(['shop']);
   });
 
-  test('of a member of several workspaces needs the workspace’s id', async () => {
+  test('a member of several workspaces must name the workspace’s id', async () => {
     const own = await createInstance();
     const { token } = await own.signIn('console', 'owner@example.com');
     const made = await own.call('POST', '/api/workspaces', { token, body: { name: 'Second' } });

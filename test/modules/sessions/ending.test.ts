@@ -52,7 +52,7 @@ async function change({ instance, application }: SetUp, kind: string): Promise<v
 }
 
 /** Restarts as after a crash during the task. */
-async function goOn({ instance }: SetUp): Promise<Instance> {
+async function restartDuringTask({ instance }: SetUp): Promise<Instance> {
   const restarted = await instance.restart();
   await restarted.services.scheduler.runAll();
   return restarted;
@@ -76,8 +76,8 @@ describe('many sessions of an archived application', () => {
     const scene = await setUp();
     const { sessions, manage, person } = scene;
     await change(scene, 'archive');
-    await goOn(scene);
-    await goOn(scene);
+    await restartDuringTask(scene);
+    await restartDuringTask(scene);
     expect(reported(scene)).toHaveLength(MANY + 1);
     expect(idsOf(reported(scene))).toEqual(expect.arrayContaining(idsOf(sessions)));
     expect(new Set(reported(scene).map(({ reason }) => reason))).toEqual(new Set(['application.archived']));
@@ -95,7 +95,7 @@ describe('many sessions of an archived application', () => {
     const later = await instance.signIn(application.clientId, 'ada@example.com');
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
     expect(await verdict(instance, later.token)).toBe('ok');
-    await goOn(scene);
+    await restartDuringTask(scene);
     expect(reported(scene)).toHaveLength(MANY + 1);
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
     expect(await verdict(instance, later.token)).toBe('ok');
@@ -116,7 +116,7 @@ describe('many sessions of an archived application', () => {
     await change(scene, 'archive');
     instance.clock.advance(2 * HOUR);
     // The job that reports expired sessions runs first.
-    await goOn(scene);
+    await restartDuringTask(scene);
     const types = instance.events(application.id).map(({ type }) => type);
     expect(types).not.toContain('user.session_expired');
     expect(reported(scene)).toHaveLength(MANY + 1);
@@ -127,8 +127,8 @@ describe('many sessions of an archived application', () => {
     const { instance, application } = scene;
     instance.clock.advance(2 * HOUR);
     await change(scene, 'archive');
-    await goOn(scene);
-    await goOn(scene);
+    await restartDuringTask(scene);
+    await restartDuringTask(scene);
     const types = instance.events(application.id).map(({ type }) => type);
     expect(types.filter((type) => type === 'user.session_expired')).toHaveLength(MANY + 1);
     expect(reported(scene)).toEqual([]);
@@ -143,7 +143,7 @@ describe('many sessions of one person', () => {
     expect(answer.json.data).toEqual({ revoked: MANY + 1 });
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
     expect((await manage('DELETE', `/users/${person.userId}/sessions`)).json.data).toEqual({ revoked: 0 });
-    await goOn(scene);
+    await restartDuringTask(scene);
     expect(new Set(idsOf(reported(scene))).size).toBe(MANY + 1);
     expect(reported(scene)).toHaveLength(MANY + 1);
   });
@@ -156,7 +156,7 @@ describe('many sessions of one person', () => {
     instance.clock.advance(MINUTE);
     const later = await mint();
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
-    await goOn(scene);
+    await restartDuringTask(scene);
     expect(await verdicts(instance, later)).toEqual(['ok']);
     expect(reported(scene)).toHaveLength(MANY + 1);
   });
@@ -169,19 +169,19 @@ describe('many sessions of one person', () => {
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
     expect(await verdict(instance, person.token)).toBe('ok');
     expect((await others()).json.data).toEqual({ revoked: 0, devices: 0 });
-    await goOn(scene);
+    await restartDuringTask(scene);
     expect(idsOf(reported(scene))).toEqual(idsOf(sessions));
     expect(await verdict(instance, person.token)).toBe('ok');
   });
 
-  test('in another application are not affected', async () => {
+  test('sessions in another application are not affected', async () => {
     const scene = await setUp();
     const { instance, manage, person } = scene;
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     await manage('POST', `/users/${person.userId}/ban`);
-    await goOn(scene);
+    await restartDuringTask(scene);
     expect(await verdict(instance, elsewhere.token)).toBe('ok');
   });
 });

@@ -11,7 +11,7 @@ import { createInstance, type Instance, START } from '../../support/instance.ts'
 import { dumpTables, storedText } from '../../support/stored.ts';
 
 /** An instance without an owner. */
-const unowned = (environment: Record<string, string> = {}) =>
+const createUnowned = (environment: Record<string, string> = {}) =>
   createInstance({ environment: { GATEHOUSE_OWNER_EMAIL: '', ...environment } });
 
 const complete = (instance: Instance, body: unknown) => instance.call('POST', '/api/setup', { body });
@@ -26,7 +26,7 @@ const consoleId = (instance: Instance) => instance.services.workspaces.consoleId
 
 describe('a setup link', () => {
   test('makes the first owner and signs them in to the console', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     expect([owners(instance), await instance.services.workspaces.hasOwner()]).toEqual([[], false]);
     const token = await instance.services.setup.createLink();
     const { status, json, headers } = await complete(instance, { token, email: ' Ada@Example.com ' });
@@ -50,7 +50,7 @@ describe('a setup link', () => {
   });
 
   test('is recorded with all its effects, and emits only the sign-in event', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     const token = await instance.services.setup.createLink();
     const before = instance.auditKinds().length;
     const { json } = await complete(instance, { token, email: 'ada@example.com' });
@@ -80,7 +80,7 @@ describe('a setup link', () => {
   });
 
   test('proves control of the server, not of the mailbox', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     await complete(instance, { token: await instance.services.setup.createLink(), email: 'ada@example.com' });
     expect(instance.sqlite.query("SELECT email_verified_at AS at FROM users WHERE kind = 'person'").get()).toEqual({
       at: null,
@@ -88,7 +88,7 @@ describe('a setup link', () => {
   });
 
   test('works once', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     const token = await instance.services.setup.createLink();
     await complete(instance, { token, email: 'ada@example.com' });
     const before = dumpTables(instance);
@@ -99,7 +99,7 @@ describe('a setup link', () => {
   });
 
   test('opened fifty times concurrently makes one owner and one session', async () => {
-    const instance = await unowned({ GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '100' });
+    const instance = await createUnowned({ GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '100' });
     const token = await instance.services.setup.createLink();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => complete(instance, { token, email: `person${index}@example.com` })),
@@ -112,7 +112,7 @@ describe('a setup link', () => {
   });
 
   test('is valid for 24 hours, to the millisecond', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     const token = await instance.services.setup.createLink();
     instance.clock.advance(24 * HOUR - 1);
     expect((await instance.call('GET', `/setup?token=${token}`)).status).toBe(200);
@@ -123,8 +123,8 @@ describe('a setup link', () => {
     expect(owners(instance)).toEqual([]);
   });
 
-  test('of an earlier start is valid too, and the first use invalidates the others', async () => {
-    const instance = await unowned();
+  test('a link of an earlier start is valid too, and the first use invalidates the others', async () => {
+    const instance = await createUnowned();
     const first = await instance.services.setup.createLink();
     const second = await instance.services.setup.createLink();
     expect((await complete(instance, { token: first, email: 'ada@example.com' })).status).toBe(200);
@@ -133,15 +133,15 @@ describe('a setup link', () => {
   });
 
   test('is replaced by one requested on the server', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     const first = await instance.services.setup.createLink();
     const second = await createSetupToken(instance.db, systemRandom);
     expect((await complete(instance, { token: first, email: 'ada@example.com' })).status).toBe(404);
     expect((await complete(instance, { token: second, email: 'ada@example.com' })).status).toBe(200);
   });
 
-  test('of a start is valid while it is among the last ten', async () => {
-    const instance = await unowned();
+  test('a start’s link is valid while it is among the last ten', async () => {
+    const instance = await createUnowned();
     const links = [];
     for (let start = 0; start < 12; start += 1) {
       instance.clock.advance(1);
@@ -154,7 +154,7 @@ describe('a setup link', () => {
   test.each([['no-address'], ['ada@localhost'], ['a b@example.com']])(
     'stays unused after the bad address %j, which is not echoed',
     async (email) => {
-      const instance = await unowned();
+      const instance = await createUnowned();
       const token = await instance.services.setup.createLink();
       const before = dumpTables(instance);
       const { status, json, text } = await complete(instance, { token, email });
@@ -171,12 +171,12 @@ describe('a setup link', () => {
     [{ token: 'x', email: 'ada@example.com', role: 'owner' }, ['role']],
     [{ token: 'x', email: null }, ['email']],
   ])('stays unused after a malformed body: %j', async (body, paths) => {
-    const { status, json } = await complete(await unowned(), body);
+    const { status, json } = await complete(await createUnowned(), body);
     expect([status, json.fields.map(({ path }: { path: string }) => path).sort()]).toEqual([400, paths]);
   });
 
-  test('with a forged token is answered like a used one, on the page and the endpoint', async () => {
-    const instance = await unowned();
+  test('a link with a forged token is answered like a used one, on the page and the endpoint', async () => {
+    const instance = await createUnowned();
     const used = await instance.services.setup.createLink();
     await complete(instance, { token: used, email: 'ada@example.com' });
     const answers = [];
@@ -190,7 +190,7 @@ describe('a setup link', () => {
   });
 
   test('is stored as a hash and logged nowhere', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     const token = await instance.services.setup.createLink();
     await instance.call('GET', `/setup?token=${token}`);
     const { json } = await complete(instance, { token, email: 'ada@example.com' });
@@ -202,7 +202,7 @@ describe('a setup link', () => {
   });
 
   test('can be tried thirty times a minute by one client address', async () => {
-    const instance = await unowned();
+    const instance = await createUnowned();
     const guess = () => complete(instance, { token: mintSecret('setup', systemRandom), email: 'ada@example.com' });
     for (let attempt = 0; attempt < 30; attempt += 1) expect((await guess()).status).toBe(404);
     const refused = await guess();

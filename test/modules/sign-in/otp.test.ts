@@ -111,7 +111,7 @@ describe('a code', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_exhausted']);
   });
 
-  test('of an earlier mail still works after a resend, with either challenge', async () => {
+  test('a code of an earlier mail still works after a resend, with either challenge', async () => {
     const { instance, application } = await setUp();
     const { clientId } = application;
     const email = 'ada@example.com';
@@ -136,7 +136,7 @@ describe('a code', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_expired']);
   });
 
-  test('of one application is refused for another', async () => {
+  test('a code of one application is refused for another', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const email = 'ada@example.com';
@@ -231,12 +231,12 @@ describe('the limits of codes', () => {
 });
 
 describe('admission', () => {
-  test('to an unknown clientId is answered 404', async () => {
+  test('an unknown clientId is answered 404', async () => {
     const answer = await send(await createInstance(), { email: 'ada@example.com', clientId: 'cli_nothing' });
     expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
   });
 
-  test('to a draft application is limited to workspace members', async () => {
+  test('a draft application admits only workspace members', async () => {
     const { instance, application } = await setUp();
     await given.application(instance, application.id, { stage: 'draft' });
     const stranger = await instance.trySignIn(application.clientId, 'ada@example.com');
@@ -247,7 +247,7 @@ describe('admission', () => {
     expect((await instance.trySignIn(application.clientId, 'owner@example.com')).status).toBe(200);
   });
 
-  test('to an archived application is refused, even with a code sent before', async () => {
+  test('an archived application admits nobody, even with a code sent before', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     await given.application(instance, application.id, { archivedAt: 1 });
@@ -257,7 +257,7 @@ describe('admission', () => {
     expect([later.status, later.json.error]).toEqual([403, 'application_archived']);
   });
 
-  test('through a closed gate is limited to members and creates no user for others', async () => {
+  test('a closed gate admits only members and creates no user for others', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'member@example.com');
     await given.application(instance, application.id, { signinGate: 'closed' });
@@ -270,7 +270,7 @@ describe('admission', () => {
     expect((await instance.trySignIn(application.clientId, 'member@example.com')).status).toBe(200);
   });
 
-  test('to a private beta is limited to approved people and workspace members; others see the waitlist', async () => {
+  test('a private beta admits approved people and workspace members; others see the waitlist', async () => {
     const { instance, application } = await setUp();
     const beta = betaOf(instance, application);
     await beta.setGate('private_beta');
@@ -281,7 +281,7 @@ describe('admission', () => {
     expect([other.status, other.json.error]).toEqual([403, 'waitlist']);
   });
 
-  test('is refused to a deleted member and an archived address, with a record', async () => {
+  test('a deleted member and an archived address are refused, with a record', async () => {
     const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'gone@example.com');
     await given.member(instance, application.id, userId, { status: 'deleted' });
@@ -294,7 +294,7 @@ describe('admission', () => {
     expect(instance.auditKinds(application.id).filter((kind) => kind === 'signin.refused')).toHaveLength(2);
   });
 
-  test('is refused to a banned member; one who left returns with an event', async () => {
+  test('a banned member is refused; one who left returns with an event', async () => {
     const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     await given.member(instance, application.id, userId, { status: 'banned' });
@@ -311,7 +311,7 @@ describe('admission', () => {
     ]);
   });
 
-  test('to the console is limited to workspace members', async () => {
+  test('the console admits only workspace members', async () => {
     const instance = await createInstance();
     const stranger = await instance.trySignIn('console', 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
@@ -328,7 +328,7 @@ describe('bad input', () => {
     [{}, 'email'],
     [{ email: 'ada@example.com', colour: 'red' }, 'colour'],
     [{ email: 'ada@example.com', clientId: '' }, 'clientId'],
-  ])('of otp/send names the field: %j', async (body, path) => {
+  ])('otp/send names the invalid field: %j', async (body, path) => {
     const { instance } = await setUp();
     const answer = await send(instance, body);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
@@ -340,12 +340,12 @@ describe('bad input', () => {
     [{ challengeId: 'chl_x', code: '12345' }, 'code'],
     [{ challengeId: 'chl_x', code: 'abcdef' }, 'code'],
     [{ code: '123456' }, 'challengeId'],
-  ])('of otp/verify names the field: %j', async (body, path) => {
+  ])('otp/verify names the invalid field: %j', async (body, path) => {
     const answer = await (await createInstance()).call('POST', '/api/v1/auth/otp/verify', { body });
     expect([answer.status, answer.json.fields[0].path]).toEqual([400, path]);
   });
 
-  test('with an unknown challenge is an invalid code', async () => {
+  test('an unknown challenge is an invalid code', async () => {
     const answer = await verify(await createInstance(), 'chl_01h455vb4pex5vsknk084sn02q', '123456');
     expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
   });

@@ -50,7 +50,7 @@ describe('the first sign-in', () => {
   test.each([
     ['nothing', {}, {}, {}],
     ['what is no language and no zone', { locale: '!!' }, { timezone: 'Mars/Base' }, { 'accept-language': '§, *' }],
-  ])('with %s stores English and UTC', async (_, sent, verified, headers) => {
+  ])('a first sign-in with %s stores English and UTC', async (_, sent, verified, headers) => {
     const { signIn, seen } = await setUp();
     expect(await seen(await signIn(sent, verified, headers))).toEqual(['en', 'UTC']);
   });
@@ -74,7 +74,7 @@ describe('the first sign-in', () => {
     expect(await seen(later)).toEqual(['en', 'UTC']);
   });
 
-  test('of the owner stores the browser’s settings too', async () => {
+  test('the owner’s first sign-in stores the browser’s settings too', async () => {
     const { instance, seen } = await setUp();
     const link = await instance.services.setup.createLink();
     const answer = await instance.call('POST', '/api/setup', {

@@ -91,7 +91,7 @@ test('an application archived during the verification of a passkey stays closed'
 describe('an identity at a provider', () => {
   const MALLORY = { sub: 'mallory', email: 'mallory@example.com' };
 
-  test('linked with an application’s session opens only that workspace', async () => {
+  test('an identity linked with an application’s session opens only that workspace', async () => {
     const scene = await createScene();
     const { instance, application, browser } = scene;
     const { token } = await instance.signIn(application.clientId, 'owner@example.com');
@@ -107,7 +107,7 @@ describe('an identity at a provider', () => {
     expect(refused.headers.get('location')).toEndWith('#error=gate_closed');
   });
 
-  test('at an issuer that an application chose proves an address to nobody else', async () => {
+  test('an identity at an issuer that an application chose proves an address to nobody else', async () => {
     const scene = await createScene({
       environment: { GATEHOUSE_GOOGLE_ISSUER: '', GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '' },
     });
@@ -125,7 +125,7 @@ describe('an identity at a provider', () => {
     });
   });
 
-  test('at an issuer other than the operator’s cannot be configured with an application’s key', async () => {
+  test('an issuer other than the operator’s cannot be configured with an application’s key', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const key = await instance.createKey(application.id);

@@ -13,7 +13,7 @@ import { rows, setUp, statsOf } from './scene.ts';
 const NOTHING = { count: 0, previous: 0 };
 
 describe('statistics', () => {
-  test('of an unused application are zeros, one per day', async () => {
+  test('statistics of an unused application are zeros, one per day', async () => {
     const { stats } = await setUp();
     const { days, ...others } = await stats();
     expect(others).toEqual({
@@ -61,7 +61,7 @@ describe('statistics', () => {
     });
   });
 
-  test.each(['0', '366', 'x', '1.5', ''])('for %p days are refused with the field', async (days) => {
+  test.each(['0', '366', 'x', '1.5', ''])('statistics for %p days are refused with the field', async (days) => {
     const { instance, application } = await setUp();
     const { status, json } = await instance.call('GET', `/api/applications/${application.id}/stats?days=${days}`, {
       token: instance.workspaceKey,
@@ -69,7 +69,7 @@ describe('statistics', () => {
     expect([status, json.error, json.fields?.[0]?.path]).toEqual([400, 'invalid_request', 'days']);
   });
 
-  test('for a whole year include the year before', async () => {
+  test('statistics for a whole year include the year before', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     instance.clock.advance(365 * DAY);
@@ -127,7 +127,7 @@ describe('sign-ins', () => {
     expect([totals.signIns.count, days.at(-1).signIns]).toEqual([4, 4]);
   });
 
-  test('that are refused are counted by reason', async () => {
+  test('refused sign-ins are counted by reason', async () => {
     const { instance, application, stats } = await setUp();
     const { clientId, id } = application;
     const { userId } = await instance.signIn(clientId, 'ada@example.com');
@@ -166,7 +166,7 @@ describe('sign-ins', () => {
     expect((await stats()).refusalsByReason).toEqual([{ reason: 'other', count: 3 }]);
   });
 
-  test('of a rolled-back change are not counted', async () => {
+  test('sign-ins of a rolled-back change are not counted', async () => {
     const { instance, application, stats } = await setUp();
     const attempt = instance.db.write(SYSTEM_ACTOR, async (unit) => {
       await recordAudit(unit, { kind: 'signin.succeeded', applicationId: application.id, detail: { method: 'otp' } });
@@ -221,7 +221,7 @@ describe('active users', () => {
     expect(await active(instance, id)).toEqual({ day: [1, 2], week: [2, 0], month: [1, 3] });
   });
 
-  test('before and after midnight, within a minute, are counted for both days', async () => {
+  test('a user before and after midnight, within a minute, is counted for both days', async () => {
     const { instance, application } = await setUp();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     instance.clock.advance(DAY + 12 * HOUR - 10_000);
@@ -290,7 +290,7 @@ describe('webhooks', () => {
 });
 
 describe('limits', () => {
-  test('of keys, sessions and codes are counted when they refuse', async () => {
+  test('limits of keys, sessions and codes are counted when they refuse', async () => {
     const { instance, application, stats } = await setUp({
       environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2', GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1' },
     });

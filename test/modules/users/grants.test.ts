@@ -40,7 +40,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
   });
 
   /** The events of one replacement. */
-  function told(userId: string, added: string[], removed: string[], current: string[]) {
+  function expectedEvents(userId: string, added: string[], removed: string[], current: string[]) {
     if (kind === 'memberships')
       return [{ type: 'user.membership_changed', data: { userId, memberships: current, added, removed } }];
     const event = (change: string, slugs: string[]) =>
@@ -61,7 +61,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
       const current = [...slugs].sort();
       const answer = await set(slugs);
       expect([answer.status, answer.json]).toEqual([200, { success: true, data: { slugs: current } }]);
-      expect(before.events()).toEqual(told(userId, added, removed, current));
+      expect(before.events()).toEqual(expectedEvents(userId, added, removed, current));
       expect(before.kinds()).toEqual([`${family}.assigned`]);
       expect(lastAudit(instance, `${family}.assigned`)).toMatchObject({
         user_id: userId,

@@ -71,7 +71,7 @@ describe('an action on many users', () => {
     ['ban', 'banned', 'unban', 'active'],
     ['pause', 'paused', 'resume', 'active'],
     ['delete', 'deleted', 'restore', 'active'],
-  ])('by %s makes them %s, and %s makes them %s again', async (there, state, back, before) => {
+  ])('the action %s makes them %s, and %s makes them %s again', async (there, state, back, before) => {
     const { act, ada, bea } = await setUp();
     const userIds = [ada.userId, bea.userId];
     const statuses = async (action: string) =>
@@ -117,7 +117,7 @@ describe('an action on many users', () => {
     ['another action', { action: 'promote' }, 'action'],
     ['a long reason', { reason: 'x'.repeat(501) }, 'reason'],
     ['an unknown field', { all: true }, 'all'],
-  ])('with %s is refused and changes nothing', async (_, part, path) => {
+  ])('an action with %s is refused and changes nothing', async (_, part, path) => {
     const { instance, act, ada } = await setUp();
     const rows = await tables(instance);
     const { status, json } = await act({ action: 'ban', userIds: [ada.userId], ...part });
@@ -195,7 +195,7 @@ describe('grants of many users', () => {
     ['one to be taken away that does not exist', { scopes: { remove: ['nobody'] } }, 'scopes.remove.0'],
     ['one both ways', { roles: { add: ['editor'], remove: ['editor'] } }, 'roles.remove.0'],
     ['another kind', { rights: { add: ['editor'] } }, 'rights'],
-  ])('with %s are refused with the field, and nothing changes', async (_, part, path) => {
+  ])('grants with %s are refused with the field, and nothing changes', async (_, part, path) => {
     const { instance, application, grant, ada } = await setUp();
     await given.grant(instance, 'roles', application.id, 'editor');
     const rows = await tables(instance);

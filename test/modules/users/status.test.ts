@@ -65,7 +65,7 @@ const BY_ADMIN = { banned: 'ban', paused: 'pause', deleted: 'delete' } as const;
 const BY_THEMSELVES = { inactivated: 'inactivate', left: 'leave' } as const;
 
 /** Brings a membership into a state through regular calls. */
-async function bring({ instance, act, ada }: Awaited<ReturnType<typeof setUp>>, state: State): Promise<void> {
+async function bringInto({ instance, act, ada }: Awaited<ReturnType<typeof setUp>>, state: State): Promise<void> {
   if (state === 'active') return;
   const { status } =
     state in BY_ADMIN
@@ -81,7 +81,7 @@ describe.each(CASES)('the action $action on a member in state $state', ({ action
     test('is refused and changes nothing', async () => {
       const scene = await setUp();
       const { instance, act } = scene;
-      await bring(scene, state);
+      await bringInto(scene, state);
       const rows = await tables(instance);
       const answer = await act(action, { reason: 'why' });
       expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
@@ -92,7 +92,7 @@ describe.each(CASES)('the action $action on a member in state $state', ({ action
     test('answers with the unchanged user', async () => {
       const scene = await setUp();
       const { instance, act } = scene;
-      await bring(scene, state);
+      await bringInto(scene, state);
       const rows = await tables(instance);
       const answer = await act(action, { reason: 'again' });
       expect([answer.status, answer.json.data.status, answer.json.data.statusReason]).toEqual([200, state, null]);
@@ -102,7 +102,7 @@ describe.each(CASES)('the action $action on a member in state $state', ({ action
     test(`makes them ${target}, with the reason, one event and one audit record`, async () => {
       const scene = await setUp();
       const { instance, application, ada, act, manage } = scene;
-      await bring(scene, state);
+      await bringInto(scene, state);
       const before = watch(instance, application);
       const answer = await act(action, { reason: 'a good one' });
       expect([answer.status, answer.json.data]).toEqual([
@@ -119,7 +119,7 @@ describe.each(CASES)('the action $action on a member in state $state', ({ action
 
 describe('an action on a user', () => {
   test.each(['ban', 'pause', 'delete'])(
-    'by %s ends every session at once, each with its event before the action’s own',
+    'the action %s ends every session at once, each with its event before the action’s own',
     async (action) => {
       const { instance, application, act, ada, clientId } = await setUp();
       instance.clock.advance(MINUTE);
@@ -151,7 +151,7 @@ describe('an action on a user', () => {
     ['ban', 'unban'],
     ['pause', 'resume'],
     ['delete', 'restore'],
-  ])('by %s, then %s, allows new sign-ins and revives no session', async (away, back) => {
+  ])('the action %s, then %s, allows new sign-ins and revives no session', async (away, back) => {
     const { instance, act, ada, clientId } = await setUp();
     await act(away);
     instance.clock.advance(MINUTE);
@@ -163,13 +163,13 @@ describe('an action on a user', () => {
   });
 
   test.each(['banned', 'paused', 'inactivated', 'left'] as const)(
-    'to restore returns a member who was %s to that state with its reason',
+    'a restore returns a member who was %s to that state with its reason',
     async (state) => {
       const scene = await setUp();
       const { instance, application, act, ada, manage, clientId } = scene;
       const isByAdmin = state === 'banned' || state === 'paused';
       if (isByAdmin) await act(BY_ADMIN[state], { reason: 'spam' });
-      else await bring(scene, state);
+      else await bringInto(scene, state);
       await act('delete', { reason: 'asked for' });
       const before = watch(instance, application);
       const answer = await act('restore', { reason: 'a mistake' });
@@ -192,7 +192,7 @@ describe('an action on a user', () => {
     ['ban', 'membership_blocked'],
     ['pause', 'membership_blocked'],
     ['delete', 'user_deleted'],
-  ])('by %s refuses their sign-in as %s, even with a code sent before', async (action, error) => {
+  ])('the action %s refuses their sign-in as %s, even with a code sent before', async (action, error) => {
     const { instance, application, act, clientId } = await setUp();
     instance.clock.advance(MINUTE);
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com', clientId } });
@@ -273,7 +273,7 @@ describe('an action on a user', () => {
     [{ reason: 5 }, 'reason'],
     [{ because: 'x' }, 'because'],
     [[], 'body'],
-  ])('with a bad body is refused and changes nothing', async (body, path) => {
+  ])('an action with a bad body is refused and changes nothing', async (body, path) => {
     const { instance, act } = await setUp();
     const rows = await tables(instance);
     const answer = await act('ban', body);

@@ -181,7 +181,7 @@ describe('the session envelope', () => {
     expect(Object.keys(json.data)).toEqual(FIELDS);
   });
 
-  test('of an API key is its synthetic principal’s, without an expiry unless it has one', async () => {
+  test('the envelope of an API key is its synthetic principal’s, without an expiry unless it has one', async () => {
     const { instance, application } = await setUp();
     const caller = await instance.createKey(application.id, { access: 'read' });
     const expiresAt = new Date(START + DAY).toISOString();

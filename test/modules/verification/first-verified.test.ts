@@ -88,7 +88,7 @@ describe('the first verification', () => {
 });
 
 describe('a refusal', () => {
-  test('of a token within the caller’s reach states the reason, in the application of the token', async () => {
+  test('a refused token within the caller’s reach shows the reason in the token’s application', async () => {
     const { instance, application, person, verify } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     await given.member(instance, application.id, person.userId, { status: 'banned' });
@@ -97,7 +97,7 @@ describe('a refusal', () => {
     expect(await shownOf(instance, other.id)).toEqual(NOTHING);
   });
 
-  test('of a foreign token appears in the caller’s application and not in the token’s own', async () => {
+  test('a refused foreign token appears in the caller’s application and not in the token’s own', async () => {
     const { instance, application, person, verify } = await setUp();
     const tenant = await given.tenant(instance);
     const foreign = await instance.call('POST', `/api/applications/${tenant.application.id}/api-keys`, {
@@ -112,7 +112,7 @@ describe('a refusal', () => {
     expect(json.data.verificationRefusal).toEqual({ error: 'invalid_token', at: isoTime(START) });
   });
 
-  test('of an unknown token counts for a workspace key only if it reaches a single application', async () => {
+  test('a refused unknown token counts for a workspace key only if it reaches a single application', async () => {
     const { instance, application, verify, shown } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const both = await given.workspaceKey(instance, { applicationIds: [application.id, other.id] });
@@ -123,7 +123,7 @@ describe('a refusal', () => {
     expect([await shown(), await shownOf(instance, other.id)]).toEqual([refused('invalid_token'), NOTHING]);
   });
 
-  test('of the caller or of a malformed call does not count', async () => {
+  test('a refused caller or malformed call does not count', async () => {
     const { instance, key, shown } = await setUp();
     const call = (token: string, body: unknown) => instance.call('POST', '/api/v1/verify', { token, body });
     expect((await call('eak_unknown', { token: 'x' })).status).toBe(401);

@@ -127,7 +127,7 @@ describe('a session', () => {
 });
 
 describe('failed verifications', () => {
-  test('of one client address are answered 120 times a minute, then 429', async () => {
+  test('failures of one client address are answered 120 times a minute, then 429', async () => {
     const { instance } = await setUp({ perMinute: 1, perDay: 1 });
     expect(await repeat(120, () => session(instance, 'nonsense'))).toEqual({ 401: 120 });
     const refused = await session(instance, 'nonsense');
@@ -144,7 +144,7 @@ describe('failed verifications', () => {
     expect((await session(instance, 'nonsense')).status).toBe(401);
   });
 
-  test('from one IPv6 network count as one caller', async () => {
+  test('failures from one IPv6 network count as one caller', async () => {
     const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '2' } });
     for (const [host, status] of [
       ['::1', 401],
@@ -169,7 +169,7 @@ describe('failed verifications', () => {
     expect((await session(instance, 'nonsense')).status).toBe(429);
   });
 
-  test('of one client address do not lock out people with valid sessions there', async () => {
+  test('failures of one client address do not lock out people with valid sessions there', async () => {
     const { instance, person } = await setUp({ perMinute: 1, perDay: 1 });
     await repeat(130, () => session(instance, 'nonsense'));
     expect((await session(instance, person.token)).status).toBe(200);

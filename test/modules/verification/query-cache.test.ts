@@ -16,7 +16,7 @@ async function createWorld() {
     environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000', GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000' },
   });
   const application = await instance.createApplication({ name: 'Shop', slug: 'shop' });
-  const come = async (clientId: string, email: string) => {
+  const signIn = async (clientId: string, email: string) => {
     instance.clock.advance(MINUTE);
     return instance.signIn(clientId, email);
   };
@@ -35,8 +35,8 @@ async function createWorld() {
     return (await instance.call('POST', '/api/v1/device/token', { body: redeemed })).json.access_token;
   };
 
-  const ada = await come(application.clientId, 'ada@example.com');
-  const bob = await come(application.clientId, 'bob@example.com');
+  const ada = await signIn(application.clientId, 'ada@example.com');
+  const bob = await signIn(application.clientId, 'bob@example.com');
   const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
   const adminKey = await connect('console', admin.token);
   const madeWithIt = await call(
@@ -47,8 +47,8 @@ async function createWorld() {
   );
   const tokens = {
     ada: ada.token,
-    adaAgain: (await come(application.clientId, 'ada@example.com')).token,
-    adaOnceMore: (await come(application.clientId, 'ada@example.com')).token,
+    adaAgain: (await signIn(application.clientId, 'ada@example.com')).token,
+    adaOnceMore: (await signIn(application.clientId, 'ada@example.com')).token,
     bob: bob.token,
     admin: admin.token,
     adaDevice: await connect(application.clientId, ada.token),
@@ -56,12 +56,12 @@ async function createWorld() {
     made: madeWithIt.token as string,
     key: (await instance.createKey(application.id, { access: 'read' })).token,
   };
-  return { instance, application, ada, bob, admin, tokens, call, come };
+  return { instance, application, ada, bob, admin, tokens, call, signIn };
 }
 
 type World = Awaited<ReturnType<typeof createWorld>>;
 
-async function look({ instance, tokens }: World, isRemembered: boolean): Promise<Record<string, unknown>> {
+async function verdictsOf({ instance, tokens }: World, isRemembered: boolean): Promise<Record<string, unknown>> {
   const { credentials, look } = instance.services.verification;
   const found: Record<string, unknown> = {};
   for (const [name, token] of Object.entries(tokens)) {
@@ -77,8 +77,8 @@ async function look({ instance, tokens }: World, isRemembered: boolean): Promise
 }
 
 const changes: [string, (world: World) => Promise<unknown>][] = [
-  ['a stranger signs up', ({ come, application }) => come(application.clientId, 'new@example.com')],
-  ['somebody signs in again', ({ come, application }) => come(application.clientId, 'bob@example.com')],
+  ['a stranger signs up', ({ signIn, application }) => signIn(application.clientId, 'new@example.com')],
+  ['somebody signs in again', ({ signIn, application }) => signIn(application.clientId, 'bob@example.com')],
   [
     'a code is sent',
     ({ instance }) => instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'x@example.com' } }),
@@ -144,7 +144,7 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
   ],
   [
     'a session has come back',
-    async (world) => void (world.tokens.bob = (await world.come(world.application.clientId, 'bob@example.com')).token),
+    async (world) => void (world.tokens.bob = (await world.signIn(world.application.clientId, 'bob@example.com')).token),
   ],
   [
     'somebody is banned',
@@ -191,19 +191,19 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
 test('a cached verdict equals that of a look-up after any change', async () => {
   const world = await createWorld();
   for (const [name, change] of changes) {
-    for (let time = 0; time < TIMES; time += 1) await look(world, true);
+    for (let time = 0; time < TIMES; time += 1) await verdictsOf(world, true);
     await change(world);
-    const remembered = await look(world, true);
-    expect({ name, ...remembered }).toEqual({ name, ...(await look(world, false)) });
+    const remembered = await verdictsOf(world, true);
+    expect({ name, ...remembered }).toEqual({ name, ...(await verdictsOf(world, false)) });
   }
 });
 
 test('sign-ins of other people keep cached entries', async () => {
-  const { instance, tokens, come, application } = await createWorld();
+  const { instance, tokens, signIn, application } = await createWorld();
   const { look } = instance.services.verification;
   const rowOf = async () => (await look(tokens.ada))?.row;
   for (let time = 0; time < TIMES; time += 1) await rowOf();
   const before = await rowOf();
-  await come(application.clientId, 'bob@example.com');
+  await signIn(application.clientId, 'bob@example.com');
   expect(await rowOf()).toBe(before!);
 });

@@ -64,7 +64,7 @@ describe('a session', () => {
   );
 
   test.each(MEMBERSHIP_STATUSES.filter((status) => status !== 'active'))(
-    'of a membership that is %s is blocked at once, and valid again once it is active',
+    'a session of a membership that is %s is blocked at once, and valid again once it is active',
     async (status) => {
       const { instance, application, person, key } = await setUp();
       await given.member(instance, application.id, person.userId, { status });
@@ -74,7 +74,7 @@ describe('a session', () => {
     },
   );
 
-  test('of a deleted person is blocked', async () => {
+  test('a session of a deleted person is blocked', async () => {
     const { instance, person, key } = await setUp();
     await given.person(instance, person.userId, { deletedAt: START });
     await expectRefused(instance, key.token, person.token, 'membership_blocked');
@@ -88,7 +88,7 @@ describe('a session', () => {
     await expectRefused(instance, key.token, person.token, 'expired');
   });
 
-  test('of one application is unaffected by a ban in another', async () => {
+  test('a session of one application is unaffected by a ban in another', async () => {
     const { instance, application, person, key } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
@@ -187,7 +187,7 @@ describe('verification for a backend', () => {
     expect((await outcome(instance.workspaceKey, person.token)).success).toBe(true);
   });
 
-  test('with a key for some applications accepts only tokens of these', async () => {
+  test('a key for some applications accepts only tokens of these', async () => {
     const { instance, application, person } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
@@ -322,7 +322,7 @@ describe('the caller’s own key', () => {
   });
 
   test.each([[{}], [{ token: 5 }], [{ token: null }], [{ token: 'x', y: 1 }]])(
-    'with a body other than {token} gets the field’s name: %.60j',
+    'a body other than {token} gets the field’s name: %.60j',
     async (body) => {
       const { instance, key } = await setUp();
       const { status, json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });

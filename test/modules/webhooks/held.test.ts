@@ -1,4 +1,4 @@
-/** Held deliveries of an endpoint: how long they are kept, what its owners are told, and what happens to them. */
+/** Held deliveries of an endpoint: how long they are kept, how its owners are notified, and what happens to them. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';

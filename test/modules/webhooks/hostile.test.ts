@@ -279,7 +279,7 @@ describe('a host name', () => {
     return { scene, canary, asked, outbound };
   }
 
-  test('that resolves first to a public address and then to loopback never reaches loopback', async () => {
+  test('a name that resolves first to a public address and then to loopback never reaches loopback', async () => {
     const { scene, canary, asked } = await rebinding([[PUBLIC], ['127.0.0.1']]);
     const { instance } = scene;
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
@@ -308,7 +308,7 @@ describe('a host name', () => {
     ['this host', ['0.0.0.0']],
     ['metadata', ['169.254.169.254']],
     ['what is no address', ['localhost']],
-  ])('with addresses %s is refused before anything is sent', async (_, addresses) => {
+  ])('a name with addresses %s is refused before anything is sent', async (_, addresses) => {
     const { scene, canary } = await rebinding([addresses]);
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
     await emit(scene);
@@ -318,7 +318,7 @@ describe('a host name', () => {
     expect(canary.opened).toBe(0);
   });
 
-  test('without an address is recorded as unresolved', async () => {
+  test('a name without an address is recorded as unresolved', async () => {
     const { scene, canary } = await rebinding([[]]);
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
     await emit(scene);
@@ -326,7 +326,7 @@ describe('a host name', () => {
     expect((await newestDelivery(scene, id)).attemptLog).toMatchObject([{ errorClass: 'unresolved' }]);
   });
 
-  test('that the system’s own resolver maps to loopback is refused', async () => {
+  test('a name that the system’s own resolver maps to loopback is refused', async () => {
     const canary = rawServer((socket) => void socket.end(`${ok}Content-Length: 0\r\n\r\n`));
     const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: false });
     for (const host of ['localhost', 'LOCALHOST', 'localhost.', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
@@ -344,7 +344,7 @@ describe('a host name', () => {
     expect(canary.opened).toBe(0);
   });
 
-  test('whose resolution stalls is recorded as a timeout', async () => {
+  test('a name whose resolution stalls is recorded as a timeout', async () => {
     const send = guardedFetch({
       allowed: new BlockList(),
       isLoopbackAllowed: true,

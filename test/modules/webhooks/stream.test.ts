@@ -27,7 +27,7 @@ async function listening(instance: Instance, path: string, last?: string): Promi
   return follow(await streamOf(instance, path, instance.workspaceKey, last));
 }
 
-const happen = ({ db }: Instance, applicationId: string, userId = newId('user', 0)) =>
+const emitEvent = ({ db }: Instance, applicationId: string, userId = newId('user', 0)) =>
   db.write(SYSTEM_ACTOR, (unit) =>
     emit(unit, { type: 'user.banned', applicationId, data: { userId, reason: 'spam' } }),
   );
@@ -37,12 +37,12 @@ describe('a stream of events', () => {
   test('sends the exact bytes of a delivery, in order, for its own application only', async () => {
     const { instance, shop, path } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
-    await happen(instance, shop.id);
+    await emitEvent(instance, shop.id);
     const stream = await listening(instance, path);
     expect(await stream.told()).toEqual([{ event: 'ready', data: {} }]);
-    await happen(instance, shop.id);
-    await happen(instance, other.id);
-    await happen(instance, shop.id);
+    await emitEvent(instance, shop.id);
+    await emitEvent(instance, other.id);
+    await emitEvent(instance, shop.id);
     const told = await stream.told();
     expect(told.map(({ event, data }) => [event, data.type, data.applicationId])).toEqual([
       ['event', 'user.banned', shop.id],
@@ -53,7 +53,7 @@ describe('a stream of events', () => {
       token: instance.workspaceKey,
       body: { url: 'https://shop.example.com/hook', events: ['*'] },
     });
-    await happen(instance, shop.id);
+    await emitEvent(instance, shop.id);
     await stream.told();
     const deliveries = `/api/applications/${shop.id}/webhooks/${webhook.json.data.id}/deliveries`;
     const [delivery] = (await instance.call('GET', deliveries, { token: instance.workspaceKey })).json.data.items;
@@ -67,11 +67,11 @@ describe('a stream of events', () => {
     const { instance, shop, path } = await setUp();
     const first = await listening(instance, path);
     await first.told();
-    for (let count = 0; count < 3; count += 1) await happen(instance, shop.id);
+    for (let count = 0; count < 3; count += 1) await emitEvent(instance, shop.id);
     await first.told();
     const seen = ids(first.text());
     await first.leave();
-    for (let count = 0; count < 205; count += 1) await happen(instance, shop.id);
+    for (let count = 0; count < 205; count += 1) await emitEvent(instance, shop.id);
     const again = await listening(instance, path, seen[0]);
     for (let look = 0; look < 20 && ids(again.text()).length < 207; look += 1) await again.told();
     expect(ids(again.text())).toHaveLength(207);
@@ -90,7 +90,7 @@ describe('a stream of events', () => {
     await stream.told();
     const test = `/api/applications/${shop.id}/webhooks/${json.data.id}/test`;
     await instance.call('POST', test, { token: instance.workspaceKey });
-    await happen(instance, shop.id);
+    await emitEvent(instance, shop.id);
     expect((await stream.told()).map(({ data }) => data.type)).toEqual(['user.banned']);
   });
 
@@ -100,7 +100,7 @@ describe('a stream of events', () => {
     const stream = follow(await streamOf(instance, path, key.token));
     await stream.told();
     await instance.call('DELETE', `/api/applications/${shop.id}/api-keys/${key.id}`, { token: instance.workspaceKey });
-    await happen(instance, shop.id);
+    await emitEvent(instance, shop.id);
     expect(await stream.told()).toEqual([{ event: 'ended', data: { error: 'unauthenticated' } }]);
     expect(stream.isClosed()).toBe(true);
     expect(instance.services.eventStreams.count()).toBe(0);
@@ -139,7 +139,7 @@ describe('a stream of events', () => {
     const stream = follow(await streamOf(instance, path, (await instance.signIn('console', 'mia@example.com')).token));
     await stream.told();
     await manage('PATCH', `/${invited.json.data.id}`, { role: 'member' });
-    await happen(instance, shop.id);
+    await emitEvent(instance, shop.id);
     expect(await stream.told()).toEqual([{ event: 'ended', data: { error: 'admin_scope_required' } }]);
   });
 
@@ -153,7 +153,7 @@ describe('a stream of events', () => {
     streams.closeAll();
   });
 
-  test('of a caller with few streams replaces one of a caller with many if all slots are taken', async () => {
+  test('a caller with few streams replaces a stream of one with many if all slots are taken', async () => {
     const { instance } = await setUp();
     const streams = eventStreams(instance.db.reader);
     const open = (budgetId: string, userId: string) =>

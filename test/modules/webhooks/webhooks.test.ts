@@ -135,7 +135,7 @@ describe('a webhook', () => {
     for (const { status, json } of refusals) expect([status, json.error]).toEqual([403, 'admin_scope_required']);
   });
 
-  test('of another application or workspace is not found', async () => {
+  test('a webhook of another application or workspace is not found', async () => {
     const scene = await setUp();
     const { instance, api } = scene;
     const { id } = await subscribe(scene);

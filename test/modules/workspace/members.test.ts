@@ -77,7 +77,7 @@ describe('an invitation', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
-  test('with another role is a conflict and keeps the role', async () => {
+  test('an invitation with another role is a conflict and keeps the role', async () => {
     const instance = await createInstance();
     await invite(instance, 'ada@example.com', 'member');
     await instance.services.mail.runOnce();
@@ -95,7 +95,7 @@ describe('an invitation', () => {
     expect(mailsOf(instance)).toHaveLength(1);
   });
 
-  test('of a person with an account makes that person the member', async () => {
+  test('an invitation of a person with an account makes that person the member', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
