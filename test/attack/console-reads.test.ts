@@ -133,7 +133,7 @@ describe('a mail test', () => {
 });
 
 describe('a stream of activity', () => {
-  /** A seat that is looked at as of now, and an answer that takes its time. */
+  /** A workspace member whose membership is checked slowly. */
   function seat() {
     let isHeld = true;
     let gate = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ describe('a stream of activity', () => {
       expect((await stream.told()).map(({ event }) => event)).toEqual(['activity']);
       hold();
       if (by === 'by a record') {
-        // Judged as it was, while it is lost.
+        // Judged before the loss, published after it.
         await record('workspace.updated');
         expect(await stream.told()).toEqual([]);
         lose();

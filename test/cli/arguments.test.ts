@@ -86,7 +86,7 @@ describe('the arguments', () => {
     expect((refused as Error).message).toEndWith('See "gatehouse help copy".');
   });
 
-  test('is nothing where nothing is declared', () => {
+  test('are refused if none are declared', () => {
     expect(() => parseCall(command('key'), ['extra'])).toThrow('Unexpected argument: "extra".');
     expect(parseCall(command('key'), [])).toEqual({ flags: {}, operands: [] });
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { COMMANDS } from '@/cli/commands.ts';
 import { placesOf, scriptFor } from '@/cli/completion.ts';
 
-// Shells start here; a busy machine takes its time.
+// Starting a shell takes long on a busy machine.
 setDefaultTimeout(120_000);
 
 /** Returns what a shell, started once, offers for the last word of each line, separated by a mark. */

@@ -91,7 +91,7 @@ describe('the reason', () => {
     expect(also).toEqual(['They are banned.']);
   });
 
-  test('is not the gate for who has a seat, for users behind a closed gate, or for who is approved', () => {
+  test('is not the gate for a workspace member, a user at a closed gate, or an approved person', () => {
     expect(judge({ application: { stage: 'draft' }, isMember: true }).isKeptOut).toBe(false);
     expect(judge({ application: { signinGate: 'closed' } }).isKeptOut).toBe(false);
     expect(judge({ application: { signinGate: 'private_beta' }, listed: 'approved' }).isKeptOut).toBe(false);

@@ -171,7 +171,7 @@ describe('the texts', () => {
     expect(findings(locale, messages)).toEqual([]);
   });
 
-  test.each(LOCALES)('in %s have each key once, which parsing alone would not show', async (locale) => {
+  test.each(LOCALES)('messages in %s have each key once, which parsing alone would not show', async (locale) => {
     const written = (await Bun.file(join(ROOT, `i18n/locales/${locale}.json`)).text()).trimEnd().split('\n');
     const parsed = JSON.stringify(CATALOGUES[locale], null, 2).split('\n');
     expect(written.find((line, index) => line !== parsed[index])).toBeUndefined();

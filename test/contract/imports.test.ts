@@ -180,7 +180,7 @@ describe('imports', () => {
     expect(users.map(({ path }) => path)).toEqual([]);
   });
 
-  test('of the driver are in db/sqlite/ alone, and the data interface beside it imports nothing of that engine', () => {
+  test('only db/sqlite/ imports the driver, and the data interface next to it imports nothing of that engine', () => {
     const isOfEngine = (path: string, name: string) =>
       name === 'bun:sqlite' ||
       name === 'drizzle-orm/bun-sqlite' ||
@@ -191,7 +191,7 @@ describe('imports', () => {
     expect(users.map(({ path }) => path)).toEqual([]);
   });
 
-  test('of statements and tables are in store/ alone: nothing above knows how a record is kept', () => {
+  test('only store/ imports statements and tables, so that nothing above knows how records are stored', () => {
     const isInside = (to: string) =>
       to === 'db/statements.ts' || to === 'db/lookups.ts' || to.startsWith('store/schema/');
     const users = sources.filter(

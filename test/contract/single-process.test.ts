@@ -9,7 +9,7 @@ const SRC = join(import.meta.dir, '../../src');
 /** Code of commands, browsers and customers, which runs in separate processes. */
 const ELSEWHERE = /^(?:client|console|pages|cli)\/|\/generated\//;
 
-/** Collections that grow, and the house's own ones. */
+/** Collections that grow, built-in and our own. */
 const MAKES_STATE = /^new (?:Map|Set|WeakMap|WeakSet|BigMap|TimesById|Float64Array)\b|^(?:pool|streamHub)\b|^\[\]$/;
 
 const LIMIT = 'a limit that protects this process';

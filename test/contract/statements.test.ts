@@ -39,11 +39,11 @@ test('each statement of the store is found, whether declared or built at each us
   expect(declared.filter(({ count }) => count > 0).length).toBeGreaterThan(30);
 });
 
-test('names with capitals stand in quotes: PostgreSQL makes small letters of others', () => {
+test('names with capitals are quoted, since PostgreSQL lowercases others', () => {
   expect(statements.filter(({ postgres: sql }) => /\b(?:AS|GROUP BY|ORDER BY) [a-z]+[A-Z]/.test(sql))).toEqual([]);
 });
 
-test('SQLite prepares each', () => {
+test('SQLite prepares every statement', () => {
   const refused = statements.flatMap(({ place, sqlite: sql }) => {
     try {
       sqlite.prepare(sql).finalize();
@@ -55,7 +55,7 @@ test('SQLite prepares each', () => {
   expect(refused).toEqual([]);
 });
 
-test('PostgreSQL takes the schema, and prepares each', async () => {
+test('PostgreSQL accepts the schema and prepares every statement', async () => {
   for (const sql of postgresSchema()) await postgres.exec(sql);
   const refused = [];
   for (const [index, { place, postgres: sql }] of statements.entries())

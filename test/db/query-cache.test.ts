@@ -72,7 +72,7 @@ const noteSeen = note<number>('UPDATE keys SET seen = :seen');
 describe.each([
   ['a server’s database', true],
   ['a database without threads', false],
-])('in %s, a cached result', (_, isServer) => {
+])('a cached result in %s', (_, isServer) => {
   let db: Database;
   let path: string;
   let count = 0;
@@ -94,7 +94,7 @@ describe.each([
 
   const write = (work: (unit: Unit) => Promise<unknown>) => db.write(SYSTEM_ACTOR, work);
 
-  test('is the same one until something changes that it was read from, whatever else does', async () => {
+  test('is the same object until its sources change', async () => {
     const first = await cached(db);
     expect(first).toMatchObject({ name: 'Ada', seen: 0 });
     await write((unit) => addOther(unit, 'p9'));
@@ -104,7 +104,7 @@ describe.each([
     expect(await find(db.reader)).toBe(first!);
   });
 
-  test('is read anew once a row of its own has changed', async () => {
+  test('is read again once its own row has changed', async () => {
     await cached(db);
     await write((unit) => renameOne(unit, { id: 'p1', name: 'Grace' }));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace', badges: 0 });
@@ -114,7 +114,7 @@ describe.each([
     expect(await find(db.reader)).toBe(again!);
   });
 
-  test('is read anew once any table that it was read from has changed, by new rows where it holds some of them', async () => {
+  test('is read again once any of its tables has changed, including new rows it counts', async () => {
     await cached(db);
     await write((unit) => renameAll(unit, 'Grace'));
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
@@ -124,7 +124,7 @@ describe.each([
     expect(await find(db.reader)).toBeUndefined();
   });
 
-  test('is read anew once a row of a dependent lookup has changed', async () => {
+  test('is read again once a row of a dependent lookup has changed', async () => {
     for (let time = 0; time < 3; time += 1) expect(await findClub(db.reader)).toEqual({ club: 'Red' });
     const first = await findClub(db.reader);
     await write((unit) => openClub(unit, 'k9'));
@@ -140,7 +140,7 @@ describe.each([
     expect(await findClub(db.reader)).toEqual({ club: undefined });
   });
 
-  test('is nobody’s inside a change: a change sees what it has changed', async () => {
+  test('is bypassed inside a change, which sees its own rows', async () => {
     await cached(db);
     const inside = await write(async (unit) => {
       await renameOne(unit, { id: 'p1', name: 'Grace' });
@@ -159,7 +159,7 @@ describe.each([
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
   });
 
-  test('never comes from a change that is rolled back', async () => {
+  test('never comes from a rolled-back change', async () => {
     const failed = write(async (unit) => {
       await renameAll(unit, 'Grace');
       await find(unit);
@@ -170,13 +170,13 @@ describe.each([
     expect(await cached(db)).toMatchObject({ name: 'Ada' });
   });
 
-  test('stays through a note of when something was last seen', async () => {
+  test('survives a last-seen note', async () => {
     const first = await cached(db);
     await write((unit) => noteSeen(unit, 5));
     expect(await find(db.reader)).toBe(first!);
   });
 
-  test('is read anew after another process has changed anything', async () => {
+  test('is read again after another process has changed anything', async () => {
     await cached(db);
     const other = new SqliteDatabase(path);
     other.run("UPDATE people SET name = 'Grace'");
@@ -186,7 +186,7 @@ describe.each([
     expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
   });
 
-  test('is still right after more ids have changed than are told apart', async () => {
+  test('stays correct after more ids have changed than are tracked individually', async () => {
     const first = await cached(db);
     await write(async (unit) => {
       for (let index = 0; index < 10_001; index += 1) await renameOne(unit, { id: `nobody ${index}`, name: 'x' });
@@ -198,7 +198,7 @@ describe.each([
   });
 });
 
-test('those who are asked for again stay where a crowd comes once each', async () => {
+test('repeated lookups stay cached during a flood of single ones', async () => {
   const answers = queryCache(() => 1).entriesOf({ sql: 'SELECT 1', rowIds: () => [], rowTables: [] });
   const keyOf = (index: number) => (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
   const ask = (index: number) => {

@@ -40,7 +40,7 @@ test('`:now` in a change is the time of the change', async () => {
   expect([await nameOf(reader(), 'wsp_a'), await created(reader(), 'wsp_a')]).toEqual(['Ada', now]);
 });
 
-test('a statement that lacks a value is refused, and writes nothing', async () => {
+test('a statement with a missing value is refused and writes nothing', async () => {
   const given = { id: 'wsp_b' } as { id: string; name: string };
   await expect(write((unit) => insert(unit, given))).rejects.toThrow('the value :name is missing');
   const two = query.rows<object, string>('SELECT id FROM workspaces WHERE id = :id AND name = :name');

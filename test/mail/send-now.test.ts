@@ -7,7 +7,7 @@ import { sendNow } from '@/mail/send-now.ts';
 import { queueMail } from '@/store/mails.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
-/** The instance's own, which never gets to it. */
+/** The instance's own transport, which never completes. */
 const SILENT: MailTransport = { slots: 1, send: () => new Promise(() => {}), close() {} };
 
 const content = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', code: null };

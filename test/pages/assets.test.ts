@@ -74,13 +74,13 @@ describe('assetResponse', () => {
   });
 });
 
-test('no script of the pages evaluates text or writes markup', async () => {
+test('no page script evaluates text or writes markup', async () => {
   // The renderer of the API reference is a library; the policy of its page is its own.
   const scripts = Object.keys(generatedAssets).filter((name) => name.endsWith('.js') && name !== 'reference.js');
   expect(scripts).toEqual(expect.arrayContaining(['sign-in.js', 'device-code.js', 'device.js', 'setup.js']));
   for (const name of scripts) {
     const source = new TextDecoder().decode(gunzipSync(await Bun.file(generatedAssets[name]!.gzip).bytes()));
-    // Of the library that renders: what it does with a property that no component of ours sets, and names of XML.
+    // Code of the rendering library, for a property that no component of ours sets, and XML namespaces.
     const own = source
       .replace(/\(\w+\.__html==\w+\.__html\|\|(\w+)\.__html==(\w+)\.innerHTML\)\|\|\(\2\.innerHTML=\1\.__html\)/, '')
       .replaceAll(/"http:\/\/www\.w3\.org\/[\w/]+"/g, '""');
@@ -100,8 +100,8 @@ test('no component writes markup, except the document its JSON data and a guide 
   expect(writers.filter((path) => !path.startsWith('generated/')).sort()).toEqual(['docs/guide.tsx', 'document.tsx']);
 });
 
-// Last: where a source has changed since the last build, bundling replaces the files that the tests above read.
-test('bundling the same sources again touches no file', async () => {
+// Runs last: if a source has changed since the last build, bundling replaces the files that the tests above read.
+test('bundling unchanged sources rewrites no file', async () => {
   await bundlePages();
   const folder = new URL('../../src/pages/generated/', import.meta.url).pathname;
   const times = () =>

@@ -154,7 +154,7 @@ test('the sign-in page has the ids that browser tests use, and a label for each 
   expect(labelled).toBe(2);
 });
 
-test('the sign-in page holds what the application allows, and nothing else', async () => {
+test('the sign-in page offers only methods that the application allows', async () => {
   const idsOf = async (methods: typeof everyMethod | typeof noMethod) => (await parse(signInPage({ methods }))).ids;
   const ids = ['email-form', 'divider', 'passkey', 'provider'];
   expect((await idsOf(everyMethod)).filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());

@@ -6,8 +6,8 @@ import { queueMail } from '@/store/mails.ts';
 import { listOutbox } from '@/store/outbox.ts';
 import { createInstance } from '../support/instance.ts';
 
-test('mails of the workspace and of the console are found together, however short the stretches are', async () => {
-  // Nothing is taken, so that all stay queued.
+test('mails of the workspace and of the console are found together for any batch size', async () => {
+  // Nothing is sent, so all mails stay queued.
   const instance = await createInstance({ mail: { slots: 1, send: () => new Promise(() => {}), close() {} } });
   const { db, workspaceId, clock } = instance;
   const consoleId = instance.services.workspaces.consoleId();

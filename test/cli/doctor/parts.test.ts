@@ -103,7 +103,7 @@ describe('a certificate', () => {
     }
   };
 
-  test('that nobody trusts fails with the reason, and its end is told in days', async () => {
+  test('an untrusted certificate fails with the reason, and its expiry is given in days', async () => {
     expect(await trial(60 * DAY)).toBe('fail Clients will not trust it: it is self-signed.');
     expect(await trial(10.5 * DAY)).toContain('warn It expires in 10 days.');
     expect(await trial(-60_000)).toContain('fail It expired');
@@ -163,7 +163,7 @@ describe('countries', () => {
   const at = (time: string, environment: Record<string, string> = {}) =>
     said(countryFindings({ ...sceneOf(environment), now: () => Date.parse(time) }));
 
-  test('come from a table whose day and source are named, until it is too old to be relied on', () => {
+  test('come from a table with its date and source, until it is too old', () => {
     expect(at('2026-11-22')).toBe('ok Read from the table in the binary, as of 2026-06-17 (NRO, CC BY 4.0).');
     expect(at('2027-06-18')).toContain('warn Read from the table in the binary, as of 2026-06-17');
   });
@@ -176,7 +176,7 @@ describe('countries', () => {
 });
 
 describe('without a running server', () => {
-  const look = async (folder: string, isFull = false) => {
+  const runDoctor = async (folder: string, isFull = false) => {
     const scene = doctorContext({
       environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' },
       flags: {},

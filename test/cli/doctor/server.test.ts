@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 front = forward();
 
-async function look(
+async function runDoctor(
   environment: Record<string, string> = {},
   options: Partial<DoctorContextOptions> = {},
   sendTo?: string,
@@ -208,7 +208,7 @@ describe('mail', () => {
     mail.reply({ logIn: '535 5.7.8 no hunter22 here', recipient: () => '550 5.1.1 no such user' });
     const refused = await runDoctor({ GATEHOUSE_SMTP_URL: mail.url.replace('//', '//joe:hunter22@') });
     expect(of(refused, 'mail')).toEqual(['fail 535 5.7.8 no [redacted] here (in answer to AUTH PLAIN).']);
-    const notTaken = await look({}, {}, 'nobody@example.com');
+    const notTaken = await runDoctor({}, {}, 'nobody@example.com');
     expect(of(notTaken, 'test mail')).toEqual(['fail Refused for nobody@example.com: 550 5.1.1 no such user.']);
   });
 

@@ -304,5 +304,5 @@ describe('the position of a JSON error', () => {
     ['{"a":1} x', 'line 1, column 9'],
     ['', 'line 1, column 1'],
     ['[', 'line 1, column 2'],
-  ])('%p: %p', (text, place) => expect(jsonErrorPosition(text)).toBe(place));
+  ])('an error in %p is located at %p', (text, place) => expect(jsonErrorPosition(text)).toBe(place));
 });

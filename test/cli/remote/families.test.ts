@@ -465,7 +465,7 @@ describe('a refusal', () => {
     [['webhooks', 'create', 'https://a.example/'], '--events is missing. See "gatehouse help webhooks create"'],
     [['roles', 'update', 'user'], 'Say what to change. See "gatehouse help roles update"'],
     [['keys', 'list', '--workspace', '--app', 'shop'], '--workspace and --app exclude each other'],
-  ])('for wrong use, before a request is sent: %j', async (args, problem) => {
+  ])('incorrect usage is refused before a request is sent: %j', async (args, problem) => {
     const { person } = await oneServer();
     const ran = await person.manage(args, { fetch: () => Promise.reject(new Error('a request was sent')) });
     expect([ran.exitCode, ran.err]).toEqual([2, expect.stringMatching(/^gatehouse: [^\n]+\n$/)]);

@@ -198,7 +198,7 @@ describe('activity tail', () => {
     expect((await tail.end()).exitCode).toBe(0);
   });
 
-  test('resumes after a break: each record once, none left out', async () => {
+  test('resumes after a disconnect: each record once, none omitted', async () => {
     const { instance, person, shop } = await setUp();
     const cut = { isCut: false };
     const tail = running(instance, person, ['activity', 'tail', '--app', 'shop', '--family', 'role', '--json'], cut);

@@ -46,34 +46,31 @@ describe('an opened database', () => {
     expect(after.bytes).toBeGreaterThanOrEqual(before.bytes);
   });
 
-  test.each([true, false])(
-    'leaves its log whole for Litestream where that copies it, and only there (%p)',
-    async (isCopied) => {
-      const path = freshDatabaseFile();
-      const copier = join(dirname(path), `.${basename(path)}-litestream`);
-      const writer = openWriter(path, { isDurable: false });
-      const limit = () => writer.query('PRAGMA journal_size_limit').values()[0]?.[0];
-      const db = await openEngine(writer, path, { clock: systemClock, isDurable: false, isServer: true });
-      // It comes beside a server that runs already.
-      if (isCopied) mkdirSync(copier);
-      await db.write(SYSTEM_ACTOR, async (unit) => {
-        await orm(unit).insert(workspaces).values({ id: 'wsp_1', name: 'Acme', createdAt: 1 });
-      });
-      await db.maintain();
-      const frames = writer.query('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
-      // A server's log is not shortened at a commit while it is small.
-      expect(limit()).toBe(-1);
-      expect([frames.log > 0, frames.checkpointed]).toEqual([true, isCopied ? 0 : frames.log]);
-      await db.close();
-      if (isCopied) {
-        const next = openWriter(path, { isDurable: false });
-        expect(next.query('PRAGMA journal_size_limit').values()).toEqual([[-1]]);
-        expect(next.query('PRAGMA wal_autocheckpoint').values()).toEqual([[0]]);
-        next.close();
-        rmSync(copier, { recursive: true });
-      }
-    },
-  );
+  test.each([true, false])('keeps its WAL for Litestream if that copies it, and only then (%p)', async (isCopied) => {
+    const path = freshDatabaseFile();
+    const copier = join(dirname(path), `.${basename(path)}-litestream`);
+    const writer = openWriter(path, { isDurable: false });
+    const limit = () => writer.query('PRAGMA journal_size_limit').values()[0]?.[0];
+    const db = await openEngine(writer, path, { clock: systemClock, isDurable: false, isServer: true });
+    // Litestream starts alongside a running server.
+    if (isCopied) mkdirSync(copier);
+    await db.write(SYSTEM_ACTOR, async (unit) => {
+      await orm(unit).insert(workspaces).values({ id: 'wsp_1', name: 'Acme', createdAt: 1 });
+    });
+    await db.maintain();
+    const frames = writer.query('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
+    // A server does not truncate a small WAL at a commit.
+    expect(limit()).toBe(-1);
+    expect([frames.log > 0, frames.checkpointed]).toEqual([true, isCopied ? 0 : frames.log]);
+    await db.close();
+    if (isCopied) {
+      const next = openWriter(path, { isDurable: false });
+      expect(next.query('PRAGMA journal_size_limit').values()).toEqual([[-1]]);
+      expect(next.query('PRAGMA wal_autocheckpoint').values()).toEqual([[0]]);
+      next.close();
+      rmSync(copier, { recursive: true });
+    }
+  });
 
   test('shrinks its WAL gradually after a burst, once little of it is in use', async () => {
     const path = freshDatabaseFile();

@@ -32,7 +32,7 @@ test('a table that exceeds the time limit is skipped and named; without a limit 
   expect(checked(Infinity)).toEqual({ problems: [], checked: 2, leftOut: [] });
 });
 
-test('no file is left beside the database', () => {
+test('no file is left next to the database', () => {
   const database = openReadOnlyDatabase(path);
   database.close();
   expect(readdirSync(folder)).toEqual(['gatehouse.db']);

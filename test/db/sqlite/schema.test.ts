@@ -71,7 +71,7 @@ describe('the schema', () => {
 });
 
 describe('the migrations', () => {
-  test('are all those of the folder, each at the place that its number says', () => {
+  test('are all those of the folder, each at its number', () => {
     const files = [...new Bun.Glob('*.sql').scanSync(join(import.meta.dir, '../../../migrations'))].sort();
     expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
     expect(files.length, 'import each in src/db/sqlite/migrate.ts').toBe(SCHEMA_VERSION);

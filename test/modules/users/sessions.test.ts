@@ -126,7 +126,7 @@ describe('revoking', () => {
     const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp();
     const more = (await given.sessions(instance, application, userId, 250)).map(({ token }) => token);
     const before = watch(instance, application);
-    // Nothing more of the trail is written while it is looked at.
+    // Stops the background task, so that nothing changes while the test looks.
     await instance.services.tasks.stop();
     expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 251 });
     const verdicts = await Promise.all([...tokens, ...more.slice(-50)].map(verify));

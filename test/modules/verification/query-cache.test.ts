@@ -1,6 +1,6 @@
 /**
- * The cached verdict of a token equals a fresh one after each kind of change, for everybody. Lookups inside a change are
- * not cached, so the tests compare with those.
+ * The cached verdict of a token equals a fresh one after each kind of change, for every token. Lookups inside a
+ * change bypass the cache, which gives the comparison.
  */
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
@@ -144,7 +144,8 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
   ],
   [
     'a session has come back',
-    async (world) => void (world.tokens.bob = (await world.signIn(world.application.clientId, 'bob@example.com')).token),
+    async (world) =>
+      void (world.tokens.bob = (await world.signIn(world.application.clientId, 'bob@example.com')).token),
   ],
   [
     'somebody is banned',

@@ -131,7 +131,7 @@ describe('an endpoint with thousands of pending events', () => {
     await again.instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(before);
     await again.instance.services.tasks.runOnce();
-    // The other endpoint's two are still there.
+    // The other endpoint's two deliveries remain.
     expect([countOf(scene, 'deliveries'), countOf(scene, 'webhooks')]).toEqual([2, 1]);
     expect((await newestDelivery({ ...scene, api }, other.id)).status).toBe('delivered');
   });

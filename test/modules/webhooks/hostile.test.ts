@@ -144,7 +144,7 @@ describe('a receiver that', () => {
   });
 
   test.if(isLong)(
-    'hangs is given 15 seconds of real time, in which others get theirs',
+    'stalls has 15 seconds of real time, and others are delivered meanwhile',
     async () => {
       const server = rawServer(() => {});
       const scene = await setUp();
@@ -158,11 +158,11 @@ describe('a receiver that', () => {
         const isIt = ({ event }: (typeof receiver.received)[number]) => event.data.userId === `usr_beside_${index}`;
         await eventually('beside', () => receiver.received.find(isIt));
       }
-      // Nobody has waited for any of it: not one attempt is over yet.
+      // No attempt to the stalled receiver is over yet, so no other delivery waited for one.
       expect(server.closed).toBe(0);
-      // At most ten wait for it, however many there are.
+      // At most ten connections to it, however many events there are.
       expect(server.opened).toBe(10);
-      // The other attempts to it only begin when the first are over: they are not waited for.
+      // Its other attempts begin only after the first are over; the test does not wait for them.
       const delivery = await eventually(
         'an attempt has run out of time',
         async () => {
