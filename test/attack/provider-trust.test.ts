@@ -198,7 +198,7 @@ describe('after the operator has changed the client id of the instance', () => {
 });
 
 describe('with several workspaces, each with its own client', () => {
-  test('both sign in their own people at one issuer, new and known ones', async () => {
+  test('two workspaces sign in their own people at one issuer, new and known ones', async () => {
     const scene = await createScene({ environment: NO_INSTANCE_CLIENT });
     const { instance, application } = scene;
     const first = await withClient(scene, 'first', application, instance.workspaceKey);

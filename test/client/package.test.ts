@@ -112,7 +112,7 @@ describe('the tarball', () => {
   });
 });
 
-describe('installed in an empty project, the package', () => {
+describe('the package in an empty project', () => {
   const node = Bun.which('node');
   test.skipIf(!node)(`works with node --test${node ? '' : ' (there is no node on this machine)'}`, async () => {
     const path = await project('node', { 'shop.test.mjs': suite("import test from 'node:test';") });

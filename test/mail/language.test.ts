@@ -85,7 +85,7 @@ describe('a sign-in code', () => {
   });
 });
 
-describe('the reader’s own language is used in', () => {
+describe('the reader’s own language', () => {
   async function setUpAda() {
     const world = await setUp();
     const { instance, clientId } = world;
@@ -95,13 +95,13 @@ describe('the reader’s own language is used in', () => {
     return { ...world, account };
   }
 
-  test('a code for another proof', async () => {
+  test('is used in a code for another proof', async () => {
     const { instance, account } = await setUpAda();
     expect((await account('/proof', {})).status).toBe(200);
     expect(languageOf(instance, ADA, 'email.codeNotYou')).toBe(inWordsOf('de'));
   });
 
-  test('each mail of a change of address, to either address', async () => {
+  test('is used in each mail of a change of address, to either address', async () => {
     const { instance, account } = await setUpAda();
     const proof = await account('/proof', { purpose: 'email_change', target: NEW });
     await account('/proof/confirm', { challengeId: proof.json.data.challengeId, code: instance.codeFor(ADA) });
@@ -119,7 +119,7 @@ describe('the reader’s own language is used in', () => {
     expect(languageOf(instance, NEW, 'email.emailUndone.gone')).toBe(inWordsOf('de'));
   });
 
-  test('a notice that another account requests their address', async () => {
+  test('is used in a notice that another account requests their address', async () => {
     const { instance, clientId } = await setUpAda();
     const { token } = await instance.signIn(clientId, 'eve@example.com');
     await speak(instance, 'eve@example.com', 'en');
@@ -131,14 +131,14 @@ describe('the reader’s own language is used in', () => {
     expect(languageOf(instance, ADA, 'email.addressTaken.title')).toBe(inWordsOf('de'));
   });
 
-  test('an invitation', async () => {
+  test('is used in an invitation', async () => {
     const { instance, admin } = await setUpAda();
     for (const email of [ADA, 'new@example.com']) await admin('/api/workspace/members', { email, role: 'member' });
     expect(languageOf(instance, ADA, 'email.invitation.member')).toBe(inWordsOf('de'));
     expect(languageOf(instance, 'new@example.com', 'email.invitation.member')).toBe('en');
   });
 
-  test('the decisions on many waitlist entries', async () => {
+  test('is used in the decisions on many waitlist entries', async () => {
     const { instance, application, admin } = await setUpAda();
     const emails = [ADA, 'new@example.com'];
     await admin(`/api/applications/${application.id}/beta-interests`, { emails, status: 'pending' });
@@ -148,7 +148,7 @@ describe('the reader’s own language is used in', () => {
     expect(languageOf(instance, 'new@example.com', 'email.betaApproved.title')).toBe('en');
   });
 
-  test('a code for the owner of an application', async () => {
+  test('is used in a code for the owner of an application', async () => {
     const { instance, application, admin } = await setUpAda();
     await speak(instance, OWNER, 'de');
     const sent = await admin(`/api/applications/${application.id}/lifecycle/send`, { kind: 'archive' });

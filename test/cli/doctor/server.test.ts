@@ -69,7 +69,7 @@ const of = (findings: readonly Finding[], check: string) =>
   findings.filter((finding) => finding.check === check).map(({ status, message }) => `${status} ${message}`);
 const failed = (findings: readonly Finding[]) => findings.filter(({ status }) => status === 'fail');
 
-describe('alongside a healthy server, the doctor', () => {
+describe('the doctor alongside a healthy server', () => {
   test('has no failures, recognises the instance at its address, and advises on every problem', async () => {
     const findings = await runDoctor();
     expect(failed(findings)).toEqual([]);

@@ -57,7 +57,7 @@ const full = await connect(instance.workspaceKey);
 const { tools } = await full.listTools();
 const named = (name: string) => tools.find((tool) => tool.name === name)!;
 
-describe('connecting', () => {
+describe('a connection', () => {
   test('returns the server’s name and how to begin', () => {
     expect(full.getServerVersion()).toMatchObject({ name: 'gatehouse', title: 'Gatehouse' });
     expect(full.getServerCapabilities()).toEqual({ tools: {}, resources: {} });

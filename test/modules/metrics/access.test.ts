@@ -39,7 +39,7 @@ describe('with a token', () => {
     }
   });
 
-  test('is needed on this machine as well, and no workspace key replaces it', async () => {
+  test('a loopback request needs the token as well, and no workspace key replaces it', async () => {
     guarded.peer = '127.0.0.1';
     const headers = { host: 'localhost:8080' };
     expect((await guarded.call('GET', '/metrics', { headers })).status).toBe(401);

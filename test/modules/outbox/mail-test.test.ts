@@ -30,7 +30,7 @@ const stored = ({ sqlite }: Instance) =>
     .query('SELECT recipient, status, attempts, last_error AS lastError, subject FROM mails ORDER BY rowid DESC')
     .get();
 
-describe('with a mail server, a test mail', () => {
+describe('a test mail with a mail server', () => {
   test('returns the server’s own acceptance', async () => {
     const { server, instance } = await withServer();
     const { token } = await given.consoleMember(instance, 'admin@example.com', 'admin');
@@ -86,7 +86,7 @@ describe('with a mail server, a test mail', () => {
   });
 });
 
-describe('without a mail server, a test mail', () => {
+describe('a test mail without a mail server', () => {
   test('is in the outbox', async () => {
     const { instance, owner } = await setUpPeople();
     const { status, json } = await send(instance, owner.token, {});

@@ -224,7 +224,7 @@ describe('a challenge', () => {
   });
 });
 
-describe('a verified passkey does not open an application for', () => {
+describe('a verified passkey', () => {
   type Scene = Awaited<ReturnType<typeof setUp>>;
   const member =
     (status: MembershipStatus) =>
@@ -248,7 +248,7 @@ describe('a verified passkey does not open an application for', () => {
     ['an application that went back to draft', application({ stage: 'draft' }), 'gate_closed'],
     ['an application archived meanwhile', application({ archivedAt: 1 }), 'application_archived'],
     ['an application that switched passkeys off', application({ signinMethods: ['otp'] }), 'forbidden'],
-  ])('%s', async (_, change, refusal) => {
+  ])('signs nobody in: %s', async (_, change, refusal) => {
     const scene = await setUp();
     const { instance, application, passkey } = scene;
     const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
@@ -259,14 +259,14 @@ describe('a verified passkey does not open an application for', () => {
     expect(instance.auditKinds(application.id).at(-1)).toBe('signin.refused');
   });
 
-  test('a non-member, if the application is closed', async () => {
+  test('does not open a closed application for a non-member', async () => {
     const { instance, passkey } = await setUp();
     const closed = await instance.createApplication({ name: 'Closed' });
     await given.application(instance, closed.id, { signinGate: 'closed' });
     expect(problemOf(await signInWith(instance, closed.clientId, passkey))).toEqual([403, 'gate_closed']);
   });
 
-  test('a verified passkey brings back a member who had left', async () => {
+  test('brings back a member who had left', async () => {
     const { instance, application, ada, passkey } = await setUp();
     await instance.call('POST', '/api/account/leave', { token: ada.token });
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);

@@ -11,8 +11,8 @@ let id: string;
 
 beforeAll(async () => ({ instance, id } = await applied()));
 
-describe('a document is refused with the position of', () => {
-  test('unknown fields, with the probable name', async () => {
+describe('a document', () => {
+  test('is refused for unknown fields, with the position and the probable name', async () => {
     const { roles: rolez, ...others } = SHOP;
     expect(await refused(instance, { applications: [{ ...others, rolez, xyz: 1 }] })).toMatchObject({
       'document.applications.0.rolez': 'This field is not known here; did you mean "roles"?',
@@ -20,7 +20,7 @@ describe('a document is refused with the position of', () => {
     });
   });
 
-  test('malformed values, with advice', async () => {
+  test('is refused for malformed values, with the position and advice', async () => {
     const problems = await refused(instance, shop({ stage: 'alive', sessionTtlSeconds: 1, apiKeys: [{ token: KEY }] }));
     expect(problems).toMatchObject({
       'document.applications.0.stage': 'Give one of: draft, test, live.',
@@ -30,7 +30,7 @@ describe('a document is refused with the position of', () => {
     expect(JSON.stringify(problems)).not.toContain(KEY);
   });
 
-  test('duplicates', async () => {
+  test('is refused for duplicates, with their positions', async () => {
     const problems = await refused(instance, {
       applications: [
         {
@@ -52,7 +52,7 @@ describe('a document is refused with the position of', () => {
     ]);
   });
 
-  test('references to nothing', async () => {
+  test('is refused for references to nothing, with their positions', async () => {
     const problems = await refused(
       instance,
       {
@@ -81,7 +81,7 @@ describe('a document is refused with the position of', () => {
     });
   });
 
-  test('values that the services would refuse later', async () => {
+  test('is refused for values that the services would refuse later', async () => {
     const problems = await refused(
       instance,
       shop({
@@ -116,7 +116,7 @@ describe('a document is refused with the position of', () => {
     ]);
   });
 
-  test('keys that are in use elsewhere, revoked, rotated, or of different access', async () => {
+  test('is refused for keys that are in use elsewhere, revoked, rotated, or of different access', async () => {
     const own = await createInstance();
     await apply(own, DOCUMENT);
     const at = 'document.applications.0.apiKeys.0';
@@ -132,7 +132,7 @@ describe('a document is refused with the position of', () => {
     expect(await refused(own, DOCUMENT)).toEqual({ [`${at}.token.env`]: expect.stringContaining('rotated away') });
   });
 
-  test('an archived application', async () => {
+  test('is refused for an archived application', async () => {
     const own = await createInstance();
     await apply(own, { applications: [{ slug: 'shop' }] });
     own.sqlite.exec("UPDATE applications SET archived_at = 1 WHERE slug = 'shop'");

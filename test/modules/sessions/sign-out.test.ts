@@ -11,7 +11,7 @@ async function setUp() {
   return { instance, application, person, signOut, session };
 }
 
-describe('signing out', () => {
+describe('a sign-out', () => {
   test('ends the session at once, with one event and one audit record', async () => {
     const { instance, application, person, signOut, session } = await setUp();
     const ended = await signOut();
@@ -38,7 +38,7 @@ describe('signing out', () => {
     });
   });
 
-  test('twice answers revoked and reports nothing more', async () => {
+  test('repeated answers revoked and reports nothing more', async () => {
     const { instance, application, signOut } = await setUp();
     await signOut();
     const again = await signOut();
@@ -46,7 +46,7 @@ describe('signing out', () => {
     expect(instance.events(application.id).map(({ type }) => type)).toEqual(['user.signed_in', 'user.signed_out']);
   });
 
-  test('fifty times concurrently emits one event', async () => {
+  test('repeated fifty times concurrently emits one event', async () => {
     const { instance, application, signOut } = await setUp();
     await Promise.all(Array.from({ length: 50 }, () => signOut()));
     expect(instance.events(application.id).filter(({ type }) => type === 'user.signed_out')).toHaveLength(1);

@@ -80,8 +80,8 @@ describe('the sessions of a user', () => {
   });
 });
 
-describe('revoking', () => {
-  test('one session ends it at once, with its event and audit record, and keeps the others', async () => {
+describe('a revocation', () => {
+  test('ends one session at once, with its event and audit record, and keeps the others', async () => {
     const { instance, application, manage, tokens, userId, path, list, verify } = await setUp(2);
     const [newest] = await list();
     const before = watch(instance, application);
@@ -102,7 +102,7 @@ describe('revoking', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('all sessions ends each with an event, under one audit record, and affects nobody else', async () => {
+  test('ends all sessions with an event each, under one audit record, and affects nobody else', async () => {
     const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp(3);
     const bob = await signIn('bob@example.com');
     const ids = (await list()).map(({ id }) => id);
@@ -122,7 +122,7 @@ describe('revoking', () => {
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('very many ends all at once, reports each once in time, and keeps sessions opened meanwhile', async () => {
+  test('ends very many sessions at once, reports each once in time, and keeps those opened meanwhile', async () => {
     const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp();
     const more = (await given.sessions(instance, application, userId, 250)).map(({ token }) => token);
     const before = watch(instance, application);
@@ -150,7 +150,7 @@ describe('revoking', () => {
     expect(await verify((await signIn('ada@example.com')).token)).toBe('ok');
   });
 
-  test('another person’s session is not found, like one that never existed', async () => {
+  test('answers 404 for another person’s session, like one that never existed', async () => {
     const { instance, manage, signIn, path, list, verify } = await setUp();
     const bob = await signIn('bob@example.com');
     const [own] = await list();
