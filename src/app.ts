@@ -10,7 +10,7 @@ import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
 import { type Handler, pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { isBusyPath, type Seen } from './http/raw-path.ts';
-import { type ContextFactory, contextFactory, contextWithin } from './http/request-context.ts';
+import { type ContextFactory, contextFactory, internalContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
 import { streamSlots } from './http/stream-slots.ts';
@@ -28,7 +28,7 @@ export interface App {
 
 export function createApp(
   dependencies: Dependencies,
-  { operations, limiter, bodies, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
+  { operations, limiter, bodies, verification, counts, proxies, internal, noteRequest, noteLimited }: WiredServices,
 ): App {
   const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
   const noteAnswer: NoteAnswer = (context, route, status) => {
@@ -45,8 +45,8 @@ export function createApp(
     onUntrusted: (header) => void (proxies.untrustedHeader = header),
   });
   const createContext: ContextFactory = (request, isAddressLate) => {
-    const outer = inner.outerOf(request);
-    return outer === undefined ? createOuter(request, isAddressLate) : contextWithin(outer, request);
+    const outer = internal.outerOf(request);
+    return outer === undefined ? createOuter(request, isAddressLate) : internalContext(outer, request);
   };
   const isForUs = hostCheck({ host: config.host, baseUrl: baseUrl(), isPrivate: config.mode === 'ephemeral' });
   const respondToError = errorMapper({ log, renderPage: renderProblemPage, noteLimited });
@@ -110,7 +110,7 @@ export function createApp(
       return response;
     });
   router.compile();
-  inner.serve(router.handle.bind(router));
+  internal.serve(router.handle.bind(router));
 
   /** Returns null if the request is for us. Two `Host` headers arrive joined by a comma (RFC 9112 §3.2). */
   function hostRefusal({ headers }: Request): AppError | null {

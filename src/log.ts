@@ -2,17 +2,17 @@
 import { write } from 'node:fs';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { isoTime, systemClock } from './core/clock.ts';
-import { scrub } from './core/scrub.ts';
+import { redact } from './core/redact.ts';
 
 const MAX_CAUSES = 5;
 
 /** Describes an error and a limited number of causes: a chain may be long or circular. */
 function describeError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return scrub(String(error));
+  if (!(error instanceof Error)) return redact(String(error));
   return {
     type: error.name,
-    message: scrub(error.message),
-    stack: scrub(error.stack ?? ''),
+    message: redact(error.message),
+    stack: redact(error.stack ?? ''),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   };
 }

@@ -18,7 +18,7 @@ import { lifecycleModule } from './modules/lifecycle/module.ts';
 import { liveModule } from './modules/live/module.ts';
 import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
-import type { Module, World } from './modules/module.ts';
+import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
@@ -41,31 +41,31 @@ import { consoleRoutes } from './console/route.tsx';
 import type { Application } from './store/applications.ts';
 
 /** Wires the modules; starts nothing and queries no database. @param testTools null unless ephemeral. */
-export function wireModules(world: World, testTools: TestTools | null) {
+export function wireModules(context: ModuleContext, testTools: TestTools | null) {
   // Modules that others depend on, each below its own dependencies.
-  const codes = codesModule(world);
+  const codes = codesModule(context);
   const challenges = codes.service;
-  const sessions = sessionsModule(world);
-  const verification = verificationModule(world);
-  const beta = betaModule(world);
-  const applications = applicationsModule(world, beta);
-  const apiKeys = apiKeysModule(world);
-  const workspace = workspaceModule(world, { applications: applications.service });
+  const sessions = sessionsModule(context);
+  const verification = verificationModule(context);
+  const beta = betaModule(context);
+  const applications = applicationsModule(context, beta);
+  const apiKeys = apiKeysModule(context);
+  const workspace = workspaceModule(context, { applications: applications.service });
   const { consoleId, hasOwner } = workspace.service;
-  const signIn = signInModule(world, { challenges, sessions: sessions.service, consoleId });
+  const signIn = signInModule(context, { challenges, sessions: sessions.service, consoleId });
   const { setSignInCookies } = signIn;
-  const provider = providerModule(world, { sessions: sessions.service, setSignInCookies });
-  const { waysIn, clients } = provider.service;
-  const setup = setupModule(world, { sessions: sessions.service, workspaces: workspace.service });
-  const account = accountModule(world, { challenges });
-  const devices = devicesModule(world);
-  const grants = grantsModule(world);
-  const users = usersModule(world);
-  const activity = activityModule(world);
-  const live = liveModule(world, { verification: verification.service });
-  const webhooks = webhooksModule(world);
-  const imports = importModule(world);
-  const seed = seedModule(world, {
+  const provider = providerModule(context, { sessions: sessions.service, setSignInCookies });
+  const { lastMethodGuard, clients } = provider.service;
+  const setup = setupModule(context, { sessions: sessions.service, workspaces: workspace.service });
+  const account = accountModule(context, { challenges });
+  const devices = devicesModule(context);
+  const grants = grantsModule(context);
+  const users = usersModule(context);
+  const activity = activityModule(context);
+  const live = liveModule(context, { verification: verification.service });
+  const webhooks = webhooksModule(context);
+  const imports = importModule(context);
+  const seed = seedModule(context, {
     applications: applications.service,
     beta: beta.service,
     clients,
@@ -74,46 +74,46 @@ export function wireModules(world: World, testTools: TestTools | null) {
     webhooks: webhooks.service,
     apiKeys: apiKeys.service,
   });
-  const stats = statsModule(world);
-  const backups = backupsModule(world);
-  const health = healthModule(world, { backups: backups.service.standing });
-  const cookie = sessionCookie(world.baseUrl());
+  const stats = statsModule(context);
+  const backups = backupsModule(context);
+  const health = healthModule(context, { backups: backups.service.standing });
+  const cookie = sessionCookie(context.baseUrl());
   const operations = () => modules.flatMap((module) => module.operations ?? []);
 
   const pages = {
-    ...world,
+    ...context,
     isSetupTokenValid: setup.service.isValid,
     emailUndo: account.emailUndo,
     hasOwner,
     cookie,
-    readerOf: readerOfPages({ db: world.db, cookie, credentials: verification.service.credentials }),
-    wrongTriesPerCode: world.limits.wrongTriesPerCode,
-    providerFor: (application: Application) => clients.effectiveOf(world.db.reader, application),
+    readerOf: readerOfPages({ db: context.db, cookie, credentials: verification.service.credentials }),
+    wrongTriesPerCode: context.limits.wrongTriesPerCode,
+    providerFor: (application: Application) => clients.effectiveOf(context.db.reader, application),
     findDeviceGrant: devices.approval.applicationOf,
     signOut: sessions.service.signOut,
-    docs: docsModule(world, operations).docs,
+    docs: docsModule(context, operations).docs,
     isTrial: applications.trials.isValid,
   };
 
   /** In the order of the API description. */
   const modules: readonly Module[] = [
     signIn,
-    passkeysModule(world, { sessions: sessions.service, waysIn, setSignInCookies }),
+    passkeysModule(context, { sessions: sessions.service, lastMethodGuard, setSignInCookies }),
     provider,
     verification,
     sessions,
     live,
     account,
-    profileModule(world),
-    imagesModule(world),
+    profileModule(context),
+    imagesModule(context),
     devices,
-    oauthModule(world, {
+    oauthModule(context, {
       verification: verification.service,
       sessions: sessions.service,
       personalKeys: devices.personalKeys,
     }),
     applications,
-    lifecycleModule(world, { challenges }),
+    lifecycleModule(context, { challenges }),
     activity,
     stats,
     apiKeys,
@@ -124,20 +124,20 @@ export function wireModules(world: World, testTools: TestTools | null) {
     webhooks,
     workspace,
     seed,
-    outboxModule(world, { consoleId }),
+    outboxModule(context, { consoleId }),
     setup,
     codes,
     i18nModule(),
-    descriptionModule(world, { operations }),
-    mcpModule(world, { operations }),
+    descriptionModule(context, { operations }),
+    mcpModule(context, { operations }),
     health,
     backups,
-    metricsModule(world, {
+    metricsModule(context, {
       queueCounts: health.queueCounts,
       streams: { session: live.hub.count, activity: activity.streams.count, events: webhooks.streams.count },
     }),
     { operations: [...pageRoutes(pages), ...consoleRoutes(pages)] },
-    ...(testTools ? [testToolsModule(world, testTools)] : []),
+    ...(testTools ? [testToolsModule(context, testTools)] : []),
   ];
 
   return {

@@ -18,10 +18,10 @@ import { type Dependencies, mailWay, type OpenedData, openData } from './depende
 import { bodyPoolFull, bufferedBytes } from './http/body-pool.ts';
 import { readCertificate } from './http/certificate.ts';
 import { certificateWatch } from './http/certificate-watch.ts';
-import { watchDescriptors } from './http/descriptors.ts';
-import { type Door, openDoor, portAlone } from './http/door.ts';
+import { watchDescriptors } from './http/file-descriptors.ts';
+import { type Listener, listen, portAlone } from './http/listener.ts';
 import { requestIntake } from './http/intake.ts';
-import { portTrouble } from './http/port-trouble.ts';
+import { listenError } from './http/listen-errors.ts';
 import type { Serve } from './http/raw-path.ts';
 import { beginOutbound, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
@@ -73,7 +73,7 @@ function listening<Result>(config: Config, listen: () => Result): Result {
   try {
     return listen();
   } catch (cause) {
-    throw portTrouble(config, cause);
+    throw listenError(config, cause);
   }
 }
 
@@ -114,10 +114,10 @@ export async function startServer(
     refuse: (request, refusal) => refuse(request, refusal),
   });
   await beginOutbound();
-  let door: Door;
+  let door: Listener;
   try {
     door = listening(config, () =>
-      openDoor({
+      listen({
         host: config.host,
         port: config.port,
         certificate,

@@ -4,12 +4,12 @@ import { type Deadline, NO_DEADLINE } from './core/deadline.ts';
 import { metricsRegistry } from './core/metrics.ts';
 import type { Dependencies } from './dependencies.ts';
 import { bodyReader } from './http/body-reader.ts';
-import { innerCalls } from './http/inner-calls.ts';
+import { internalCalls } from './http/internal-calls.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { countLimited, requestMetrics } from './http/request-metrics.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
-import { flushLast } from './jobs/last-flush.ts';
+import { flushOnShutdown } from './jobs/shutdown-flush.ts';
 import { taskRunner } from './jobs/background-tasks.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
@@ -18,7 +18,7 @@ import { outboxQueue } from './mail/outbox.ts';
 import { sendNow } from './mail/send-now.ts';
 import { wireModules } from './modules.ts';
 import { LIFETIMES } from './modules/lifetimes.ts';
-import { type Module, onCommit, type World } from './modules/module.ts';
+import { type Module, onCommit, type ModuleContext } from './modules/module.ts';
 import { probePool } from './outbound/probes.ts';
 import { findBudget } from './store/budgets.ts';
 import { MAIL_QUEUED } from './store/mails.ts';
@@ -43,14 +43,14 @@ export function wireServices(dependencies: Dependencies) {
   const mail =
     'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, leaseHolder, log });
   const proxies: ProxyWatch = { untrustedHeader: null };
-  const inner = innerCalls();
+  const internal = internalCalls();
   const metrics = metricsRegistry();
-  const world: World = {
+  const context: ModuleContext = {
     ...dependencies,
     metrics,
     metricsToken: config.metricsToken,
     probes: probePool((workspaceId) => findBudget(db.reader, workspaceId)),
-    inner,
+    internal,
     instance: instanceFacts(dependencies, proxies),
     limiter,
     limits: config.limits,
@@ -66,7 +66,7 @@ export function wireServices(dependencies: Dependencies) {
     sendNow: sendNow({ db, clock, way, leaseHolder, log }),
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
-  const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });
+  const { modules, operations, services } = wireModules(context, testClock && { clock: testClock, runJobs: runDue });
   const tasks = taskRunner({ db, log, tasks: modules.flatMap((module) => module.tasks ?? []) });
 
   const steps = clockSteps({ db, clock, log, longestMailWaitMs: LONGEST_MAIL_RETRY_MS, lifetimes: LIFETIMES });
@@ -96,7 +96,7 @@ export function wireServices(dependencies: Dependencies) {
       stop: () => tasks.stop(),
     },
     ...modules,
-    { jobs: [retentionJob({ db, clock, auditDays: world.auditDays })] },
+    { jobs: [retentionJob({ db, clock, auditDays: context.auditDays })] },
   ];
   for (const listen of parts.flatMap(({ listeners }) => listeners ?? [])) listen(db);
   const jobs = scheduler(
@@ -117,8 +117,8 @@ export function wireServices(dependencies: Dependencies) {
   return {
     ...services,
     limiter,
-    bodies: world.bodies,
-    inner,
+    bodies: context.bodies,
+    internal,
     proxies,
     metrics,
     noteRequest: requestMetrics(metrics),
@@ -143,7 +143,7 @@ export function wireServices(dependencies: Dependencies) {
     /** Writes counts from memory for a clean stop, and logs those not written by the deadline. */
     async flushAll(deadline: Deadline = NO_DEADLINE) {
       const flushes = parts.flatMap(({ flush }) => flush ?? []);
-      await flushLast(flushes, deadline, log);
+      await flushOnShutdown(flushes, deadline, log);
     },
   };
 }

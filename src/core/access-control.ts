@@ -5,7 +5,7 @@ import type { Access, ConsoleRole, KeyPrincipal, OAuthClient, Principal, Session
  * Returns whether a session may see and change a person's data in a workspace; `owner` null stands for all workspaces.
  * The token is known to its application's workspace, so it covers only that one; the console's covers all.
  */
-export function speaksFor({ workspaceId }: Pick<SessionPrincipal, 'workspaceId'>, owner: string | null): boolean {
+export function coversWorkspace({ workspaceId }: Pick<SessionPrincipal, 'workspaceId'>, owner: string | null): boolean {
   return workspaceId === null || workspaceId === owner;
 }
 
@@ -15,7 +15,7 @@ interface Reachable {
 }
 
 /** Returns the access to an application; `null` makes it look nonexistent. Nobody has access to the console. */
-export function accessTo(principal: Principal, application: Reachable): Access | null {
+export function applicationAccess(principal: Principal, application: Reachable): Access | null {
   if (application.workspaceId === null) return null;
   if (principal.kind !== 'key') return workspaceAccess(principal, application.workspaceId);
   if (principal.workspaceId !== application.workspaceId) return null;
@@ -25,12 +25,14 @@ export function accessTo(principal: Principal, application: Reachable): Access |
 }
 
 /** Returns whether the client may ask about the application's tokens; to other clients they are unknown. */
-export function asksAbout(client: OAuthClient, application: Reachable): boolean {
-  return client.kind === 'client' ? client.applicationId === application.id : accessTo(client, application) !== null;
+export function mayIntrospect(client: OAuthClient, application: Reachable): boolean {
+  return client.kind === 'client'
+    ? client.applicationId === application.id
+    : applicationAccess(client, application) !== null;
 }
 
 /** Returns the workspace role of a person signed in to the console; null for keys and non-members. */
-export function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
+export function workspaceRole(principal: Principal, workspaceId: string): ConsoleRole | null {
   if (principal.kind !== 'session') return null;
   return principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null;
 }

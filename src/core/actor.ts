@@ -22,7 +22,7 @@ export const SYSTEM_ACTOR: Actor = {
 };
 
 /** Returns the actor of the same call as this person, who was authorized in another way. */
-export function inNameOf<Whose extends Actor>(actor: Whose, userId: string): Whose {
+export function onBehalfOf<Whose extends Actor>(actor: Whose, userId: string): Whose {
   // Inherits instead of copying: the client address is looked up lazily, and a copy would look it up.
   return Object.create(actor, { type: { value: 'user' }, userId: { value: userId } }) as Whose;
 }

@@ -28,13 +28,13 @@ export interface PersonalKeyPrincipal {
   readonly userId: string;
   readonly applicationId: string;
   readonly isConsole: boolean;
-  readonly workspaces: readonly WorkspaceSeat[];
+  readonly workspaces: readonly WorkspaceMembership[];
   readonly perMinute: number;
   readonly perDay: number;
 }
 
 /** A person's role in one workspace. */
-export interface WorkspaceSeat {
+export interface WorkspaceMembership {
   readonly workspaceId: string;
   readonly role: ConsoleRole;
 }
@@ -54,7 +54,7 @@ export interface SessionPrincipal {
   readonly workspaceId: string | null;
   readonly identity: LiveIdentity;
   /** The workspaces this person may manage; empty for everyone but workspace members in the console. */
-  readonly workspaces: readonly WorkspaceSeat[];
+  readonly workspaces: readonly WorkspaceMembership[];
 }
 
 /** An application, by its client secret: it may ask about its own tokens and end them, and manages nothing. */

@@ -7,7 +7,7 @@ export function required<Value>(value: Value | null | undefined, what: string): 
 }
 
 /** Returns the only element of a list, such as the row of a count. */
-export function only<Value>(values: readonly Value[]): Value {
+export function onlyOne<Value>(values: readonly Value[]): Value {
   const [value] = values;
   if (value === undefined || values.length > 1) throw new Error(`${values.length} instead of one`);
   return value;

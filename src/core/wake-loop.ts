@@ -1,5 +1,5 @@
 /** Loop of a background worker: coalesces wake-ups, and repeats its round until a round finds nothing to do. */
-import { yieldIfLong } from './turn.ts';
+import { yieldIfLong } from './event-loop.ts';
 
 export interface WakeLoop {
   /** Schedules a run; several calls before it starts are one run. */

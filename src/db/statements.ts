@@ -1,5 +1,5 @@
 /** Runs the store's statements: raw SQL with named values, drizzle's builders, and prepared builders. For `store/` alone. */
-import { only } from '../core/required.ts';
+import { onlyOne } from '../core/required.ts';
 import type { Connection, Orm, SqlValue } from './connection.ts';
 import { CONNECTION, type Reader, type Unit } from './database.ts';
 import { compile, type CompiledSql, type Dialect, type Sql } from './dialect.ts';
@@ -120,9 +120,9 @@ function results<From extends Reader>(run: (sql: Sql) => Statement<From, unknown
       shaped<Given, Value | undefined>(sql, ([row]) => row && firstColumn(row)),
     /** The only column of a statement that always has one row. */
     aggregate: <Value, Given extends GivenValues = void>(sql: Sql) =>
-      shaped<Given, Value>(sql, (rows) => firstColumn(only(rows))),
+      shaped<Given, Value>(sql, (rows) => firstColumn(onlyOne(rows))),
     count: <Given extends GivenValues = void>(sql: Sql) =>
-      shaped<Given, number>(sql, (rows) => Number(firstColumn(only(rows)))),
+      shaped<Given, number>(sql, (rows) => Number(firstColumn(onlyOne(rows)))),
     /** Whether there is any row. */
     exists: <Given extends GivenValues = void>(sql: Sql) => shaped<Given, boolean>(sql, (rows) => rows.length > 0),
   };

@@ -59,7 +59,7 @@ export interface AuthenticatorDependencies {
   readonly baseUrl: string;
 }
 
-export interface Look {
+export interface Lookup {
   readonly context: RequestContext;
   /** Inside a change this is its unit, which sees what the change has written. */
   readonly reader: Reader;
@@ -72,14 +72,14 @@ export interface Look {
 export type AnyPrincipal = Principal | ClientPrincipal;
 
 /** Checks the credential of a request against the rule; returns null where the rule asks for none. */
-export type Authenticator = (rule: AccessRule, look: Look) => Promise<AnyPrincipal | null>;
+export type Authenticator = (rule: AccessRule, look: Lookup) => Promise<AnyPrincipal | null>;
 
 /** The result throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, noteRefusal, noteVerdict, cookie, baseUrl } = dependencies;
 
   /** Counts failures per client address. @throws {AppError} with the contract's code. */
-  async function sessionOf(token: string | null, look: Look, isVerdict = false): Promise<SessionPrincipal> {
+  async function sessionOf(token: string | null, look: Lookup, isVerdict = false): Promise<SessionPrincipal> {
     const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
     const [outcome, session] = typeof found === 'string' ? [found, null] : (['ok', found] as const);
     if (isVerdict && look.isCounted) noteVerdict(outcome, session);
@@ -96,7 +96,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Counts only failures, so that bad tokens sent through a backend do not lock out its good ones. */
-  function limitFailures({ context: { ip, headers } }: Look): void {
+  function limitFailures({ context: { ip, headers } }: Lookup): void {
     const limit = limiter.consume(
       LIMITS.failuresPerAddressPerMinute,
       addressPrefix(ip),
@@ -106,7 +106,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Accepts a session or any API key; refusals have the codes of a verification. */
-  async function holder(bearer: string | null, look: Look): Promise<Principal> {
+  async function holder(bearer: string | null, look: Lookup): Promise<Principal> {
     if (!isKey(bearer)) return sessionOf(bearer, look, true);
     const found = await credentials.findKey(bearer, look.reader);
     const refusal = found === null ? 'invalid_token' : found.kind === 'dead_key' ? found.refusal : null;
@@ -128,14 +128,14 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     throw rateLimited(state);
   }
 
-  async function anyKey(token: string, refusal: ErrorCode, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
+  async function anyKey(token: string, refusal: ErrorCode, look: Lookup): Promise<KeyPrincipal | PersonalKeyPrincipal> {
     const found = await credentials.findKey(token, look.reader);
     if (!found) throw new AppError(refusal);
     if (found.kind === 'dead_key') throw deadKey(refusal, found);
     return countedKey(found, look);
   }
 
-  function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Look): Key {
+  function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Lookup): Key {
     look.context.principalId = found.keyId;
     if (!look.isCounted || look.context.isCounted) return found;
     const { headers } = look.context;
@@ -150,7 +150,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Accepts a backend key; personal keys cannot verify anybody. */
-  function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
+  function backendKey(bearer: string, look: Lookup): Promise<KeyPrincipal> {
     return anyKey(bearer, 'invalid_api_key', look).then(ofBackend);
   }
 
@@ -159,7 +159,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
    * credentials are refused there, so guessing on teaches nothing.
    * Nothing awaits between lookup and limit, so concurrent guesses cannot slip past it.
    */
-  async function client(rule: 'client' | 'client_full', look: Look): Promise<OAuthClient> {
+  async function client(rule: 'client' | 'client_full', look: Lookup): Promise<OAuthClient> {
     const { request, ip, headers } = look.context;
     const shown = clientShown(request.headers.get('authorization'), look.sent);
     const found = await findClient(shown, look.reader);
@@ -192,7 +192,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Accepts a key that can manage, but no session: a browser would send its cookie for any site (CSRF). */
-  async function agent(bearer: string | null, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
+  async function agent(bearer: string | null, look: Lookup): Promise<KeyPrincipal | PersonalKeyPrincipal> {
     if (!isKey(bearer)) throw new AppError('unauthenticated', { hint: 'agents_need_key' });
     const key = await anyKey(bearer, 'unauthenticated', look);
     if (key.kind === 'key' || key.isConsole) return key;
@@ -200,7 +200,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Accepts a key, a console session as bearer token, or a console session in the cookie of our own pages. */
-  async function management(bearer: string | null, look: Look): Promise<Principal> {
+  async function management(bearer: string | null, look: Lookup): Promise<Principal> {
     if (bearer === null && cookie.read(look.context.request) === null) throw new AppError('unauthenticated');
     const principal = await (isKey(bearer) ? anyKey(bearer, 'unauthenticated', look) : session(bearer, look));
     if (principal.kind !== 'key' && !principal.isConsole)
@@ -208,20 +208,20 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return principal;
   }
 
-  async function personInSession(bearer: string | null, look: Look): Promise<SessionPrincipal> {
+  async function personInSession(bearer: string | null, look: Lookup): Promise<SessionPrincipal> {
     if (!isKey(bearer)) return session(bearer, look);
     await anyKey(bearer, 'unauthenticated', look);
     throw new AppError('forbidden', { hint: 'session_needed' });
   }
 
-  async function person(bearer: string | null, look: Look): Promise<PersonPrincipal> {
+  async function person(bearer: string | null, look: Lookup): Promise<PersonPrincipal> {
     if (!isKey(bearer)) return session(bearer, look);
     const found = await anyKey(bearer, 'unauthenticated', look);
     if (found.kind === 'key') throw new AppError('forbidden', { hint: 'person_needed' });
     return found;
   }
 
-  async function session(bearer: string | null, look: Look): Promise<SessionPrincipal> {
+  async function session(bearer: string | null, look: Lookup): Promise<SessionPrincipal> {
     const fromCookie = bearer === null ? cookie.read(look.context.request) : null;
     if (fromCookie !== null) requireSameOrigin(look.context.request, baseUrl);
     try {

@@ -1,7 +1,7 @@
 /** Reads a request's JSON or form body: bounded, strict about its media type, with errors that say how to fix it. */
 import { freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
-import { yieldIfLong } from '../core/turn.ts';
+import { yieldIfLong } from '../core/event-loop.ts';
 import { SMALL_BODY_BYTES } from './body-pool.ts';
 
 const KIB = 1024;

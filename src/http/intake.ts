@@ -6,7 +6,7 @@
  */
 import type { AppError } from '../core/error.ts';
 import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-pool.ts';
-import { drain } from './drain.ts';
+import { drainBody } from './drain-body.ts';
 import type { LimitSettings } from './limits.ts';
 import type { Serve } from './raw-path.ts';
 import { isHealthCheck, requestSlots, tooManyRequests } from './request-slots.ts';
@@ -60,7 +60,7 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
       if (held === null) return await turnAway(request, bodyPoolFull());
       const response = await (held === undefined ? handle(request, seen) : inTurn(held, request, seen));
       // After a success the body has been read, or there was none.
-      if (response.status >= 400 && !(await drain(request))) closeAfter(response);
+      if (response.status >= 400 && !(await drainBody(request))) closeAfter(response);
       return response;
     } finally {
       slots.leave();

@@ -167,7 +167,7 @@ const COUNTED = {
   },
 } as const satisfies Record<string, CountedLimit>;
 
-const PAUSE = 'then codes are locked';
+const LOCKOUT = 'then codes are locked';
 
 /** Limits enforced by stored rows of what was sent and tried. */
 const RECORDED = {
@@ -197,7 +197,7 @@ const RECORDED = {
     max: 1000,
     counts: 'wrong codes per e-mail and application',
     windowMs: DAY,
-    then: PAUSE,
+    then: LOCKOUT,
   },
   wrongCodesPerBrowser: {
     env: 'GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER',
@@ -205,7 +205,7 @@ const RECORDED = {
     max: 1000,
     counts: 'wrong codes per e-mail and application in a browser in which the person has signed in before',
     windowMs: DAY,
-    then: `${PAUSE} there`,
+    then: `${LOCKOUT} there`,
   },
   wrongCodesPerAddress: {
     env: 'GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS',
@@ -213,7 +213,7 @@ const RECORDED = {
     max: 10_000,
     counts: 'wrong codes per client address',
     windowMs: DAY,
-    then: PAUSE,
+    then: LOCKOUT,
     isOffInEphemeral: true,
   },
   wrongCodesInAll: {

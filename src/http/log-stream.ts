@@ -1,6 +1,6 @@
 /** Reads a log for an event stream, from a position on, and authorizes the caller before each batch. */
 import { AppError } from '../core/error.ts';
-import { yieldIfLong } from '../core/turn.ts';
+import { yieldIfLong } from '../core/event-loop.ts';
 import { eventMessage } from './event-stream.ts';
 import type { StreamSource } from './stream-hub.ts';
 

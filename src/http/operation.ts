@@ -85,7 +85,7 @@ export type Call<Rule extends AccessRule, On extends Scope, Path extends string,
 
 type Answer<Data> = Data | JsonText<Data> | Response | ReadableStream<Uint8Array>;
 
-export interface Gift {
+export interface Payload {
   /** Recipient and content, in a sentence. */
   readonly words: string;
   /** Body fields that give it away; without them, every call does. */
@@ -108,7 +108,7 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   /** Loss or irreversible effect, in a sentence: agents must confirm it. DELETE needs no sentence for that. */
   readonly danger?: string;
   /** Access, secret or data that it hands over: agents must confirm it. */
-  readonly gives?: Gift;
+  readonly gives?: Payload;
   /** Allowed values of a path parameter; any other is not found. */
   readonly pathValues?: Readonly<Record<string, readonly string[]>>;
   readonly query?: Query;

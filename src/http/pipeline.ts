@@ -4,11 +4,11 @@
  */
 import { AppError } from '../core/error.ts';
 import { type Principal } from '../core/principal.ts';
-import { accessTo, roleIn, workspaceAccess } from '../core/access-control.ts';
+import { applicationAccess, workspaceRole, workspaceAccess } from '../core/access-control.ts';
 import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication, findApplicationByClientId } from '../store/applications.ts';
 import type { NoteAnswer } from './access-log.ts';
-import { type AnyPrincipal, type Authenticator, CallActor, type Look } from './authenticate.ts';
+import { type AnyPrincipal, type Authenticator, CallActor, type Lookup } from './authenticate.ts';
 import { parametersOf } from './body.ts';
 import type { BodyReader } from './body-reader.ts';
 import { compressor, jsonResponse } from './compression.ts';
@@ -102,7 +102,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 
   async function resolveApplication(reader: Reader, principal: Principal, id: string): Promise<Application> {
     const application = await findApplication(reader, id);
-    const granted = application && accessTo(principal, application);
+    const granted = application && applicationAccess(principal, application);
     if (!application || granted == null) throw new AppError('not_found');
     if (access === 'full' && granted !== 'full') throw new AppError('admin_scope_required');
     return application;
@@ -115,7 +115,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const granted = workspaceId && workspaceAccess(principal, workspaceId);
     if (asked !== null && asked !== own && !granted) throw new AppError('not_found');
     if (!workspaceId || !granted) throw new AppError('forbidden', { hint: 'workspace_access_needed' });
-    if (operation.consoleRole && roleIn(principal, workspaceId) !== operation.consoleRole)
+    if (operation.consoleRole && workspaceRole(principal, workspaceId) !== operation.consoleRole)
       throw new AppError('forbidden', { hint: 'owner_needed' });
     if (access === 'full' && granted !== 'full') throw new AppError('admin_scope_required');
     return workspaceId;
@@ -155,7 +155,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   /** Authenticates the caller and resolves the target, both live. */
-  async function admit(look: Look, params: Record<string, string>): Promise<Admission> {
+  async function admit(look: Lookup, params: Record<string, string>): Promise<Admission> {
     const { context, reader } = look;
     const principal = await authenticate(access, look);
     if (look.isCounted) limitAddress(context);

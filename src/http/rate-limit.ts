@@ -8,7 +8,7 @@ import type { Deadline } from '../core/deadline.ts';
 import { together, type Unwritten, writeBatches } from '../core/last-batches.ts';
 import { AppError } from '../core/error.ts';
 import type { Database } from '../db/database.ts';
-import { forgetRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
+import { purgeRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
 import type { Bucket } from './limits.ts';
 import { type Counter, type CounterTable, counterTable } from './rate-limit-table.ts';
 
@@ -139,7 +139,7 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     },
     async flush() {
       await writeChanged();
-      while (await db.write(SYSTEM_ACTOR, forgetRateCounters));
+      while (await db.write(SYSTEM_ACTOR, purgeRateCounters));
       const now = clock.now();
       for (const [name, table] of tables) if (hasEnded(table, now)) tables.delete(name);
     },

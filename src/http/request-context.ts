@@ -177,7 +177,7 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
 }
 
 /** Returns the context of an inner call. Its records have the id and client address of the outer call. */
-export function contextWithin(outer: RequestContext, request: Request): RequestContext {
+export function internalContext(outer: RequestContext, request: Request): RequestContext {
   return {
     requestId: outer.requestId,
     request,

@@ -2,7 +2,7 @@
  * Yields to the event loop between requests: under many new connections Bun hands over one after the other and never
  * comes to timers, other sockets or signals. Requests beyond `LONG_TURN_MS` wait for later turns, in order of arrival.
  */
-import { LONG_TURN_MS, turnAgeMs } from '../core/turn.ts';
+import { LONG_TURN_MS, turnAgeMs } from '../core/event-loop.ts';
 
 export interface RequestQueue {
   /** Returns whether a request may run at once: nothing waits, and the turn is still short. */

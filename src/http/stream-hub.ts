@@ -5,7 +5,7 @@
  */
 import { AppError } from '../core/error.ts';
 import type { PlainHint } from '../core/error-hints.ts';
-import { yieldIfLong } from '../core/turn.ts';
+import { yieldIfLong } from '../core/event-loop.ts';
 import { wakeLoop } from '../core/wake-loop.ts';
 import { HEARTBEAT } from './event-stream.ts';
 

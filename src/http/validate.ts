@@ -2,7 +2,7 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { AppError, type FieldProblem } from '../core/error.ts';
-import { remedyFor } from './remedies.ts';
+import { remedyFor } from './validation-messages.ts';
 
 /** Returns the value with its type. @throws {AppError} invalid_request naming up to 20 fields */
 export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;

@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import { type BatchSize, batchSize } from '../core/batches.ts';
 import { AppError } from '../core/error.ts';
-import { nextTurn } from '../core/turn.ts';
+import { yieldToEventLoop } from '../core/event-loop.ts';
 import { wakeLoop } from '../core/wake-loop.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
 import { isOutage } from '../db/errors.ts';
@@ -146,7 +146,7 @@ export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunn
           if (!isOutage(error))
             log.error({ err: error, work: id, reason }, 'a batch of a background task failed; it will be tried again');
         }
-        await nextTurn();
+        await yieldToEventLoop();
       }
       left = unfinished;
     }

@@ -10,7 +10,7 @@ import {
   type PlannedDelivery,
 } from '../store/deliveries.ts';
 import { bringMailsForward, MAIL_PRIORITIES, type MailPriority } from '../store/mails.ts';
-import { endWhatHadEnded, type ShortLived, shortenToLifetime } from '../store/short-lived.ts';
+import { expireAgain, type ShortLived, shortenToLifetime } from '../store/expiry-correction.ts';
 import type { Job } from './scheduler.ts';
 
 const BATCH = 100;
@@ -78,7 +78,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
         const backMs = latest - now;
         if (backMs >= LEAST_STEP_MS) {
           log.warn({ backMs }, 'the clock went back; what was planned by the old time is due now');
-          for (const [what] of shortLived) await inSlices((unit, limit) => endWhatHadEnded(unit, what, latest, limit));
+          for (const [what] of shortLived) await inSlices((unit, limit) => expireAgain(unit, what, latest, limit));
           await setRight();
         }
         // Set last, so that a failed run is repeated.

@@ -1,13 +1,13 @@
 /** The only retention rules: why each table's rows stay, or what deletes them and when. A test finds missing tables. */
 import { DAY } from '../core/clock.ts';
-import type { Forgettable } from '../store/retention.ts';
+import type { Purgeable } from '../store/retention.ts';
 
 /** Retention of sent mails, events and their deliveries. People are told of it when they delete their account. */
 export const SENT_RETENTION_MS = 30 * DAY;
 
 /** A table that the retention job sweeps. */
 export interface SweptTable {
-  readonly sweeps: Readonly<Partial<Record<Forgettable, number | 'audit setting'>>>;
+  readonly sweeps: Readonly<Partial<Record<Purgeable, number | 'audit setting'>>>;
 }
 
 /** The retention rule of a table. */

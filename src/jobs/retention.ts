@@ -2,9 +2,9 @@
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { batchSize } from '../core/batches.ts';
 import { type Clock, DAY, HOUR } from '../core/clock.ts';
-import { nextTurn } from '../core/turn.ts';
+import { yieldToEventLoop } from '../core/event-loop.ts';
 import type { Database, Unit } from '../db/database.ts';
-import { type EventPlace, type Forgettable, forgetEvents, forgetSome } from '../store/retention.ts';
+import { type EventPlace, type Purgeable, purgeEvents, purgeBatch } from '../store/retention.ts';
 import { RETENTION_RULES, SENT_RETENTION_MS } from './retention-rules.ts';
 import type { Job } from './scheduler.ts';
 
@@ -19,7 +19,7 @@ export interface RetentionDependencies {
 }
 
 const SWEEPS = Object.values(RETENTION_RULES).flatMap((rule) =>
-  'sweeps' in rule ? (Object.entries(rule.sweeps) as [Forgettable, number | 'audit setting'][]) : [],
+  'sweeps' in rule ? (Object.entries(rule.sweeps) as [Purgeable, number | 'audit setting'][]) : [],
 );
 
 /** @param auditDays retention of audit records; everything else follows its own rule. */
@@ -32,13 +32,13 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
     isFull: (result: Result) => boolean,
   ): Promise<Result> {
     const result = await db.write(SYSTEM_ACTOR, (unit) => size.run((limit) => batch(unit, limit), isFull));
-    await nextTurn();
+    await yieldToEventLoop();
     return result;
   }
 
-  async function forget(what: Forgettable, keepMs: number): Promise<void> {
+  async function forget(what: Purgeable, keepMs: number): Promise<void> {
     const before = clock.now() - keepMs;
-    const forgetMore = async (unit: Unit, limit: number) => (await forgetSome(unit, what, before, limit)) === limit;
+    const forgetMore = async (unit: Unit, limit: number) => (await purgeBatch(unit, what, before, limit)) === limit;
     while (await change(forgetMore, (isMore) => isMore));
   }
 
@@ -46,7 +46,7 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
   async function forgetOldEvents(): Promise<void> {
     const before = clock.now() - SENT_RETENTION_MS;
     let after: EventPlace | null = null;
-    const forgetMore = (unit: Unit, limit: number) => forgetEvents(unit, { before, after, limit });
+    const forgetMore = (unit: Unit, limit: number) => purgeEvents(unit, { before, after, limit });
     do after = await change(forgetMore, (next) => next !== null);
     while (after !== null);
   }

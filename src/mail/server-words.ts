@@ -1,5 +1,5 @@
 /** Sanitizes mail server replies for logs: one line, bounded length, without addresses and secrets. */
-import { scrub } from '../core/scrub.ts';
+import { redact } from '../core/redact.ts';
 import type { Mail } from '../store/mails.ts';
 
 const MAX_LENGTH = 200;
@@ -50,7 +50,7 @@ function withoutSecrets(
 
 function withoutPeople(text: string, recipient: string): string {
   const [name = ''] = recipient.split('@');
-  const scrubbed = scrub(text);
+  const scrubbed = redact(text);
   if (name.length < MIN_NAME) return scrubbed;
   return scrubbed.replace(wholeWord(name), REDACTED);
 }

@@ -1,6 +1,6 @@
 /** Lifetimes of short-lived records in milliseconds, by which their expiry is corrected when the clock steps. */
 import { DAY } from '../core/clock.ts';
-import type { ShortLived } from '../store/short-lived.ts';
+import type { ShortLived } from '../store/expiry-correction.ts';
 import { UNDO_DAYS } from './account/email-undo.ts';
 import { CODE_LIFETIME_MS } from './codes/code-challenge.ts';
 import { GRANT_LIFETIME_MS } from './devices/authorization.ts';

@@ -8,12 +8,12 @@ import type { Metrics } from '../core/metrics.ts';
 import type { Random } from '../core/random.ts';
 import type { Database, Topic } from '../db/database.ts';
 import type { BodyReader } from '../http/body-reader.ts';
-import type { InnerCalls } from '../http/inner-calls.ts';
+import type { InternalCalls } from '../http/internal-calls.ts';
 import type { LimitSettings } from '../http/limits.ts';
 import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import type { PeerAddress } from '../http/request-context.ts';
-import type { LastFlush } from '../jobs/last-flush.ts';
+import type { ShutdownFlush } from '../jobs/shutdown-flush.ts';
 import type { BackgroundTask } from '../jobs/background-tasks.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { SendNow } from '../mail/send-now.ts';
@@ -33,7 +33,7 @@ export interface Module {
   /** Accepts no new work, and waits for running work. */
   stop?(): Promise<void>;
   /** Writes in-memory counts to the database; runs last, on a clean stop. */
-  readonly flush?: LastFlush;
+  readonly flush?: ShutdownFlush;
 }
 
 /** Registers a module's listener for commits. */
@@ -45,7 +45,7 @@ export function onCommit<Message>(topic: Topic<Message>, tell: (messages: readon
 }
 
 /** Context of every module: shared services and the settings of this instance. */
-export interface World {
+export interface ModuleContext {
   readonly db: Database;
   readonly clock: WorldClock;
   readonly random: Random;
@@ -71,7 +71,7 @@ export interface World {
   readonly cdnUrl: () => string;
   readonly isStopping: () => boolean;
   /** Runs this server's own operations through the usual request pipeline, for callers that combine several. */
-  readonly inner: Pick<InnerCalls, 'call'>;
+  readonly internal: Pick<InternalCalls, 'call'>;
   /** Metrics registry: `metrics.gauge(name, help, read)` adds a metric. */
   readonly metrics: Metrics;
   /** Bearer token for reading metrics; null if none is set. */

@@ -4,7 +4,7 @@
  * epoch does not matter: pausing a member only suspends devices.
  */
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
-import { only, required } from '../core/required.ts';
+import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, note, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
@@ -247,7 +247,7 @@ const openDevices = prepared((db) =>
 
 /** Returns how many devices of a person have not ended, suspended ones included. */
 export async function countDevices(reader: Reader, userId: string): Promise<number> {
-  return only(await openDevices(reader, { userId })).count;
+  return onlyOne(await openDevices(reader, { userId })).count;
 }
 
 const endOutdatedKeys = change<{ applicationId: string; limit: number }>(

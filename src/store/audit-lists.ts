@@ -180,7 +180,7 @@ export interface AuditScan {
 export interface AuditSearch {
   readonly after: AuditPosition | null;
   /** Number of records to scan. */
-  readonly stretch: number;
+  readonly size: number;
   readonly limit: number;
 }
 
@@ -189,7 +189,7 @@ export async function scanAuditRecords(
   reader: Reader,
   scope: AuditScope,
   filter: AuditFilter,
-  { after, stretch, limit }: AuditSearch,
+  { after, size, limit }: AuditSearch,
 ): Promise<AuditScan> {
   const plan = planOf(scope, filter);
   const known = [...plan.known, ...rangeOf(filter, after)];
@@ -212,7 +212,7 @@ export async function scanAuditRecords(
        ORDER BY created_at, id LIMIT 1
      ) AS ends`,
   );
-  const rows = await scan(reader, { ...valuesOf(scope, filter, after), stretch, limit });
+  const rows = await scan(reader, { ...valuesOf(scope, filter, after), size, limit });
   const end = rows.find(({ role }) => role === 'last');
   return {
     matches: rows.filter(({ role }) => role === 'match').map(({ createdAt, id }) => [createdAt, id] as const),

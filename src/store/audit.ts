@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Actor } from '../core/actor.ts';
 import type { AuditEntry } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
-import { only } from '../core/required.ts';
+import { onlyOne } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, query } from '../db/statements.ts';
 import { findEmailOfPerson } from './people.ts';
@@ -69,7 +69,7 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
     detail: entry.detail ?? null,
     createdAt: now,
   };
-  const { workspaceId } = only(await insertRecord(unit, { ...record, workspaceId: entry.workspaceId ?? null }));
+  const { workspaceId } = onlyOne(await insertRecord(unit, { ...record, workspaceId: entry.workspaceId ?? null }));
   unit.publish(AUDIT_RECORDED, { ...record, workspaceId });
   return id;
 }
@@ -82,13 +82,13 @@ export const listAddedByMovers = query.values<string, { userId: string; since: n
      WHERE c.user_id = :userId AND c.kind = 'account.email_changed' AND c.created_at >= :since)`,
 );
 
-const interestMoves = query.rows<InterestMove, { userId: string; since: number }>(
+const interestMoves = query.rows<WaitlistMove, { userId: string; since: number }>(
   `SELECT target_id AS "interestId", application_id AS "applicationId", email AS "from" FROM audit_records
    WHERE user_id = :userId AND kind = 'beta.moved' AND created_at >= :since AND email IS NOT NULL ORDER BY id`,
 );
 
 /** A waitlist entry that was moved to its person's new address. */
-export interface InterestMove {
+export interface WaitlistMove {
   readonly interestId: string;
   readonly applicationId: string;
   /** The address before the move. */
@@ -96,8 +96,8 @@ export interface InterestMove {
 }
 
 /** Returns the person's waitlist entries moved since a time, each with its original address. */
-export async function listInterestMoves(reader: Reader, userId: string, since: number): Promise<InterestMove[]> {
-  const first = new Map<string, InterestMove>();
+export async function listWaitlistMoves(reader: Reader, userId: string, since: number): Promise<WaitlistMove[]> {
+  const first = new Map<string, WaitlistMove>();
   for (const move of await interestMoves(reader, { userId, since }))
     if (!first.has(move.interestId)) first.set(move.interestId, move);
   return [...first.values()];

@@ -69,7 +69,7 @@ export function listJudgedBackupRuns(reader: Reader, limit: number): Promise<Sto
 }
 
 /** Deletes the runs that began before a time in epoch milliseconds, except the last success. */
-export const forgetBackupRuns = change<number>(
+export const purgeBackupRuns = change<number>(
   `DELETE FROM backup_runs WHERE started_at < :before AND id <> coalesce(
      (SELECT id FROM backup_runs WHERE status = 'succeeded' ORDER BY started_at DESC, id DESC LIMIT 1), '')`,
 );

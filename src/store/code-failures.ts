@@ -17,7 +17,7 @@ export const insertCodeFailure = change<CodeOwner & CodeOrigin>(
 );
 
 /** Stops counting an owner's wrong codes against an address prefix; they still count against the owner. */
-export const forgiveBlock = change<CodeOwner & { addressBlock: string }>(
+export const deleteFailuresFromPrefix = change<CodeOwner & { addressBlock: string }>(
   `UPDATE code_failures SET address_block = NULL
    WHERE application_id = :applicationId AND email = :email AND purpose = :purpose AND address_block = :addressBlock`,
 );
@@ -57,7 +57,7 @@ export const findFailuresOfUnknown = failures<CodeOwner>(`${OF_OWNER} AND browse
 export const findFailuresInBrowser = failures<CodeOwner & { browser: string }>(`${OF_OWNER} AND browser = :browser`);
 
 /** Returns the failures of all owners from one address prefix, without those in recognized browsers. */
-export const findFailuresFromBlock = failures<{ addressBlock: string }>(
+export const findFailuresFromPrefix = failures<{ addressBlock: string }>(
   'address_block = :addressBlock AND browser IS NULL',
 );
 

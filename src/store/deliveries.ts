@@ -1,7 +1,7 @@
 /** Webhook deliveries, one per event and endpoint, created in the event's own change, and their attempts. */
 import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { only } from '../core/required.ts';
+import { onlyOne } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, longRead, orm, query } from '../db/statements.ts';
 import { budgetOf } from './budgets.ts';
@@ -196,7 +196,7 @@ const leasedById = query.rows<LeasedDelivery, string>(
 /** Leases a delivery and counts the attempt: nobody else attempts it meanwhile. */
 export async function leaseDelivery(unit: Unit, id: string, lease: NewLease): Promise<LeasedDelivery> {
   await setLeased(unit, { id, ...lease });
-  return only(await leasedById(unit, id));
+  return onlyOne(await leasedById(unit, id));
 }
 
 const setFinished = change<{ id: string; status: 'delivered' | 'failed' }>(

@@ -22,7 +22,7 @@ export interface DeliveryScan {
 export async function scanDeliveries(
   reader: Reader,
   { webhookId, eventType, status }: DeliverySearch,
-  { before, stretch, limit }: { readonly before: string | undefined; readonly stretch: number; readonly limit: number },
+  { before, size, limit }: { readonly before: string | undefined; readonly size: number; readonly limit: number },
 ): Promise<DeliveryScan> {
   const conditions = [
     'webhook_id = :webhookId',
@@ -41,7 +41,7 @@ export async function scanDeliveries(
        SELECT id, (SELECT count(*) FROM stretch) AS scanned FROM stretch ORDER BY id LIMIT 1
      ) AS ends`,
   );
-  const rows = await scan(reader, { webhookId, status, before, stretch, eventType, limit });
+  const rows = await scan(reader, { webhookId, status, before, size, eventType, limit });
   const end = rows.find(({ scanned }) => scanned !== null);
   return {
     found: rows.filter(({ scanned }) => scanned === null).map(({ id }) => id),

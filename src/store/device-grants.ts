@@ -85,7 +85,7 @@ export async function denyApprovedGrants(
 }
 
 /** Deletes the grants decided by a deleted person's memberships. */
-export async function forgetDeviceGrants(unit: Unit, memberIds: readonly string[]): Promise<void> {
+export async function purgeDeviceGrants(unit: Unit, memberIds: readonly string[]): Promise<void> {
   await orm(unit)
     .delete(deviceGrants)
     .where(inArray(deviceGrants.applicationUserId, [...memberIds]));

@@ -1,7 +1,7 @@
 /** Grants: roles, scopes and membership groups, and their holders. Nobody holds a removed grant. */
 import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { only } from '../core/required.ts';
+import { onlyOne } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { change, longRead, orm, type Orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
@@ -191,7 +191,7 @@ export async function countGrants(reader: Reader, kind: GrantKind, applicationId
     .select({ number: count() })
     .from(table)
     .where(and(eq(table.applicationId, applicationId), isNull(table.removedAt)));
-  return only(rows).number;
+  return onlyOne(rows).number;
 }
 
 /** Returns a grant; undefined if it was removed or is another application's. */

@@ -80,8 +80,8 @@ export async function scanMembers(
   {
     order = 'last_seen',
     after,
-    stretch,
-  }: { readonly order?: MemberOrder | undefined; readonly after: MemberPosition | null; readonly stretch: number },
+    size,
+  }: { readonly order?: MemberOrder | undefined; readonly after: MemberPosition | null; readonly size: number },
 ): Promise<MemberScan> {
   const { behind, forth, back } = ORDERS[order];
   const asked = (Object.keys(CONDITIONS) as (keyof MemberFilter)[]).filter((name) => filter[name] !== undefined);
@@ -107,7 +107,7 @@ export async function scanMembers(
        ORDER BY ${back} LIMIT 1
      ) AS ends`,
   );
-  const rows = await scan(reader, { ...filter, ...after, applicationId, stretch });
+  const rows = await scan(reader, { ...filter, ...after, applicationId, size });
   const end = rows.find(({ scanned }) => scanned !== null);
   return {
     found: rows.filter(({ scanned }) => scanned === null).map(foundMember),

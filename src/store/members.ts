@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, inArray, sql } from 'drizzle-orm';
 import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
-import { only, required } from '../core/required.ts';
+import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, note, orm, prepared, query } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/errors.ts';
@@ -213,7 +213,7 @@ export async function insertMemberRow(
 ): Promise<Member> {
   const id = newId('applicationUser', unit.now);
   const made = { id, applicationId, userId, username, lastSeenAt, reservedEmail, reservedProfile, profileUserId };
-  return only(await insertRow(unit, { ...made, now: unit.now }));
+  return onlyOne(await insertRow(unit, { ...made, now: unit.now }));
 }
 
 const changeStatus = change<{ memberId: string; status: MembershipStatus; reason: string | null }>(

@@ -1,7 +1,7 @@
 /** Changes of one row that return it. A missing row is a defect and throws. */
 import { eq } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
-import { only } from '../core/required.ts';
+import { onlyOne } from '../core/required.ts';
 import type { Unit } from '../db/database.ts';
 import { orm } from '../db/statements.ts';
 
@@ -10,7 +10,7 @@ export async function insertOne<Table extends SQLiteTable>(
   table: Table,
   row: SQLiteInsertValue<Table>,
 ): Promise<Table['$inferSelect']> {
-  return only(await orm(unit).insert(table).values(row).returning());
+  return onlyOne(await orm(unit).insert(table).values(row).returning());
 }
 
 export async function updateOne<Table extends SQLiteTable & { readonly id: SQLiteColumn }>(
@@ -19,5 +19,5 @@ export async function updateOne<Table extends SQLiteTable & { readonly id: SQLit
   id: string,
   columns: SQLiteUpdateSetSource<Table>,
 ): Promise<Table['$inferSelect']> {
-  return only(await orm(unit).update(table).set(columns).where(eq(table.id, id)).returning());
+  return onlyOne(await orm(unit).update(table).set(columns).where(eq(table.id, id)).returning());
 }

@@ -96,18 +96,14 @@ export interface OutboxScan {
 export async function listOutbox(
   reader: Reader,
   filter: OutboxFilter,
-  {
-    before = BEHIND_ALL,
-    limit,
-    stretch,
-  }: { readonly before: Before; readonly limit: number; readonly stretch: number },
+  { before = BEHIND_ALL, limit, size }: { readonly before: Before; readonly limit: number; readonly size: number },
 ): Promise<OutboxScan> {
   const { workspaceId, consoleId, status, q = '' } = filter;
   const mails = { workspaceId, before, limit, status };
   const { found, reached } =
     q === ''
       ? { found: await ownOf(status).list(reader, mails), reached: null }
-      : await searchOwn(reader, mails, { q, stretch });
+      : await searchOwn(reader, mails, { q, size });
   const others = await consoleMails(reader, { ...mails, consoleId, status: status ?? '', q });
   const all = [...found, ...others.filter(({ id }) => reached === null || id >= reached)];
   return { found: all.sort((left, right) => (left.id < right.id ? 1 : -1)).slice(0, limit), reached };
@@ -120,10 +116,10 @@ function ownOf(status: MailStatus | undefined) {
 async function searchOwn(
   reader: Reader,
   mails: OwnMails,
-  { q, stretch }: { readonly q: string; readonly stretch: number },
+  { q, size }: { readonly q: string; readonly size: number },
 ): Promise<OutboxScan> {
   const { batchEnd, search } = ownOf(mails.status);
-  const end = await batchEnd(reader, { ...mails, skipped: stretch - 1 });
+  const end = await batchEnd(reader, { ...mails, skipped: size - 1 });
   const ids = await search(reader, { ...mails, reached: end ?? '', q });
   const found = await envelopesById(reader, ids);
   return { found, reached: end !== undefined && ids.length < mails.limit ? end : null };

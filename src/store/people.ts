@@ -1,7 +1,7 @@
 /** People and the synthetic principals of API keys (`users`), and former addresses. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { only, required } from '../core/required.ts';
+import { onlyOne, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, query } from '../db/statements.ts';
 import { updateOne } from './one-row.ts';
@@ -114,7 +114,7 @@ async function insertUser(
   unit: Unit,
   fields: Pick<User, 'kind' | 'email' | 'emailVerifiedAt' | 'name'> & InitialProfile,
 ): Promise<User> {
-  return only(await insertRow(unit, { id: newId('user', unit.now), now: unit.now, ...fields }));
+  return onlyOne(await insertRow(unit, { id: newId('user', unit.now), now: unit.now, ...fields }));
 }
 
 export function updateUser(unit: Unit, id: string, columns: Partial<Omit<User, 'id'>>): Promise<User> {

@@ -53,7 +53,7 @@ const forget = change(
 );
 
 /** Deletes a batch of counters whose window has ended. @returns whether there may be more. */
-export async function forgetRateCounters(unit: Unit): Promise<boolean> {
+export async function purgeRateCounters(unit: Unit): Promise<boolean> {
   return (await forget(unit)) === FORGET;
 }
 

@@ -73,7 +73,7 @@ export async function localeShownTo(
 }
 
 /** A reservation or invitation of a workspace. */
-export interface KeptPlace {
+export interface ReservedPlace {
   readonly email: string;
   readonly userId: string;
   /** True for the workspace itself, false for one of its applications. */
@@ -81,15 +81,15 @@ export interface KeptPlace {
 }
 
 /** Returns a workspace's reservations and invitations for these addresses, or for these people at any address. */
-export async function placesKept(
+export async function listReservedPlaces(
   reader: Reader,
   workspaceId: string,
   emails: readonly string[],
   userIds: readonly string[],
-): Promise<KeptPlace[]> {
+): Promise<ReservedPlace[]> {
   const reserved = sql<string>`${applicationUsers.reservedEmail}`;
   const invited = sql<string>`${workspaceMembers.invitedEmail}`;
-  const places: KeptPlace[] = [];
+  const places: ReservedPlace[] = [];
   const isReserved = [
     inArray(applicationUsers.reservedEmail, [...emails]),
     and(inArray(applicationUsers.userId, [...userIds]), isNotNull(applicationUsers.reservedEmail)),
@@ -215,7 +215,7 @@ const takeSeats = change<string>(
 );
 
 /** Accepts all workspace invitations of a person or their address. */
-export async function takeInvitedSeats(unit: Unit, { id, email }: Pick<User, 'id' | 'email'>): Promise<void> {
+export async function acceptInvitations(unit: Unit, { id, email }: Pick<User, 'id' | 'email'>): Promise<void> {
   await takeStandIns(unit, { id, email });
   await takeSeats(unit, id);
 }

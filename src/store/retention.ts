@@ -28,13 +28,13 @@ function some(table: string, condition: string, key = 'id') {
   );
 }
 
-export type Forgettable = keyof typeof STATEMENTS;
+export type Purgeable = keyof typeof STATEMENTS;
 
 /**
  * Deletes a batch of outdated rows. @returns the number deleted: fewer than the limit if none are left.
  * @param before end or creation time in epoch milliseconds, exclusive.
  */
-export function forgetSome(unit: Unit, what: Forgettable, before: number, limit: number): Promise<number> {
+export function purgeBatch(unit: Unit, what: Purgeable, before: number, limit: number): Promise<number> {
   return STATEMENTS[what](unit, { before, limit });
 }
 
@@ -64,7 +64,7 @@ export interface OldEvents {
 }
 
 /** Examines up to `limit` old events and deletes those without deliveries. @returns the cursor; null at the end. */
-export async function forgetEvents(unit: Unit, { before, after, limit }: OldEvents): Promise<EventPlace | null> {
+export async function purgeEvents(unit: Unit, { before, after, limit }: OldEvents): Promise<EventPlace | null> {
   const old = await oldEvents(unit, { ...(after ?? START), before, limit });
   for (const { id } of old) await deleteDelivered(unit, id);
   return old.length < limit ? null : (old.at(-1) ?? null);

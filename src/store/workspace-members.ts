@@ -1,7 +1,7 @@
 /** Workspace members: the people who run a workspace, each with a role. The code calls a membership a seat. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import type { WorkspaceSeat } from '../core/principal.ts';
+import type { WorkspaceMembership } from '../core/principal.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { change, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
@@ -12,10 +12,10 @@ export { WORKSPACE_ROLES, type WorkspaceRole } from './schema/workspace-members.
 
 const { placeholder } = sql;
 
-export type Seat = typeof workspaceMembers.$inferSelect;
+export type WorkspaceMember = typeof workspaceMembers.$inferSelect;
 
 /** Returns a person's workspaces and roles in the order of joining. */
-export const listSeatsOf = query.rows<WorkspaceSeat, string>(
+export const listWorkspacesOf = query.rows<WorkspaceMembership, string>(
   'SELECT workspace_id AS "workspaceId", role FROM workspace_members WHERE user_id = :userId ORDER BY created_at, id',
 );
 
@@ -35,7 +35,11 @@ const seatIn = prepared((db) =>
 );
 
 /** Returns a person's membership; undefined if they have none. */
-export async function findSeat(reader: Reader, workspaceId: string, userId: string): Promise<Seat | undefined> {
+export async function findWorkspaceMember(
+  reader: Reader,
+  workspaceId: string,
+  userId: string,
+): Promise<WorkspaceMember | undefined> {
   const [seat] = await seatIn(reader, { workspaceId, userId });
   return seat;
 }
@@ -51,29 +55,33 @@ const seatById = prepared((db) =>
 );
 
 /** Returns a membership by id; undefined for another workspace's. */
-export async function findSeatById(reader: Reader, workspaceId: string, id: string): Promise<Seat | undefined> {
+export async function findWorkspaceMemberById(
+  reader: Reader,
+  workspaceId: string,
+  id: string,
+): Promise<WorkspaceMember | undefined> {
   const [seat] = await seatById(reader, { workspaceId, id });
   return seat;
 }
 
 /** Returns whether the person is a member of the workspace. @param workspaceId null for any workspace. */
 export async function isWorkspaceMember(reader: Reader, userId: string, workspaceId: string | null): Promise<boolean> {
-  if (workspaceId !== null) return (await findSeat(reader, workspaceId, userId)) !== undefined;
+  if (workspaceId !== null) return (await findWorkspaceMember(reader, workspaceId, userId)) !== undefined;
   return hasAnySeat(reader, userId);
 }
 
 /** A workspace member with their current address, or the invited address until they come. */
-export interface SeatWithEmail {
-  readonly seat: Seat;
+export interface WorkspaceMemberWithEmail {
+  readonly seat: WorkspaceMember;
   readonly email: string;
 }
 
 /** Returns a page of members in the order of joining. @param afterId the previous page's last id; null at first. */
-export async function pageOfSeats(
+export async function pageOfWorkspaceMembers(
   reader: Reader,
   workspaceId: string,
   { afterId, limit }: { readonly afterId: string | null; readonly limit: number },
-): Promise<SeatWithEmail[]> {
+): Promise<WorkspaceMemberWithEmail[]> {
   return orm(reader)
     .select({ seat: workspaceMembers, email: sql<string>`coalesce(${workspaceMembers.invitedEmail}, ${users.email})` })
     .from(workspaceMembers)
@@ -89,7 +97,7 @@ export async function pageOfSeats(
 }
 
 /** Returns whether the workspace has a member or an invitation with this address. */
-export const hasSeatAt = query.exists<{ workspaceId: string; email: string }>(
+export const isWorkspaceMemberByEmail = query.exists<{ workspaceId: string; email: string }>(
   `SELECT m.id FROM workspace_members m JOIN users u ON u.id = m.user_id
    WHERE m.workspace_id = :workspaceId AND coalesce(m.invited_email, u.email) = :email LIMIT 1`,
 );
@@ -124,20 +132,24 @@ export const workspacesOwnedAlone = query.values<string, string>(
 );
 
 /** Adds a person who is not a member yet. @param invitedEmail for somebody the workspace has never seen. */
-export function insertSeat(
+export function insertWorkspaceMember(
   unit: Unit,
   workspaceId: string,
-  { userId, invitedEmail = null, role }: Pick<Seat, 'userId' | 'role'> & { readonly invitedEmail?: string | null },
-): Promise<Seat> {
+  {
+    userId,
+    invitedEmail = null,
+    role,
+  }: Pick<WorkspaceMember, 'userId' | 'role'> & { readonly invitedEmail?: string | null },
+): Promise<WorkspaceMember> {
   const id = newId('workspaceMember', unit.now);
   return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, invitedEmail, createdAt: unit.now });
 }
 
-export function setSeatRole(unit: Unit, id: string, role: WorkspaceRole): Promise<Seat> {
+export function setWorkspaceRole(unit: Unit, id: string, role: WorkspaceRole): Promise<WorkspaceMember> {
   return updateOne(unit, workspaceMembers, id, { role });
 }
 
 /** Removes a member. The caller removes the console membership that goes with it. */
-export const deleteSeat = change<string>('DELETE FROM workspace_members WHERE id = :id');
+export const deleteWorkspaceMember = change<string>('DELETE FROM workspace_members WHERE id = :id');
 
-export const deleteSeatsOf = change<string>('DELETE FROM workspace_members WHERE user_id = :userId');
+export const deleteWorkspaceMembershipsOf = change<string>('DELETE FROM workspace_members WHERE user_id = :userId');

@@ -17,7 +17,7 @@ import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 import { smtpConversations } from '@/mail/smtp-conversation.ts';
 import { providerDirectory } from '@/modules/provider/directory.ts';
 import { dailyCounter } from '@/modules/stats/counts.ts';
-import { endedCredentials } from '@/modules/verification/ended.ts';
+import { expiredCredentials } from '@/modules/verification/expired-credentials.ts';
 import { lastSeen } from '@/modules/verification/last-seen.ts';
 import { deliveryAttempter } from '@/modules/webhooks/attempt.ts';
 import { deliveryClaims } from '@/modules/webhooks/claims.ts';
@@ -54,7 +54,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
     return { bound: 15_000, put };
   },
   'credentials that were found expired'() {
-    const ended = endedCredentials();
+    const ended = expiredCredentials();
     return { bound: 50_000, put: (index) => ended.note(`ses_${index}`, { expiresAt: index }) };
   },
   async 'counts of the day'() {

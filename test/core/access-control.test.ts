@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type Access, type ConsoleRole, type KeyPrincipal, type SessionPrincipal } from '@/core/principal.ts';
-import { accessTo, workspaceAccess } from '@/core/access-control.ts';
+import { applicationAccess, workspaceAccess } from '@/core/access-control.ts';
 
 const OURS = { id: 'app_1', workspaceId: 'wsp_1' };
 const SIBLING = { id: 'app_2', workspaceId: 'wsp_1' };
@@ -52,9 +52,9 @@ describe('accessTo', () => {
       ],
     ])(`gives %s with ${access} access no more than its scope`, (_, scope, ours, sibling, foreign) => {
       const principal = key(access, scope);
-      expect(accessTo(principal, OURS)).toBe(ours);
-      expect(accessTo(principal, SIBLING)).toBe(sibling);
-      expect(accessTo(principal, FOREIGN)).toBe(foreign);
+      expect(applicationAccess(principal, OURS)).toBe(ours);
+      expect(applicationAccess(principal, SIBLING)).toBe(sibling);
+      expect(applicationAccess(principal, FOREIGN)).toBe(foreign);
     });
 
   test.each([
@@ -63,25 +63,25 @@ describe('accessTo', () => {
     ['member', 'read'],
   ] as const)('gives a workspace %s %s access to the workspace’s applications only', (role, access) => {
     const principal = session(['wsp_1', role]);
-    expect([accessTo(principal, OURS), accessTo(principal, SIBLING), accessTo(principal, FOREIGN)]).toEqual([
-      access,
-      access,
-      null,
-    ]);
+    expect([
+      applicationAccess(principal, OURS),
+      applicationAccess(principal, SIBLING),
+      applicationAccess(principal, FOREIGN),
+    ]).toEqual([access, access, null]);
   });
 
   test('uses the role in each workspace for a member of two', () => {
     const principal = session(['wsp_1', 'member'], ['wsp_2', 'owner']);
-    expect([accessTo(principal, OURS), accessTo(principal, FOREIGN)]).toEqual(['read', 'full']);
+    expect([applicationAccess(principal, OURS), applicationAccess(principal, FOREIGN)]).toEqual(['read', 'full']);
   });
 
   test('gives a person without a workspace no access', () => {
-    expect(accessTo(session(), OURS)).toBeNull();
+    expect(applicationAccess(session(), OURS)).toBeNull();
   });
 
   test('gives no principal access to the console', () => {
     for (const principal of [key('full', {}), key('full', { applicationId: 'app_0' }), session(['wsp_1', 'owner'])])
-      expect(accessTo(principal, CONSOLE)).toBeNull();
+      expect(applicationAccess(principal, CONSOLE)).toBeNull();
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type Actor, inNameOf } from '@/core/actor.ts';
+import { type Actor, onBehalfOf } from '@/core/actor.ts';
 
 test('an actor in the name of a person keeps the request id and address of the call', () => {
   let asked = 0;
@@ -14,7 +14,7 @@ test('an actor in the name of a person keeps the request id and address of the c
       return '192.0.2.1';
     }
   }
-  const actor: Actor = inNameOf<Actor>(new Call(), 'usr_1');
+  const actor: Actor = onBehalfOf<Actor>(new Call(), 'usr_1');
   const { type, userId, apiKeyId, requestId } = actor;
   expect({ type, userId, apiKeyId, requestId, asked }).toEqual({
     type: 'user',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { only, required } from '@/core/required.ts';
+import { onlyOne, required } from '@/core/required.ts';
 
 test('required() names the missing value in its error', () => {
   expect(required(0, 'number')).toBe(0);
@@ -8,7 +8,7 @@ test('required() names the missing value in its error', () => {
 });
 
 test('only() refuses an empty list and more than one element', () => {
-  expect(only(['a'])).toBe('a');
-  expect(() => only([])).toThrow('0 instead of one');
-  expect(() => only(['a', 'b'])).toThrow('2 instead of one');
+  expect(onlyOne(['a'])).toBe('a');
+  expect(() => onlyOne([])).toThrow('0 instead of one');
+  expect(() => onlyOne(['a', 'b'])).toThrow('2 instead of one');
 });

@@ -77,8 +77,8 @@ describe('an internal error', () => {
       const { response, text, requestId } = await mapper()(fault, style);
       expect(response.status).toBe(500);
       expect(text).toContain(requestId);
-      for (const inner of ['cannot read', 'TypeError', 'ada@example.com', 'eak_', 'errors.test.ts'])
-        expect(text).not.toContain(inner);
+      for (const internal of ['cannot read', 'TypeError', 'ada@example.com', 'eak_', 'errors.test.ts'])
+        expect(text).not.toContain(internal);
       if (style !== 'page') expect(Object.values(JSON.parse(text))).toContain('internal');
     },
   );

@@ -22,19 +22,19 @@ test('mails of the workspace and of the console are found together for any batch
       if (to.includes('own')) written.unshift(id);
     }
   });
-  for (const stretch of [1, 2, 5, 100])
+  for (const size of [1, 2, 5, 100])
     for (const limit of [1, 3, 50])
       for (const status of [undefined, 'queued'] as const) {
         const seen: string[] = [];
         let before: string | undefined;
         for (;;) {
           const filter = { workspaceId, consoleId, status, q: 'own' };
-          const { found, reached } = await listOutbox(db.reader, filter, { before, limit, stretch });
+          const { found, reached } = await listOutbox(db.reader, filter, { before, limit, size });
           seen.push(...found.map(({ id }) => id));
           const isFull = found.length === limit;
           if (!isFull && reached === null) break;
           before = isFull ? found.at(-1)!.id : reached!;
         }
-        expect([stretch, limit, seen]).toEqual([stretch, limit, written]);
+        expect([size, limit, seen]).toEqual([size, limit, written]);
       }
 });

@@ -36,7 +36,7 @@ async function buildAuditLists(reader: Reader): Promise<void> {
     for (const filter of FILTERS)
       for (const after of [null, [1, 'x'] as const]) {
         await listAuditRecords(reader, scope, filter, { after, limit: 2 });
-        if (!isIndexed(scope, filter)) await scanAuditRecords(reader, scope, filter, { after, stretch: 9, limit: 2 });
+        if (!isIndexed(scope, filter)) await scanAuditRecords(reader, scope, filter, { after, size: 9, limit: 2 });
       }
 }
 
@@ -45,13 +45,13 @@ async function buildMemberSearch(reader: Reader): Promise<void> {
   for (const order of ['last_seen', 'joined'] as const)
     for (const after of [null, { lastSeenAt: 1, id: 'x' }])
       for (const filter of [...one, Object.assign({}, ...one)])
-        await scanMembers(reader, 'a', filter, { order, after, stretch: 9 });
+        await scanMembers(reader, 'a', filter, { order, after, size: 9 });
 }
 
 async function buildDeliverySearch(reader: Reader): Promise<void> {
   for (const status of [undefined, 'failed'] as const)
     for (const before of [undefined, 'x'])
-      await scanDeliveries(reader, { webhookId: 'w', eventType: 'e', status }, { before, stretch: 9, limit: 2 });
+      await scanDeliveries(reader, { webhookId: 'w', eventType: 'e', status }, { before, size: 9, limit: 2 });
 }
 
 async function buildPersonalData(reader: Reader): Promise<void> {

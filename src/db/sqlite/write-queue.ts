@@ -4,7 +4,7 @@
  */
 import type { Deadline } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
-import { nextTurn } from '../../core/turn.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Connection } from '../connection.ts';
 import type { Author, Unit } from '../database.ts';
 import type { Changes } from '../query-cache.ts';
@@ -122,7 +122,7 @@ export function writeQueue(parts: EngineParts, transaction: WriteTransaction, on
         queue.shift();
         await next.run();
       }
-      if (queue.length > 0) await nextTurn();
+      if (queue.length > 0) await yieldToEventLoop();
     }
     isRunning = false;
   }

@@ -12,8 +12,8 @@ import { accountDeletedMail, deletionStatement } from '../../mail/messages/accou
 import { forgetPersonalKeys } from '../../store/api-keys.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { deleteInterestsOf } from '../../store/beta-interests.ts';
-import { forgetDeviceGrants } from '../../store/device-grants.ts';
+import { deleteWaitlistEntriesOf } from '../../store/waitlist.ts';
+import { purgeDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
 import { deleteEmailChangesOf, findUndoEnd } from '../../store/email-changes.ts';
 import { type Member, updateMembers } from '../../store/members.ts';
@@ -22,13 +22,13 @@ import { deletePasskeysOf } from '../../store/passkeys.ts';
 import { listAliasesOf, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
 import { deleteReservation, hasBeenUsed, listReservationsOf } from '../../store/reservations.ts';
-import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
+import { deleteWorkspaceMembershipsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
 import { PROFILE_TABLES } from '../users/unproved.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Confirmations } from './confirmation.ts';
 import { forgetSessions } from './forget-sessions.ts';
 import { noteProofInSession } from '../sign-in/first-proof.ts';
-import { requireOwnProof } from '../sign-in/freshness.ts';
+import { requireOwnProof } from '../sign-in/step-up.ts';
 import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 
@@ -111,8 +111,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         await endMemberships(unit, userId, used);
         // Reservations are deleted without an event: those applications never saw the person.
         for (const { id } of unused) await deleteReservation(unit, id);
-        await deleteSeatsOf(unit, userId);
-        await deleteInterestsOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
+        await deleteWorkspaceMembershipsOf(unit, userId);
+        await deleteWaitlistEntriesOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
         for (const wipe of WIPED) await wipe(unit, userId);
         await updateUser(unit, userId, { ...BLANK, deletedAt: unit.now });
         await recordAudit(unit, { kind: 'account.deleted', applicationId, userId });
@@ -130,7 +130,7 @@ async function endMemberships(unit: Unit, userId: string, usedReservations: read
   await endSessions(unit, { userId }, 'deleted');
   await beginTask(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
   await forgetPersonalKeys(unit, memberIds);
-  await forgetDeviceGrants(unit, memberIds);
+  await purgeDeviceGrants(unit, memberIds);
   await clearGrants(unit, memberIds);
   await updateMembers(unit, memberIds, {
     status: 'deleted',

@@ -23,8 +23,8 @@ import {
 import { deletePasskeysSince } from '../../store/passkeys.ts';
 import { deleteAliases, isAddressOfAnother, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesSince } from '../../store/provider-identities.ts';
-import { restoreInterests } from '../beta/interests.ts';
-import { announce } from '../users/announce.ts';
+import { restoreWaitlistEntries } from '../beta/waitlist.ts';
+import { publishToMemberships } from '../users/publish.ts';
 import { endAccess } from './end-access.ts';
 
 /** How long the previous address can undo a change, in days. */
@@ -87,7 +87,7 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
           throw new AppError('conflict', { hint: 'undo_address_taken' });
         await putBack(unit, change);
         await endAccess(unit, { userId }, 'email_change_undone');
-        await tell(unit, change, await removeWaysIn(unit, change));
+        await tell(unit, change, await removeSignInMethods(unit, change));
       });
     },
   };
@@ -100,7 +100,7 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
   await deleteAliases(unit, userId, await settleEmailChanges(unit, change));
   // Holding the link proves that mailbox. The new time also makes known browsers unknown: see known-browsers.ts.
   await updateUser(unit, userId, { email: previousEmail, emailVerifiedAt: unit.now });
-  await restoreInterests(unit, userId, change.createdAt);
+  await restoreWaitlistEntries(unit, userId, change.createdAt);
   if (email === previousEmail) return;
   await dropCodesTo(unit, email);
   const application = await requireApplication(unit, applicationId);
@@ -113,7 +113,7 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
  *
  * @returns the kinds removed.
  */
-async function removeWaysIn(unit: Unit, { userId, createdAt }: EmailChange): Promise<string[]> {
+async function removeSignInMethods(unit: Unit, { userId, createdAt }: EmailChange): Promise<string[]> {
   const byMovers = await listAddedByMovers(unit, { userId, since: createdAt });
   const since = createdAt - BEFORE_MS;
   const passkeys = await deletePasskeysSince(unit, userId, since, byMovers);
@@ -126,7 +126,7 @@ async function tell(
   { userId, applicationId, previousEmail: email }: EmailChange,
   removed: readonly string[],
 ): Promise<void> {
-  await announce(unit, userId, 'user.identity_changed', { changed: ['email', ...removed] });
+  await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['email', ...removed] });
   await recordAudit(unit, {
     kind: 'account.email_change_undone',
     applicationId,

@@ -17,11 +17,11 @@ import {
   updateUser,
 } from '../../store/people.ts';
 import { forgetSessionProof } from '../../store/sessions.ts';
-import { followAddress } from '../beta/interests.ts';
+import { followAddress } from '../beta/waitlist.ts';
 import { CODE_LIFETIME_MS } from '../codes/code-challenge.ts';
-import { announce } from '../users/announce.ts';
+import { publishToMemberships } from '../users/publish.ts';
 import type { Confirmations } from './confirmation.ts';
-import { FRESH_MS, requireProof, type WantedProof } from '../sign-in/freshness.ts';
+import { FRESH_MS, requireProof, type WantedProof } from '../sign-in/step-up.ts';
 import { type EmailUndo, UNDO_DAYS } from './email-undo.ts';
 import { endAccess } from './end-access.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -89,7 +89,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
         await forgetProofs(unit, sessionId);
         await forgetSessionProof(unit, sessionId);
         await endAccess(unit, { userId, exceptSessionId: sessionId }, 'email_changed');
-        await announce(unit, userId, 'user.identity_changed', { changed: ['email'] });
+        await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['email'] });
         await recordAudit(unit, { kind: 'account.email_changed', applicationId, userId, email, targetId: sessionId });
         const undoUrl = await undo.link(unit, { userId, applicationId, previousEmail: previous });
         const application = await requireApplication(unit, applicationId);

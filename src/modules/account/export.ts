@@ -5,11 +5,11 @@
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { nextTurn } from '../../core/turn.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Database } from '../../db/database.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { PERSONAL_TABLES, type PersonalRow, personalRows } from '../../store/personal-data.ts';
-import { requireOwnProof } from '../sign-in/freshness.ts';
+import { requireOwnProof } from '../sign-in/step-up.ts';
 
 /** Columns never exported: secrets, what contains one (mail subjects), and who decided about the person. */
 const WITHHELD: Readonly<Record<string, readonly string[]>> = {
@@ -50,7 +50,7 @@ export function exportService(db: Database) {
         yield isFirst ? text : `,${text}`;
         isFirst = false;
         // Yields to the event loop, so that a fast reader does not stall other requests.
-        await nextTurn();
+        await yieldToEventLoop();
       }
       yield ']';
     }

@@ -2,7 +2,7 @@
 import type { Actor } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
-import { speaksFor } from '../../core/access-control.ts';
+import { coversWorkspace } from '../../core/access-control.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
@@ -50,13 +50,14 @@ export function ownMembershipService(db: Database) {
       return db.write(actor, async (unit) => {
         const application = await findApplication(unit, applicationId);
         const member = await findMember(unit, applicationId, userId);
-        if (!application || !member || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
+        if (!application || !member || !coversWorkspace(principal, application.workspaceId))
+          throw new AppError('not_found');
         // A reservation belongs to the person only after their first sign-in.
         if (!hasSignedIn(member)) throw new AppError('not_found');
         if (member.status === to) return { applicationId, status: to };
         if (!(from as readonly string[]).includes(member.status))
           throw new AppError('invalid_state', { hint: 'membership_status', values: { status: member.status } });
-        if (action === 'leave') await refuseLeavingSeat(unit, applicationId, userId);
+        if (action === 'leave') await refuseLeavingWorkspace(unit, applicationId, userId);
         if (action === 'reactivate') {
           const refusal = await memberRefusal(unit, application, userId);
           if (refusal !== null) throw signInRefused(refusal, application);
@@ -78,7 +79,7 @@ async function change(unit: Unit, memberId: string, status: MembershipState['sta
 }
 
 /** Refuses workspace members leaving the console; they have to be removed from the workspace instead. */
-async function refuseLeavingSeat(unit: Unit, applicationId: string, userId: string): Promise<void> {
+async function refuseLeavingWorkspace(unit: Unit, applicationId: string, userId: string): Promise<void> {
   if (applicationId === (await findConsole(unit))?.id && (await isWorkspaceMember(unit, userId, null)))
     throw new AppError('invalid_state', { hint: 'member_of_workspace' });
 }

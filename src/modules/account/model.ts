@@ -1,7 +1,7 @@
 /** Schemas shared by the account routes. */
 import { type Static, Type } from '@sinclair/typebox';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
-import { PROOF_PURPOSES } from '../sign-in/freshness.ts';
+import { PROOF_PURPOSES } from '../sign-in/step-up.ts';
 import { Identity } from '../profile/model.ts';
 import {
   Choice,

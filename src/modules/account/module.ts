@@ -1,6 +1,6 @@
 /** People's own accounts: what they can see, prove, change, export and delete themselves. */
 import type { CodeChallenges } from '../codes/code-challenge.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { confirmationService } from './confirmation.ts';
 import { deletionService } from './deletion.ts';
 import { emailChangeService } from './email.ts';
@@ -14,18 +14,18 @@ import { accountRoutes } from './routes.ts';
 import { ownSessionService } from './sessions.ts';
 
 export function accountModule(
-  world: World,
+  context: ModuleContext,
   { challenges }: { challenges: CodeChallenges },
 ): Module & { readonly emailUndo: EmailUndo } {
-  const { db, auditDays } = world;
+  const { db, auditDays } = context;
   const confirmations = confirmationService({ db, challenges });
-  const emailUndo = emailUndoService(world);
+  const emailUndo = emailUndoService(context);
   return {
     emailUndo,
     operations: accountRoutes({
-      overview: overviewService(world),
+      overview: overviewService(context),
       proofs: proofService(confirmations),
-      ownSessions: ownSessionService(world),
+      ownSessions: ownSessionService(context),
       emailChanges: emailChangeService({ confirmations, undo: emailUndo }),
       ownMemberships: ownMembershipService(db),
       exports: exportService(db),

@@ -10,7 +10,7 @@ import { requireUser } from '../../store/people.ts';
 import { noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
 import { noteProofInSession } from '../sign-in/first-proof.ts';
-import { FRESH_MS, type ProofPurpose } from '../sign-in/freshness.ts';
+import { FRESH_MS, type ProofPurpose } from '../sign-in/step-up.ts';
 import type { CodeAsked, CodeGiven, ProofInput } from './model.ts';
 
 /** Data stored with the code. */

@@ -4,7 +4,7 @@ import { type Clock, isoTime } from '../../core/clock.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
 import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
-import { speaksFor } from '../../core/access-control.ts';
+import { coversWorkspace } from '../../core/access-control.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
@@ -91,7 +91,7 @@ async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<numb
     await recordDevice(unit, 'device.revoked', key, principal.userId);
   }
   const memberships = await listMembershipsWithApplication(unit, principal.userId);
-  const reached = memberships.filter(({ application }) => speaksFor(principal, application.workspaceId));
+  const reached = memberships.filter(({ application }) => coversWorkspace(principal, application.workspaceId));
   await denyApprovedGrants(
     unit,
     reached.map(({ member }) => member.id),
@@ -103,7 +103,7 @@ async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<numb
 async function requireOwn(unit: Unit, principal: SessionPrincipal, sessionId: string): Promise<void> {
   const owner = await findOpenSession(unit, { id: sessionId, now: unit.now });
   const application = owner?.userId === principal.userId ? await findApplication(unit, owner.applicationId) : undefined;
-  if (!application || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
+  if (!application || !coversWorkspace(principal, application.workspaceId)) throw new AppError('not_found');
 }
 
 async function record(

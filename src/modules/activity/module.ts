@@ -2,12 +2,12 @@
 import { SECOND } from '../../core/clock.ts';
 import { AUDIT_RECORDED } from '../../store/audit.ts';
 import { findBudget } from '../../store/budgets.ts';
-import { type Module, onCommit, type World } from '../module.ts';
+import { type Module, onCommit, type ModuleContext } from '../module.ts';
 import { activityRoutes } from './routes.ts';
 import { activityService } from './service.ts';
 import { activityStreams, type ActivityStreams } from './streams.ts';
 
-export function activityModule({ db, clock }: World): Module & { readonly streams: ActivityStreams } {
+export function activityModule({ db, clock }: ModuleContext): Module & { readonly streams: ActivityStreams } {
   const streams = activityStreams(db.reader, clock);
   return {
     streams,

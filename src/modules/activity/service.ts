@@ -4,7 +4,7 @@
  */
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { searchInStretches } from '../../core/search.ts';
+import { searchInBatches } from '../../core/batched-search.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
@@ -35,10 +35,10 @@ export function activityService(db: Database) {
     after: AuditPosition | null,
     limit: number,
   ): Promise<Page<AuthEvent>> {
-    const { found, next } = await searchInStretches<AuditPosition, AuditPosition>({
+    const { found, next } = await searchInBatches<AuditPosition, AuditPosition>({
       after,
       limit,
-      stretches: { first: FIRST_STRETCH, further: STRETCH },
+      batchSizes: { first: FIRST_STRETCH, further: STRETCH },
       positionOf: (position) => position,
       scan: (wanted) => scanAuditRecords(db.reader, scope, filter, wanted),
     });

@@ -1,14 +1,14 @@
 /** API keys of applications and workspaces. */
 import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { keyExpiryJob } from '../../jobs/key-expiry.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { apiKeyRoutes } from './routes.ts';
 import { type ApiKeys, apiKeyService } from './service.ts';
 import { keyEndings } from './background-tasks.ts';
 
-export function apiKeysModule(world: World): Module & { readonly service: ApiKeys } {
-  const service = apiKeyService(world);
-  const expiry = keyExpiryJob(world);
+export function apiKeysModule(context: ModuleContext): Module & { readonly service: ApiKeys } {
+  const service = apiKeyService(context);
+  const expiry = keyExpiryJob(context);
   return {
     service,
     operations: apiKeyRoutes(service),

@@ -1,5 +1,5 @@
 /** API key routes: the same operations for applications and workspaces. */
-import { type Gift, type Operation, operation, type TargetOf } from '../../http/operation.ts';
+import { type Payload, type Operation, operation, type TargetOf } from '../../http/operation.ts';
 import { Input } from '../../http/schemas.ts';
 import type { KeyOwner } from '../../store/api-keys.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './model.ts';
 import type { ApiKeys } from './service.ts';
 
-const TOKEN: Gift = { words: 'The answer holds a token: whoever reads it has the access of the key.' };
+const TOKEN: Payload = { words: 'The answer holds a token: whoever reads it has the access of the key.' };
 
 const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace', 'invalid_state'] as const;
 

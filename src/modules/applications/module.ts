@@ -1,15 +1,15 @@
 /** Applications: their settings, their stage, and the checks of their legal URLs. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { legalUrlService } from './legal-urls.ts';
 import { applicationRoutes } from './routes.ts';
 import { type ApplicationDependencies, type Applications, applicationService } from './service.ts';
 import { type SignInTrials, signInTrials } from './sign-in-trial.ts';
 
 export function applicationsModule(
-  world: World,
+  context: ModuleContext,
   { openToPublic }: Pick<ApplicationDependencies, 'openToPublic'>,
 ): Module & { readonly service: Applications; readonly trials: SignInTrials } {
-  const service = applicationService({ ...world, openToPublic });
-  const trials = signInTrials(world);
-  return { service, trials, operations: applicationRoutes(service, legalUrlService(world), trials) };
+  const service = applicationService({ ...context, openToPublic });
+  const trials = signInTrials(context);
+  return { service, trials, operations: applicationRoutes(service, legalUrlService(context), trials) };
 }

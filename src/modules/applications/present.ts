@@ -1,6 +1,6 @@
 /** Presents applications as API records. */
 import { isoTime } from '../../core/clock.ts';
-import { only } from '../../core/required.ts';
+import { onlyOne } from '../../core/required.ts';
 import type { Reader } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { listDefaultRoles } from '../../store/grants.ts';
@@ -13,7 +13,7 @@ import type { ApplicationRecord } from './model.ts';
  * @param now epoch milliseconds of the server's clock, which decides whether the application is hidden.
  */
 export async function presentApplication(reader: Reader, row: Application, now: number): Promise<ApplicationRecord> {
-  return only(await presentApplications(reader, [row], now));
+  return onlyOne(await presentApplications(reader, [row], now));
 }
 
 /** Returns the records in the order of the rows, with a constant number of statements. */

@@ -1,21 +1,21 @@
 /** The server's own backups. */
 import { SECOND } from '../../core/clock.ts';
-import type { Module, World } from '../module.ts';
-import { tellOwnersOf } from './owners.ts';
+import type { Module, ModuleContext } from '../module.ts';
+import { notifyOwners } from './owners.ts';
 import { backupRoutes } from './routes.ts';
 import { type Backups, backupService } from './service.ts';
 
 const LOOK_EVERY_MS = 20 * SECOND;
 
-export function backupsModule(world: World): Module & { readonly service: Backups } {
-  const { db, instance, instanceKey, backups: settings, baseUrl, metrics } = world;
+export function backupsModule(context: ModuleContext): Module & { readonly service: Backups } {
+  const { db, instance, instanceKey, backups: settings, baseUrl, metrics } = context;
   const { version } = instance;
   const service = backupService({
-    ...world,
+    ...context,
     settings,
     version,
     mark: instanceKey.mark,
-    tellOwners: tellOwnersOf(baseUrl),
+    tellOwners: notifyOwners(baseUrl),
   });
   metrics.gauge('gatehouse_backup_last_success_timestamp_seconds', 'When the last good backup was begun.', async () => {
     const run = await service.lastGood();

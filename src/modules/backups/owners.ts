@@ -10,9 +10,9 @@ import { findFirstWorkspaceId, requireWorkspace } from '../../store/workspaces.t
 const LIFETIME_MS = 3 * DAY;
 
 /** Queues the mails in the caller's transaction. */
-export type TellOwners = (unit: Unit, news: BackupNews) => Promise<void>;
+export type NotifyOwners = (unit: Unit, news: BackupNews) => Promise<void>;
 
-export function tellOwnersOf(baseUrl: () => string): TellOwners {
+export function notifyOwners(baseUrl: () => string): NotifyOwners {
   return async (unit, news) => {
     const workspaceId = await findFirstWorkspaceId(unit);
     if (workspaceId === undefined) return;

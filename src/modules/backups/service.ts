@@ -20,7 +20,7 @@ import {
   type BackupCause,
   endBackupRun,
   findLastGoodBackup,
-  forgetBackupRuns,
+  purgeBackupRuns,
   insertBackupRun,
   interruptBackupRuns,
   listBackupRuns,
@@ -28,7 +28,7 @@ import {
   type StoredBackupRun,
 } from '../../store/backup-runs.ts';
 import type { BackupStanding } from '../health/warnings.ts';
-import type { TellOwners } from './owners.ts';
+import type { NotifyOwners } from './owners.ts';
 
 export interface BackupServiceDependencies {
   readonly db: Database;
@@ -38,7 +38,7 @@ export interface BackupServiceDependencies {
   readonly version: string;
   /** The instance key's mark, part of the backup's name. */
   readonly mark: number;
-  readonly tellOwners: TellOwners;
+  readonly tellOwners: NotifyOwners;
 }
 
 const FIRST_RETRY_MS = 15 * MINUTE;
@@ -92,7 +92,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
       const [before] = await listJudgedBackupRuns(unit, 1);
       const error = keepProblem === null ? null : `Old backups could not be removed: ${keepProblem}`;
       await endBackupRun(unit, id, { status: 'succeeded', bytes, sha256, rowCount: contents.rowCount, error });
-      await forgetBackupRuns(unit, unit.now - KEPT_MS);
+      await purgeBackupRuns(unit, unit.now - KEPT_MS);
       if (before?.status === 'failed') await tellOwners(unit, { kind: 'works', place });
     });
   }

@@ -11,17 +11,17 @@ import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import {
-  advanceInterestEpoch,
+  advanceWaitlistEpoch,
   countUnreached,
   countWaiting,
   DECIDE_PENDING,
-  decideInterests,
+  decideWaitlist,
   hasUnwrittenDecision,
-  type InterestDecision,
+  type WaitlistDecision,
   isAnyoneUnreached,
   isAnyoneWaiting,
   takeWaiting,
-} from '../../store/beta-interests.ts';
+} from '../../store/waitlist.ts';
 import { deleteLongWorksOf } from '../../store/long-works.ts';
 import { fromApplication, type MailPriority } from '../../store/mails.ts';
 import { findUsersByEmail } from '../../store/people.ts';
@@ -39,7 +39,7 @@ export type Tell = (
   lane: MailPriority,
 ) => Promise<void>;
 
-interface Decision extends InterestDecision {
+interface Decision extends WaitlistDecision {
   /** Mail that the people get; null for none. */
   readonly mail: BetaMail | null;
 }
@@ -81,11 +81,11 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
   const decidePending: BackgroundTask<Decision, string> = {
     name: DECIDE_PENDING,
     async step(unit, { applicationId, data }, limit) {
-      if (data.mail === null) return batchOf(await decideInterests(unit, applicationId, data, limit), limit);
+      if (data.mail === null) return batchOf(await decideWaitlist(unit, applicationId, data, limit), limit);
       const application = await requireApplication(unit, applicationId);
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
       if (room === 0 && (await isAnyoneUnreached(unit, { applicationId, epoch: data.epoch }))) return WAITING;
-      const reached = await decideInterests(unit, applicationId, data, room);
+      const reached = await decideWaitlist(unit, applicationId, data, room);
       await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
       return batchOf(reached, room);
     },
@@ -114,10 +114,10 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
   async function decideAll(
     unit: Unit,
     applicationId: string,
-    decision: Pick<InterestDecision, 'status' | 'decidedById' | 'decidedAt'>,
+    decision: Pick<WaitlistDecision, 'status' | 'decidedById' | 'decidedAt'>,
     mail: BetaMail | null,
   ): Promise<number> {
-    const epoch = await advanceInterestEpoch(unit, applicationId);
+    const epoch = await advanceWaitlistEpoch(unit, applicationId);
     await beginTask(unit, decidePending, { applicationId, data: { ...decision, epoch, at: unit.now, mail } });
     return epoch;
   }

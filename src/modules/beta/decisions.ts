@@ -3,18 +3,18 @@ import { AppError } from '../../core/error.ts';
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { type BetaInterest, type BetaStatus, findInterest, updateInterest } from '../../store/beta-interests.ts';
+import { type WaitlistEntry, type BetaStatus, findWaitlistEntry, updateWaitlistEntry } from '../../store/waitlist.ts';
 import type { BetaDecided, DecideInput } from './model.ts';
 import type { Tell } from './background-tasks.ts';
 
 /** Writes a status with who decided and when; a pending entry has neither. */
 export function writeDecision(
   unit: Unit,
-  row: BetaInterest,
+  row: WaitlistEntry,
   status: BetaStatus,
   source?: string,
-): Promise<BetaInterest> {
-  return updateInterest(unit, row, {
+): Promise<WaitlistEntry> {
+  return updateWaitlistEntry(unit, row, {
     status,
     source,
     decidedById: status === 'pending' ? null : unit.actor.userId,
@@ -31,9 +31,9 @@ export function betaDecisions(tell: Tell) {
   async function approve(
     unit: Unit,
     application: Application,
-    row: BetaInterest,
-    notify = waitsToBeTold(row),
-  ): Promise<BetaInterest> {
+    row: WaitlistEntry,
+    notify = awaitsNotice(row),
+  ): Promise<WaitlistEntry> {
     if (row.status === 'approved') return row;
     if (notify) await tell(unit, application, 'approved', [row.email], 'notice');
     const approved = await writeDecision(unit, row, 'approved');
@@ -50,9 +50,9 @@ export function betaDecisions(tell: Tell) {
   async function decline(
     unit: Unit,
     application: Application,
-    row: BetaInterest,
+    row: WaitlistEntry,
     isSoft: boolean,
-  ): Promise<BetaInterest> {
+  ): Promise<WaitlistEntry> {
     const status: BetaStatus = isSoft ? 'notify_when_public' : 'declined';
     if (row.status === status) return row;
     if (isSoft) await tell(unit, application, 'declined', [row.email], 'notice');
@@ -78,7 +78,7 @@ export function betaDecisions(tell: Tell) {
       id: string,
       decision: DecideInput['decision'],
     ): Promise<BetaDecided['results'][number]> {
-      const row = await findInterest(unit, application.id, id);
+      const row = await findWaitlistEntry(unit, application.id, id);
       if (!row) return { id, outcome: 'not_found' };
       try {
         const decided =
@@ -95,6 +95,6 @@ export function betaDecisions(tell: Tell) {
 }
 
 /** The person asked for a mail, or was promised one. */
-function waitsToBeTold({ source, status }: BetaInterest): boolean {
+function awaitsNotice({ source, status }: WaitlistEntry): boolean {
   return source === 'notify' || status === 'notify_when_public';
 }

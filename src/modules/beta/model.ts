@@ -15,7 +15,7 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../store/applications.ts';
-import { BETA_STATUSES } from '../../store/beta-interests.ts';
+import { BETA_STATUSES } from '../../store/waitlist.ts';
 
 const MAX_EMAILS = 500;
 

@@ -1,7 +1,7 @@
 /** Access before an application is public: the sign-in gate and its waitlist. */
 import { workspaceMail } from '../../mail/workspace-mail.ts';
-import type { Module, World } from '../module.ts';
-import { interestLimit } from './interest-limit.ts';
+import type { Module, ModuleContext } from '../module.ts';
+import { waitlistLimit } from './waitlist-limit.ts';
 import { betaRoutes } from './routes.ts';
 import { type Beta, betaService } from './service.ts';
 import { type BetaTasks, betaTasks } from './background-tasks.ts';
@@ -12,7 +12,7 @@ export function betaModule({
   limiter,
   limits,
   baseUrl,
-}: World): Module & Pick<BetaTasks, 'openToPublic'> & { readonly service: Beta } {
+}: ModuleContext): Module & Pick<BetaTasks, 'openToPublic'> & { readonly service: Beta } {
   const mails = workspaceMail(limits.mailsPerWorkspace);
   const tasks = betaTasks(mails, baseUrl);
   const service = betaService({ db, tasks });
@@ -20,7 +20,7 @@ export function betaModule({
     service,
     operations: betaRoutes({
       beta: service,
-      limitInterest: interestLimit(limiter, limits),
+      limitInterest: waitlistLimit(limiter, limits),
       mailStanding: ({ workspaceId }) => mails.standing(db.reader, workspaceId, clock.now()),
     }),
     tasks: tasks.tasks,

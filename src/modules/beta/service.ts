@@ -18,18 +18,18 @@ import {
 } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
-  type BetaInterest,
+  type WaitlistEntry,
   type BetaStatus,
-  countInterests,
+  countWaitlist,
   countPending,
-  deleteInterest,
-  findInterest,
-  findInterestByEmail,
-  insertInterest,
-  listInterests,
-  rewriteInterest,
-  updateInterest,
-} from '../../store/beta-interests.ts';
+  deleteWaitlistEntry,
+  findWaitlistEntry,
+  findWaitlistEntryByEmail,
+  insertWaitlistEntry,
+  listWaitlist,
+  reopenWaitlistEntry,
+  updateWaitlistEntry,
+} from '../../store/waitlist.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
 import { presentApplication } from '../applications/present.ts';
 import { betaDecisions, writeDecision } from './decisions.ts';
@@ -71,8 +71,8 @@ export function betaService({ db, tasks }: BetaDependencies) {
   const { decideAll, openToPublic, stopLaunch } = tasks;
   const { approve, decline, decideOne } = betaDecisions(tasks.tell);
 
-  async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<BetaInterest> {
-    const row = await findInterest(unit, applicationId, id);
+  async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<WaitlistEntry> {
+    const row = await findWaitlistEntry(unit, applicationId, id);
     if (!row) throw new AppError('not_found');
     return row;
   }
@@ -83,8 +83,8 @@ export function betaService({ db, tasks }: BetaDependencies) {
     email: string,
     status: BetaStatus,
     source: string,
-  ): Promise<BetaInterest> {
-    return insertInterest(unit, {
+  ): Promise<WaitlistEntry> {
+    return insertWaitlistEntry(unit, {
       id: newId('betaInterest', unit.now),
       applicationId,
       email,
@@ -110,18 +110,18 @@ export function betaService({ db, tasks }: BetaDependencies) {
       { limit = DEFAULT_PAGE_SIZE, cursor, status, email }: BetaQuery,
     ): Promise<Page<BetaInterestRecord>> {
       if (email !== undefined) {
-        const row = await findInterestByEmail(db.reader, applicationId, normalizeEmail(email) ?? email);
+        const row = await findWaitlistEntryByEmail(db.reader, applicationId, normalizeEmail(email) ?? email);
         const isAskedFor = row !== undefined && (status === undefined || row.status === status);
         return { items: isAskedFor ? [present(row)] : [], nextCursor: null };
       }
       const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
-      const rows = await listInterests(db.reader, { applicationId, status, before, limit: limit + 1 });
+      const rows = await listWaitlist(db.reader, { applicationId, status, before, limit: limit + 1 });
       return pageOf(rows, limit, (row) => [row.id], present);
     },
 
     /** Counts outside a transaction, since the list may be long; the numbers may be slightly out of date. */
     async counts({ id }: Application): Promise<BetaCounts> {
-      const { byStatus, untold } = await countInterests(db.reader, id);
+      const { byStatus, untold } = await countWaitlist(db.reader, id);
       const { pending, approved, declined, notify_when_public: notifyWhenPublic } = byStatus;
       return { pending, approved, notifyWhenPublic, declined, toldAtLaunch: pending + untold };
     },
@@ -138,7 +138,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
         const summary = { requested: emails.length, created: 0, updated: 0, unchanged: 0 };
         const items: BetaInterestRecord[] = [];
         for (const email of addresses) {
-          const known = await findInterestByEmail(unit, application.id, email);
+          const known = await findWaitlistEntryByEmail(unit, application.id, email);
           if (!known) {
             summary.created += 1;
             items.push(present(await insert(unit, application.id, email, wanted, 'admin_add')));
@@ -195,7 +195,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
     remove(actor: Actor, application: Application, id: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
         const { email } = await find(unit, application, id);
-        await deleteInterest(unit, id);
+        await deleteWaitlistEntry(unit, id);
         await recordAudit(unit, { kind: 'beta.removed', applicationId: application.id, email, targetId: id });
         return { id };
       });
@@ -255,18 +255,22 @@ export function betaService({ db, tasks }: BetaDependencies) {
         const application = await findApplication(unit, applicationId);
         if (!application || application.workspaceId === null) throw new AppError('not_found');
         if (isClosed(application)) throw new AppError('application_archived');
-        const known = await findInterestByEmail(unit, applicationId, email);
+        const known = await findWaitlistEntryByEmail(unit, applicationId, email);
         const status =
           input.kind === 'notify' ? 'notify_when_public' : STATUS_OF_REQUEST[application.betaRequestPolicy];
         // A person waiting for the launch may still request access; any other existing entry stays as it is.
         const isUpgrade = known?.source === 'notify' && known.decidedAt === null && input.kind === 'request';
         if (known && !isUpgrade) {
           // Written unchanged: without a write, the faster response would reveal that the address is known.
-          await rewriteInterest(unit, known.id);
+          await reopenWaitlistEntry(unit, known.id);
           return { received: true };
         }
         if (known)
-          await updateInterest(unit, known, { status, source: input.kind, ...decisionOf(unit, status, input.kind) });
+          await updateWaitlistEntry(unit, known, {
+            status,
+            source: input.kind,
+            ...decisionOf(unit, status, input.kind),
+          });
         else await insert(unit, applicationId, email, status, input.kind);
         await recordAudit(unit, {
           kind: 'beta.requested',
@@ -305,7 +309,7 @@ function normalizeAll(emails: readonly string[]): string[] {
   return [...addresses];
 }
 
-function present(row: BetaInterest): BetaInterestRecord {
+function present(row: WaitlistEntry): BetaInterestRecord {
   const { id, email, status, source, decidedById } = row;
   return {
     id,

@@ -19,7 +19,7 @@ import {
   listChallengesTo,
 } from '../../store/codes.ts';
 import { LIMIT_REACHED } from '../../store/stats.ts';
-import { type CodePause, guessBudgets, type PausingLimit } from './guess-budgets.ts';
+import { type Lockout, codeLockouts, type LockoutLimit } from './lockout.ts';
 import type { CodeRefusal, RedeemRefusal, TooSoon } from './refusals.ts';
 
 export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
@@ -89,7 +89,7 @@ export interface CodeChallengeDependencies {
 export function codeChallengeService({ random, instanceKey, limits }: CodeChallengeDependencies) {
   const cooldownMs = (limits.codeCooldownSeconds ?? 0) * SECOND;
   const perEmail = limits.codesPerEmail;
-  const budgets = guessBudgets(limits);
+  const budgets = codeLockouts(limits);
 
   return {
     /**
@@ -104,7 +104,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       browserOf: BrowserOf,
       data: Challenge['data'] = null,
     ): Promise<IssueOutcome> {
-      const pause = await budgets.findPause(unit, subject, await browserOf(unit, subject.email));
+      const pause = await budgets.findLockout(unit, subject, await browserOf(unit, subject.email));
       if (pause !== null) return refuse(unit, subject, pause.limit, tooSoonBy(pause));
       const recent = await sentTo(unit, subject);
       const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
@@ -141,7 +141,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       data: Record<string, unknown>,
       sessionId: string | null = null,
     ): Promise<ActionIssueOutcome> {
-      const pause = await budgets.findPause(unit, subject, null);
+      const pause = await budgets.findLockout(unit, subject, null);
       if (pause !== null) return refuse(unit, subject, pause.limit, tooSoonBy(pause));
       const recent = sessionId === null ? await sentFrom(unit, subject) : await sentFor(unit, subject, sessionId);
       const limit = sessionId === null ? 'actionCodesPerEmail' : 'accountCodesPerPerson';
@@ -175,7 +175,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       }
       await consumeChallenge(unit, challenge.id);
       await dropChallengesOf(unit, subject);
-      await budgets.forgiveClient(unit, subject);
+      await budgets.clearFailuresOfClient(unit, subject);
       return { ok: true, data: challenge.data };
     },
 
@@ -205,7 +205,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       }
       for (const id of new Set([right.id, presented.id])) await consumeChallenge(unit, id);
       await dropChallengesOf(unit, subject);
-      await budgets.forgiveClient(unit, subject);
+      await budgets.clearFailuresOfClient(unit, subject);
       return { ok: true, subject, data: right.data };
     },
   };
@@ -244,7 +244,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     subject: CodeSubject,
     browser: string | null,
   ): Promise<RedeemRefusal | null> {
-    const pause = await budgets.findPause(unit, subject, browser);
+    const pause = await budgets.findLockout(unit, subject, browser);
     if (pause !== null) return { error: 'rate_limited', ...refuse(unit, subject, pause.limit, tooSoonBy(pause)) };
     const error = refusalOf(challenge, subject.purpose, unit.now);
     return error && { ok: false, error };
@@ -256,10 +256,10 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     challengeId: string,
     subject: CodeSubject,
     browser: string | null,
-  ): Promise<CodePause | null> {
+  ): Promise<Lockout | null> {
     await countWrongTry(unit, challengeId);
     await budgets.recordFailure(unit, subject, browser);
-    return budgets.findPause(unit, subject, browser);
+    return budgets.findLockout(unit, subject, browser);
   }
 }
 
@@ -273,7 +273,7 @@ function tooMany(allowed: number, { createdAt }: Pick<ChallengeState, 'createdAt
   return { reason: 'too_many', allowed, retryAt: createdAt + SENT_WINDOW_MS };
 }
 
-function tooSoonBy({ limit, allowed, until }: CodePause): TooSoon & { readonly reason: PausingLimit } {
+function tooSoonBy({ limit, allowed, until }: Lockout): TooSoon & { readonly reason: LockoutLimit } {
   return { reason: limit, allowed, retryAt: until };
 }
 

@@ -1,7 +1,7 @@
 /** Mailed codes: issued and redeemed for other modules. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { type CodeChallenges, codeChallengeService } from './code-challenge.ts';
 
-export function codesModule(world: World): Module & { readonly service: CodeChallenges } {
-  return { service: codeChallengeService(world) };
+export function codesModule(context: ModuleContext): Module & { readonly service: CodeChallenges } {
+  return { service: codeChallengeService(context) };
 }

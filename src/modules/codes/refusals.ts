@@ -1,6 +1,6 @@
 /** Errors for codes that are refused or not sent, with the time to wait. */
 import { AppError } from '../../core/error.ts';
-import type { PausingLimit } from './guess-budgets.ts';
+import type { LockoutLimit } from './lockout.ts';
 
 const HINTS = {
   wrongCodesPerEmail: 'codes_paused',
@@ -8,7 +8,7 @@ const HINTS = {
   wrongCodesPerAddress: 'codes_paused_for_client',
   wrongCodesInAll: 'codes_paused_for_all',
   too_many: 'too_many_codes_sent',
-} as const satisfies Record<PausingLimit | string, string>;
+} as const satisfies Record<LockoutLimit | string, string>;
 
 /** Reason why a code is not sent or checked now. */
 export interface TooSoon {

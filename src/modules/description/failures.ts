@@ -1,6 +1,6 @@
 /** Errors in the OpenAPI description: the codes an operation answers with, and the body of each status. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
-import { only } from '../../core/required.ts';
+import { onlyOne } from '../../core/required.ts';
 import { type Style, verifyCodeField } from '../../http/errors.ts';
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
 import { isList, isOfClients, type Operation } from '../../http/operation.ts';
@@ -120,7 +120,7 @@ const SHAPES = {
 function namesOf(family: keyof typeof SHAPES, codes: readonly ErrorCode[]): FailureNames {
   const names = SHAPES[family];
   if (family !== 'verify') return names;
-  const code = only([...new Set(codes.map(verifyCodeField))]);
+  const code = onlyOne([...new Set(codes.map(verifyCodeField))]);
   return code === 'errorMessage' ? { ...names, schema: 'VerifyRefusal', code } : names;
 }
 

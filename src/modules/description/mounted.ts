@@ -2,7 +2,7 @@
 import { type ElysiaSwaggerConfig, swagger } from '@elysiajs/swagger';
 import { type DocumentDecoration, Elysia } from 'elysia';
 import { required } from '../../core/required.ts';
-import { nextTurn } from '../../core/turn.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Operation } from '../../http/operation.ts';
 
 const PATH = '/document';
@@ -32,7 +32,7 @@ export async function mountedDocument(
   const parts: MadeDocument[] = [];
   for (let start = 0; start < described.length; start += OPERATIONS_AT_ONCE) {
     parts.push(await made(described.slice(start, start + OPERATIONS_AT_ONCE), documentation));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   const paths: Record<string, Record<string, DocumentDecoration>> = {};
   for (const part of parts)

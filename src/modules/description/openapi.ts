@@ -1,5 +1,5 @@
 /** The OpenAPI description, derived from the operations' own declarations. */
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import type { Operation } from '../../http/operation.ts';
 import { ACCESS_EXPLAINED, ACCESS_SENTENCES, SECURITY, securitySchemes, USUAL_SECURITY } from './access.ts';

@@ -1,5 +1,5 @@
 /** Shares parts that several operations repeat word for word, such as a body, filter or response. */
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import type { Operation } from '../../http/operation.ts';
 import { type Components, type Kind, pascalCase, type Reference } from './components.ts';
 import type { DescribedOperation } from './mounted.ts';

@@ -1,5 +1,5 @@
 /** Writes the description as YAML that YAML 1.1 and 1.2 parsers read alike; short values stay on one line. */
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 
 const LINE = 1000;
 

@@ -4,7 +4,7 @@ import { PageQuery } from '../../http/schemas.ts';
 import type { PersonalKeys } from './personal-keys.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
 import type { Decision, DeviceApproval } from './approval.ts';
-import type { GuessLimit } from './guesses.ts';
+import type { UserCodeLimit } from './user-code-limit.ts';
 import {
   Device,
   DeviceDecision,
@@ -19,7 +19,7 @@ import {
 export interface DeviceAccountRouteDependencies {
   readonly deviceApproval: DeviceApproval;
   readonly personalKeys: PersonalKeys;
-  readonly countGuess: GuessLimit;
+  readonly countGuess: UserCodeLimit;
 }
 
 const GUESSES = 'Wrong codes all get the same answer; too many of them block the session from trying.';

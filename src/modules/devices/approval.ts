@@ -14,7 +14,7 @@ import { type DeviceGrant, findDeviceGrantByUserCode, updateDeviceGrant } from '
 import { requireMemberById } from '../../store/members.ts';
 import { findSession, type Session } from '../../store/sessions.ts';
 import { listWorkspaces } from '../../store/workspaces.ts';
-import { requireFresh } from '../sign-in/freshness.ts';
+import { requireFresh } from '../sign-in/step-up.ts';
 import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
 import type { DeviceDecision, DeviceRequest } from './model.ts';

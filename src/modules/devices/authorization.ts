@@ -1,5 +1,5 @@
 /** The device's side of the device authorization grant (RFC 8628): issues codes, answers polls, mints the key. */
-import { type Actor, inNameOf } from '../../core/actor.ts';
+import { type Actor, onBehalfOf } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { MINUTE, SECOND } from '../../core/clock.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
@@ -21,7 +21,7 @@ import {
   updateDeviceGrant,
 } from '../../store/device-grants.ts';
 import { findMemberById, requireMemberById } from '../../store/members.ts';
-import { listSeatsOf } from '../../store/workspace-members.ts';
+import { listWorkspacesOf } from '../../store/workspace-members.ts';
 import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
@@ -74,7 +74,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
   async function exchange(unit: Unit, grant: DeviceGrant, application: Application): Promise<Outcome> {
     const member = await requireMemberById(unit, required(grant.applicationUserId, 'approver of a device'));
     // A console key belongs to the person's first workspace; its rights are read at each call.
-    const workspaceId = application.workspaceId ?? (await listSeatsOf(unit, member.userId))[0]?.workspaceId;
+    const workspaceId = application.workspaceId ?? (await listWorkspacesOf(unit, member.userId))[0]?.workspaceId;
     if ((await refusalToMember(unit, application, member)) !== null || workspaceId === undefined) {
       await updateDeviceGrant(unit, grant.id, { status: 'denied' });
       return refused('access_denied');
@@ -151,7 +151,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       if (seen?.applicationId !== applicationId) throw new AppError('invalid_grant');
       const { applicationUserId: approverId } = seen;
       const approver = approverId === null ? undefined : await findMemberById(db.reader, approverId);
-      const device = approver ? inNameOf(actor, approver.userId) : actor;
+      const device = approver ? onBehalfOf(actor, approver.userId) : actor;
       const outcome = await db.write(device, async (unit) => {
         const application = await requireApplication(unit, applicationId);
         const row = await findDeviceGrantByDeviceCode(unit, codeHash);

@@ -25,7 +25,7 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Member } from '../../store/members.ts';
 import { requireUser } from '../../store/people.ts';
-import { listSeatsOf } from '../../store/workspace-members.ts';
+import { listWorkspacesOf } from '../../store/workspace-members.ts';
 import { mailNotice } from '../../mail/notice.ts';
 import { DEFAULT_RATE_LIMITS } from '../api-keys/model.ts';
 import { tokenColumns } from '../api-keys/token.ts';
@@ -144,7 +144,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
 /** Returns the access to display; what a key may do is read from the person's roles at each call. */
 async function accessOf(reader: Reader, { workspaceId }: Application, userId: string): Promise<'read' | 'full'> {
   if (workspaceId !== null) return 'read';
-  const seats = await listSeatsOf(reader, userId);
+  const seats = await listWorkspacesOf(reader, userId);
   return seats.some(({ role }) => role !== 'member') ? 'full' : 'read';
 }
 

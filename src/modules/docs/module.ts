@@ -1,14 +1,14 @@
 /** The documentation of this instance: guides, their pictures and search index. Its pages are in src/pages/docs. */
-import { nextTurn } from '../../core/turn.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Operation } from '../../http/operation.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { guideMarkdown, GUIDES, type Guide } from './guides.ts';
 import { llmsText } from './llms.ts';
 import { renderMarkdown } from './markdown.ts';
 import { PICTURES } from './pictures.ts';
 import { searchIndex } from './search-index.ts';
 
-export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () => readonly Operation[]) {
+export function docsModule({ baseUrl }: Pick<ModuleContext, 'baseUrl'>, operations: () => readonly Operation[]) {
   const markdownOf = (slug: string) => guideMarkdown(guideAt(slug), baseUrl());
   return {
     docs: {
@@ -22,7 +22,7 @@ export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () =
         for (const guide of GUIDES) {
           guides.push({ ...guide, sections: renderMarkdown(guide.text).sections });
           // Rendering takes a millisecond or two per guide.
-          await nextTurn();
+          await yieldToEventLoop();
         }
         return searchIndex(guides, operations());
       },

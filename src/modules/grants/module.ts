@@ -1,12 +1,12 @@
 /** Grants of an application: roles, scopes and membership groups. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { grantRoutes } from './routes.ts';
 import { grantService } from './service.ts';
 import { announceRename, withdrawGrant } from './background-tasks.ts';
 
 export type GrantServices = ReturnType<typeof grantServices>;
 
-function grantServices({ db }: World) {
+function grantServices({ db }: ModuleContext) {
   return {
     roles: grantService('roles', db),
     scopes: grantService('scopes', db),
@@ -14,8 +14,8 @@ function grantServices({ db }: World) {
   };
 }
 
-export function grantsModule(world: World): Module & { readonly service: GrantServices } {
-  const service = grantServices(world);
+export function grantsModule(context: ModuleContext): Module & { readonly service: GrantServices } {
+  const service = grantServices(context);
   return {
     service,
     operations: [

@@ -1,5 +1,5 @@
 /** Roles, scopes and membership groups: the same four operations for each. */
-import { type Gift, type Operation, operation } from '../../http/operation.ts';
+import { type Payload, type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
@@ -13,7 +13,7 @@ const NAMES = {
   memberships: { tag: 'Membership groups', singular: 'MembershipGroup', parameter: 'membershipId' },
 } as const satisfies Record<GrantKind, { tag: string; singular: string; parameter: string }>;
 
-const GIVEN_TO_NEWCOMERS: Gift = {
+const GIVEN_TO_NEWCOMERS: Payload = {
   words: 'A default is given to everybody who joins from then on.',
   fields: ['isDefault'],
 };

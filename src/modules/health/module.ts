@@ -1,5 +1,5 @@
 /** Health of this instance: liveness, readiness and warnings. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { instanceHealthService } from './instance.ts';
 import { instanceHealthRoute } from './instance-route.ts';
 import { type QueueCounts, queueCounter } from './queue-counts.ts';
@@ -8,10 +8,10 @@ import { healthRoutes } from './routes.ts';
 import type { BackupStanding } from './warnings.ts';
 
 export function healthModule(
-  world: World,
+  context: ModuleContext,
   { backups }: { readonly backups: () => Promise<BackupStanding | null> },
 ): Module & { readonly queueCounts: QueueCounts } {
-  const queueCounts = queueCounter(world);
-  const health = instanceHealthService({ ...world, queueCounts, backups });
-  return { queueCounts, operations: [...healthRoutes(world), instanceHealthRoute(health), doctorRoute(world)] };
+  const queueCounts = queueCounter(context);
+  const health = instanceHealthService({ ...context, queueCounts, backups });
+  return { queueCounts, operations: [...healthRoutes(context), instanceHealthRoute(health), doctorRoute(context)] };
 }

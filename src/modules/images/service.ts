@@ -15,7 +15,7 @@ import {
   type StoredVariant,
 } from '../../store/images.ts';
 import { requireUser, updateUser, type User } from '../../store/people.ts';
-import { announceOfProfile } from '../users/announce.ts';
+import { publishOfProfile } from '../users/publish.ts';
 import type { Image } from './model.ts';
 import { render, type Variant } from './render.ts';
 import { SHAPES, VARIANTS } from './variants.ts';
@@ -53,7 +53,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
     const updatedAt = Math.max(unit.now, before === null ? user.updatedAt : before + 1);
     await replaceVariants(unit, { userId: user.id, kind, updatedAt }, variants);
     await setColumns(unit, user, kind, { sizes: [...sizes], updatedAt }, unit.now);
-    await announceOfProfile(unit, user.id, `user.${kind}_changed`, ({ slug }, userId) => ({
+    await publishOfProfile(unit, user.id, `user.${kind}_changed`, ({ slug }, userId) => ({
       url: urlIn(slug, userId, kind, shownSize, updatedAt),
       sizes: [...sizes],
       updatedAt: isoTime(updatedAt),
@@ -101,7 +101,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
           userId,
           detail: { isRemoved: true },
         });
-        await announceOfProfile(unit, profileId, `user.${kind}_changed`, { url: null, sizes: null, updatedAt: null });
+        await publishOfProfile(unit, profileId, `user.${kind}_changed`, { url: null, sizes: null, updatedAt: null });
       });
       return null;
     },

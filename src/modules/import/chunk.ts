@@ -18,9 +18,9 @@ import { insertLanguages, listLanguagesOf, type SpokenLanguage } from '../../sto
 import { findMembersOf, findUsernameHolders, type Member, updateMember } from '../../store/members.ts';
 import { updateUser, type User } from '../../store/people.ts';
 import { addGrants } from '../grants/holders.ts';
-import { accountOf, type Addressee, findAddressees, type Stranger } from '../users/addressees.ts';
-import { announceProfile, profileUpdate } from '../users/announce.ts';
-import { BLANK_PROFILE, differenceOf, filled, profileOf } from '../users/blanks.ts';
+import { accountOf, type Recipient, findRecipients, type Stranger } from '../users/recipients.ts';
+import { publishProfile, profileUpdate } from '../users/publish.ts';
+import { BLANK_PROFILE, differenceOf, filled, profileOf } from '../users/fill-profile.ts';
 import { enrolMember, reserveMember } from '../users/members.ts';
 import { fillUnproved } from '../users/unproved.ts';
 import type { ImportResult, ImportOutcome } from './model.ts';
@@ -43,7 +43,7 @@ interface Known {
   /** Ids of existing slugs, by kind. */
   readonly grantIds: Record<GrantKind, ReadonlyMap<string, string>>;
   /** By address. */
-  readonly addressees: Map<string, Addressee>;
+  readonly addressees: Map<string, Recipient>;
   /** By user. */
   readonly members: Map<string, Member>;
   /** User ids by username. */
@@ -78,7 +78,7 @@ async function readKnown(
 ): Promise<Known> {
   const sound = rows.flatMap(({ email, profile }) => ('error' in profile ? [] : [{ email, profile }]));
   const emails = [...new Set(sound.map(({ email }) => email))];
-  const addressees = await findAddressees(unit, workspaceId, emails);
+  const addressees = await findRecipients(unit, workspaceId, emails);
   const userIds = [...addressees.values()].flatMap((one) => accountIdOf(one) ?? []);
   const members = await findMembersOf(unit, applicationId, userIds);
   const memberIds = [...members.values()].map(({ id }) => id);
@@ -96,7 +96,7 @@ async function readKnown(
   };
 }
 
-function accountIdOf(addressee: Addressee): string | null {
+function accountIdOf(addressee: Recipient): string | null {
   if (addressee.kind === 'given_up') return null;
   return addressee.kind === 'known' ? addressee.user.id : addressee.userId;
 }
@@ -150,7 +150,7 @@ async function importRow(
 }
 
 /** Returns whether the workspace knows or has reserved the person. */
-function isExpected(addressee: Addressee): boolean {
+function isExpected(addressee: Recipient): boolean {
   return addressee.kind === 'known' || (addressee.kind === 'stranger' && addressee.isReserved);
 }
 
@@ -168,7 +168,7 @@ async function fillPerson(unit: Unit, known: Known, user: User, offered: CleanPr
     known.languages.set(user.id, languages);
   }
   if (categories.length > 0) known.changed.add(user.id);
-  await announceProfile(unit, user.id, categories, changed);
+  await publishProfile(unit, user.id, categories, changed);
   return user.id;
 }
 

@@ -1,7 +1,7 @@
 /** Validates and normalizes the rows of an import, before they are compared with existing data. */
 import { normalizeEmail } from '../../core/email.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
-import { plainLine } from '../../core/line.ts';
+import { singleLine } from '../../core/single-line.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import { type Flaw, flawFinder } from '../../http/validate.ts';
 import { ALL_KINDS, type GrantKind, type Grants } from '../../store/grants.ts';
@@ -106,7 +106,7 @@ function cleanProfile(profile: ImportProfile): CleanRow['profile'] {
   const names: Record<(typeof NAMES)[number], string | null> = { givenName: null, familyName: null, fullName: null };
   for (const field of NAMES) {
     const text = blankToNull(profile[field]);
-    names[field] = text === null ? null : plainLine(text, MAX_NAME);
+    names[field] = text === null ? null : singleLine(text, MAX_NAME);
     if (text !== null && names[field] === null) return { error: `field_invalid:profile.${field}` };
   }
   return { username, ...names, locale: canonical, timezone, languages };

@@ -1,9 +1,9 @@
 /** Archiving, deleting and hiding applications, each confirmed by a code. */
 import type { CodeChallenges } from '../codes/code-challenge.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { lifecycleRoutes } from './routes.ts';
 import { lifecycleService } from './service.ts';
 
-export function lifecycleModule({ db }: World, { challenges }: { challenges: CodeChallenges }): Module {
+export function lifecycleModule({ db }: ModuleContext, { challenges }: { challenges: CodeChallenges }): Module {
   return { operations: lifecycleRoutes(lifecycleService({ db, challenges })) };
 }

@@ -2,7 +2,7 @@
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import { type DomainEvent, isShown, type ShownEvent } from '../../core/event.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import { eventMessage, HEARTBEAT } from '../../http/event-stream.ts';
 import { streamHub, type StreamSource } from '../../http/stream-hub.ts';
 import type { SessionsEnded } from '../../store/sessions.ts';

@@ -1,6 +1,6 @@
 /** Builds a tool's arguments from an operation's path, query and body, and turns them back into a request. */
 import { AppError, type FieldProblem } from '../../core/error.ts';
-import type { InnerCall } from '../../http/inner-calls.ts';
+import type { InternalCall } from '../../http/internal-calls.ts';
 import { type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
 import { Components } from '../description/components.ts';
 import { jsonSchema } from '../description/json-schema.ts';
@@ -108,7 +108,7 @@ const NO_TEXT = 'Give a text.';
 const MOST_NAMED = 20;
 
 /** Turns a call's arguments, without those for the tool itself, into a request. @throws {AppError} invalid_request */
-export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arguments, given: Schema): InnerCall {
+export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arguments, given: Schema): InternalCall {
   const fields: FieldProblem[] = [];
   const known = (name: string) => Object.hasOwn(schema.properties, name);
   for (const name of Object.keys(given)) {

@@ -1,6 +1,6 @@
 /** Carries out a tool call as an internal request with the caller's key, and turns the answer into a tool result. */
 import { AppError } from '../../core/error.ts';
-import type { InnerCall } from '../../http/inner-calls.ts';
+import type { InternalCall } from '../../http/internal-calls.ts';
 import { requestOf } from './arguments.ts';
 import { PAGE_SIZE, riskOf, type Tool } from './tools.ts';
 
@@ -22,7 +22,7 @@ interface Refusal {
 export async function callTool(
   tool: Tool,
   { confirm, ...given }: Readonly<Record<string, unknown>>,
-  send: (request: InnerCall) => Promise<Response>,
+  send: (request: InternalCall) => Promise<Response>,
 ): Promise<ToolResult> {
   const { operation, takes, danger, gift } = tool;
   const risk = riskOf(tool, given);
@@ -32,7 +32,7 @@ export async function callTool(
     ...given,
     ...(danger === null && gift === null && confirm !== undefined && { confirm }),
   };
-  let request: InnerCall;
+  let request: InternalCall;
   try {
     request = requestOf(operation, takes, all);
   } catch (error) {

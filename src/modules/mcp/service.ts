@@ -1,12 +1,12 @@
 /** Answers the MCP methods: tools, tool calls and resources. */
 import type { KeyPrincipal, PersonalKeyPrincipal } from '../../core/principal.ts';
-import type { InnerCalls } from '../../http/inner-calls.ts';
+import type { InternalCalls } from '../../http/internal-calls.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { ProtocolError } from './protocol.ts';
 import { callTool } from './calls.ts';
 import { instructionsText } from './instructions.ts';
-import { readings } from './readings.ts';
+import { mcpResources } from './resources.ts';
 import { toolsOf } from './tools.ts';
 import { viewOfKey, sees } from './visibility.ts';
 
@@ -23,19 +23,19 @@ export interface AgentService {
 
 export interface AgentDependencies {
   readonly baseUrl: () => string;
-  readonly inner: Pick<InnerCalls, 'call'>;
+  readonly internal: Pick<InternalCalls, 'call'>;
   readonly operations: () => readonly Operation[];
 }
 
 const INVALID_PARAMS = -32602;
 
-export function agentService({ baseUrl, inner, operations }: AgentDependencies): AgentService {
+export function agentService({ baseUrl, internal, operations }: AgentDependencies): AgentService {
   // Built once, at the first call: operations do not change while the process runs.
   let made: ReturnType<typeof toolsOf> | undefined;
   const tools = () => (made ??= toolsOf(operations()));
   /** Tool lists as JSON, by kind of key: at most four, a few dozen KB each. */
   const lists = new Map<string, string>();
-  const documents = readings({ baseUrl, inner, operations });
+  const documents = mcpResources({ baseUrl, internal, operations });
 
   async function list({ principal }: AgentCall): Promise<string> {
     const all = [...(await tools()).values()];
@@ -54,7 +54,7 @@ export function agentService({ baseUrl, inner, operations }: AgentDependencies):
     const tool = (await tools()).get(name);
     if (tool === undefined)
       throw new ProtocolError(INVALID_PARAMS, `There is no tool ${JSON.stringify(name)}; see tools/list.`);
-    return JSON.stringify(await callTool(tool, given, (request) => inner.call(context, request)));
+    return JSON.stringify(await callTool(tool, given, (request) => internal.call(context, request)));
   }
 
   return {

@@ -1,6 +1,6 @@
 /** Builds one tool for each management operation that a program can use, from the operation's declaration. */
-import { yieldIfLong } from '../../core/turn.ts';
-import { effectsOf, type Gift, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
+import { effectsOf, type Payload, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
 import { documented } from '../description/openapi.ts';
 import { type Arguments, argumentsOf, type ObjectSchema } from './arguments.ts';
 
@@ -27,7 +27,7 @@ export interface Tool {
   /** Says what the call destroys; such a call must be confirmed. */
   readonly danger: string | null;
   /** Says which access the call gives away; the call must be confirmed if it does. */
-  readonly gift: Gift | null;
+  readonly gift: Payload | null;
 }
 
 /** Returns what a call with these arguments destroys or gives away; null if it needs no confirmation. */

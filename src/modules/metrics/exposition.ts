@@ -3,7 +3,7 @@
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 import type { Labels, MetricFamily, Sample } from '../../core/metrics.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 
 export type TextFormat = 'prometheus' | 'openmetrics';
 

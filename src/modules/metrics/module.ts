@@ -1,6 +1,6 @@
 /** Exports the metrics of an instance: counters kept where events happen, and gauges read at each scrape. */
 import type { QueueCounts } from '../health/queue-counts.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { metricsGuard } from './access.ts';
 import { eventCounters } from './event-counters.ts';
 import { instanceMetrics } from './instance-metrics.ts';
@@ -12,15 +12,15 @@ export interface MetricsSources {
   readonly streams: Readonly<Record<string, () => number>>;
 }
 
-export function metricsModule(world: World, sources: MetricsSources): Module {
-  const { metrics, clock, log } = world;
-  instanceMetrics({ ...world, version: world.instance.version, ...sources });
+export function metricsModule(context: ModuleContext, sources: MetricsSources): Module {
+  const { metrics, clock, log } = context;
+  instanceMetrics({ ...context, version: context.instance.version, ...sources });
   processMetrics(metrics, clock);
   const delay = loopDelay(metrics);
   return {
     operations: [
       metricsRoute({
-        guard: metricsGuard(world),
+        guard: metricsGuard(context),
         families: metrics.families,
         onFailure: (name, err) => log.warn({ err, figure: name }, 'a metric could not be read'),
       }),

@@ -1,8 +1,8 @@
 /** Serves OAuth clients: server metadata, token introspection and token revocation. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { oauthRoutes } from './routes.ts';
 import { type TokenDependencies, tokenService } from './service.ts';
 
-export function oauthModule({ baseUrl }: World, services: Omit<TokenDependencies, 'baseUrl'>): Module {
+export function oauthModule({ baseUrl }: ModuleContext, services: Omit<TokenDependencies, 'baseUrl'>): Module {
   return { operations: oauthRoutes({ tokens: tokenService({ ...services, baseUrl }), baseUrl }) };
 }

@@ -1,9 +1,9 @@
 /** Introspects and revokes tokens for the application they belong to. Callers authenticate the client first. */
-import { inNameOf } from '../../core/actor.ts';
+import { onBehalfOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { type OAuthClient } from '../../core/principal.ts';
-import { asksAbout } from '../../core/access-control.ts';
+import { mayIntrospect } from '../../core/access-control.ts';
 import type { Author } from '../../db/database.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -58,12 +58,12 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
       if (!looked) return;
       const { row, refusal } = looked;
       const { userId, applicationId, workspaceId } = row;
-      if (!asksAbout(client, { id: applicationId, workspaceId })) {
+      if (!mayIntrospect(client, { id: applicationId, workspaceId })) {
         if (refusal === null) throw new AppError('invalid_grant', { hint: 'token_of_another_client' });
         return;
       }
       // Holding a token is enough to end it; an application that hands it in acts for its holder.
-      const actor = client.kind === 'client' ? inNameOf(author, userId) : author;
+      const actor = client.kind === 'client' ? onBehalfOf(author, userId) : author;
       if ('sessionId' in row) await sessions.signOut({ userId, applicationId, sessionId: row.sessionId }, actor);
       else if (isOfPerson(row)) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
       else if (refusal === null) throw new AppError('unsupported_token_type');

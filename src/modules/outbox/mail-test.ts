@@ -13,11 +13,11 @@ import { recordAudit } from '../../store/audit.ts';
 import { findBudget } from '../../store/budgets.ts';
 import { findUserByEmail, requireUser } from '../../store/people.ts';
 import { localeShownTo } from '../../store/reservations.ts';
-import { hasSeatAt } from '../../store/workspace-members.ts';
+import { isWorkspaceMemberByEmail } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
 import type { InstanceFacts } from '../health/facts.ts';
 import type { MailTestRecord } from './model.ts';
-import { answersFor } from './server-name.ts';
+import { answersFor } from './hidden-server.ts';
 
 export interface MailTestDependencies {
   readonly db: Database;
@@ -71,7 +71,7 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }
     ): Promise<MailTestRecord> {
       const email = await addressee(principal, to);
       const test = async (unit: Unit) => {
-        if (!(await hasSeatAt(unit, { workspaceId, email })))
+        if (!(await isWorkspaceMemberByEmail(unit, { workspaceId, email })))
           throw invalidField('to', 'Name the address of a member of the workspace.');
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
         const person = await findUserByEmail(unit, email);

@@ -10,10 +10,10 @@ import { recordAudit } from '../../store/audit.ts';
 import { MAIL_PRIORITIES, type MailPriority } from '../../store/mails.ts';
 import { findInOutbox, listOutbox, type MailEnvelope } from '../../store/outbox.ts';
 import { requireUser } from '../../store/people.ts';
-import { hasOtherWorkspace, listTies } from '../../store/ties.ts';
+import { hasOtherWorkspace, listAddressLinks } from '../../store/address-links.ts';
 import type { InstanceFacts } from '../health/facts.ts';
 import type { OutboxLetterRecord, OutboxMailRecord, OutboxQuery } from './model.ts';
-import { answersFor, type Told } from './server-name.ts';
+import { answersFor, type ShownAnswer } from './hidden-server.ts';
 
 export interface OutboxServiceDependencies {
   readonly db: Database;
@@ -44,10 +44,10 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
       own,
       async mayRead(email: string): Promise<boolean> {
         if (isAlone) return true;
-        const ties = await listTies(db.reader, email);
+        const links = await listAddressLinks(db.reader, email);
         return (
-          (email === own || ties.some(({ hasCome }) => hasCome)) &&
-          ties.every(({ workspaceId }) => owned.includes(workspaceId))
+          (email === own || links.some(({ hasProvedAddress }) => hasProvedAddress)) &&
+          links.every(({ workspaceId }) => owned.includes(workspaceId))
         );
       },
     };
@@ -71,7 +71,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
       const { found, reached } = await listOutbox(
         db.reader,
         { workspaceId, consoleId: consoleId(), status, q: q?.toLowerCase() },
-        { before, limit: limit + 1, stretch: MAX_SCANNED },
+        { before, limit: limit + 1, size: MAX_SCANNED },
       );
       const { shown } = await readable(caller, found);
       const told = await answersFor(db.reader, instance, workspaceId);
@@ -115,7 +115,7 @@ const LANE_NAMES = Object.fromEntries(
   Object.entries(MAIL_PRIORITIES).map(([name, lane]) => [lane, name as MailPriority]),
 );
 
-function present(mail: MailEnvelope, isReadable: boolean, told: Told): OutboxMailRecord {
+function present(mail: MailEnvelope, isReadable: boolean, told: ShownAnswer): OutboxMailRecord {
   const { id, recipient, subject, lane, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;
   return {
     id,

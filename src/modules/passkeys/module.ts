@@ -1,27 +1,27 @@
 /** Passkeys: registration, management and sign-in. */
 import { requireRelyingParty } from '../../core/relying-party.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
-import type { WaysIn } from '../sign-in/ways-in.ts';
+import type { LastMethodGuard } from '../sign-in/last-method.ts';
 import { passkeyRoutes } from './routes.ts';
 import { passkeyService } from './service.ts';
 import { passkeySignIn } from './sign-in.ts';
 
 export interface PasskeysStandOn {
   readonly sessions: Sessions;
-  readonly waysIn: WaysIn;
+  readonly lastMethodGuard: LastMethodGuard;
   readonly setSignInCookies: SetSignInCookies;
 }
 
 export function passkeysModule(
-  { db, random, baseUrl }: World,
-  { sessions, waysIn, setSignInCookies }: PasskeysStandOn,
+  { db, random, baseUrl }: ModuleContext,
+  { sessions, lastMethodGuard, setSignInCookies }: PasskeysStandOn,
 ): Module {
   const relyingParty = () => requireRelyingParty(baseUrl());
   return {
     operations: passkeyRoutes({
-      passkeys: passkeyService({ db, random, waysIn, relyingParty }),
+      passkeys: passkeyService({ db, random, lastMethodGuard, relyingParty }),
       passkeySignIn: passkeySignIn({ db, random, sessions, relyingParty }),
       setSignInCookies,
     }),

@@ -4,7 +4,7 @@ import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
-import { speaksFor } from '../../core/access-control.ts';
+import { coversWorkspace } from '../../core/access-control.ts';
 import type { Random } from '../../core/random.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
@@ -22,12 +22,12 @@ import {
   renamePasskey,
 } from '../../store/passkeys.ts';
 import { isSessionLive } from '../../store/sessions.ts';
-import { endWithCredential } from '../sign-in/credential-end.ts';
-import { requireFresh } from '../sign-in/freshness.ts';
+import { endWithCredential } from '../sign-in/credential-sessions.ts';
+import { requireFresh } from '../sign-in/step-up.ts';
 import type { RemovalQuery } from '../sign-in/model.ts';
 import { mailNotice } from '../../mail/notice.ts';
-import type { WaysIn } from '../sign-in/ways-in.ts';
-import { announce } from '../users/announce.ts';
+import type { LastMethodGuard } from '../sign-in/last-method.ts';
+import { publishToMemberships } from '../users/publish.ts';
 import { authenticatorName } from './authenticators.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';
 import type { AttestationOptions, NewPasskeyInput, PasskeyRecord, PasskeyRemoved } from './model.ts';
@@ -40,7 +40,7 @@ type Owner = Pick<SessionPrincipal, 'userId' | 'workspaceId'>;
 export interface PasskeyDependencies {
   readonly db: Database;
   readonly random: Random;
-  readonly waysIn: WaysIn;
+  readonly lastMethodGuard: LastMethodGuard;
   /** @throws {AppError} invalid_state if this server's URL cannot be a relying party. */
   readonly relyingParty: () => RelyingParty;
 }
@@ -49,13 +49,13 @@ export type Passkeys = ReturnType<typeof passkeyService>;
 
 /** Adding and removing a passkey need a fresh session, and both notify the person by mail. */
 export function passkeyService(dependencies: PasskeyDependencies) {
-  const { db, random, waysIn, relyingParty } = dependencies;
+  const { db, random, lastMethodGuard, relyingParty } = dependencies;
 
   return {
     /** Returns the passkeys of the session's workspace, oldest first; from the console all of them. */
     async list(principal: SessionPrincipal): Promise<Page<PasskeyRecord>> {
       const passkeys = await listPasskeysOf(db.reader, principal.userId);
-      const own = passkeys.filter(({ workspaceId }) => speaksFor(principal, workspaceId));
+      const own = passkeys.filter(({ workspaceId }) => coversWorkspace(principal, workspaceId));
       return { items: own.map(present), nextCursor: null };
     },
 
@@ -141,7 +141,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
         const passkey = await findOwn(unit, principal, passkeyId);
         await requireFresh(unit, principal);
         const { userId, applicationId } = principal;
-        if (!force) await waysIn.requireAnother(unit, userId, { passkeyId });
+        if (!force) await lastMethodGuard.requireAnother(unit, userId, { passkeyId });
         await deletePasskey(unit, passkey.id);
         const credential = { credentialId: passkey.id, method: 'passkey' } as const;
         const sessionsEnded = await endWithCredential(unit, principal, credential, endAllSessions);
@@ -156,7 +156,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
 
 async function findOwn(reader: Reader, principal: SessionPrincipal, passkeyId: string): Promise<Passkey> {
   const passkey = await findPasskeyOf(reader, principal.userId, passkeyId);
-  if (!passkey || !speaksFor(principal, passkey.workspaceId)) throw new AppError('not_found');
+  if (!passkey || !coversWorkspace(principal, passkey.workspaceId)) throw new AppError('not_found');
   return passkey;
 }
 
@@ -178,7 +178,7 @@ async function tell(
   { name }: Passkey,
   kind: Extract<AccountChange['kind'], `passkey_${string}`>,
 ): Promise<void> {
-  await announce(unit, userId, 'user.identity_changed', { changed: ['passkey'] });
+  await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['passkey'] });
   const application = await requireApplication(unit, applicationId);
   const mail = accountChangeMail(localeToWriteIn(envelope.locale), application, { kind, name });
   await mailNotice(unit, envelope.email, application, mail);

@@ -25,7 +25,7 @@ import {
   type AddressQuery,
   MAX_ENTRIES,
 } from './model.ts';
-import { inSightOf, type ProfileDependencies, requireInSight } from './place.ts';
+import { visibleRows, type ProfileDependencies, requireVisible } from './profile-scope.ts';
 
 /** The first of a kind in a workspace becomes its default regardless of input. place.ts decides which are visible. */
 export function addressService({ db, clock }: ProfileDependencies) {
@@ -33,7 +33,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
     /** Returns the visible addresses, or those of a kind; one page holds them all. */
     async list(principal: SessionPrincipal, { kind }: AddressQuery): Promise<Page<Address>> {
       const rows = await listAddresses(db.reader, principal.profileId);
-      const inSight = await inSightOf(db.reader, principal, rows, clock.now());
+      const inSight = await visibleRows(db.reader, principal, rows, clock.now());
       const items = inSight.filter((row) => kind === undefined || row.kind === kind).map(present);
       return { items, nextCursor: null };
     },
@@ -112,7 +112,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
 async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<UserAddress> {
   const address = await findAddress(unit, principal.profileId, id);
   if (!address) throw new AppError('not_found');
-  await requireInSight(unit, principal, address);
+  await requireVisible(unit, principal, address);
   return address;
 }
 

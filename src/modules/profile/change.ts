@@ -2,7 +2,7 @@
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Unit } from '../../db/database.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { announceProfile, type ProfileCategory } from '../users/announce.ts';
+import { publishProfile, type ProfileCategory } from '../users/publish.ts';
 
 export interface ProfileChange {
   /** Several if a change affects others, such as deleting an address that a legal entity names. */
@@ -26,5 +26,5 @@ export async function recordChange(
     targetId,
     detail: { category, change, fields },
   });
-  await announceProfile(unit, profileId, categories, categories.includes('identity') ? fields : []);
+  await publishProfile(unit, profileId, categories, categories.includes('identity') ? fields : []);
 }

@@ -17,7 +17,7 @@ import {
 import { recordChange } from './change.ts';
 import { cleanFields, completeFields, differences, namesOfSet } from './fields.ts';
 import { type Entity, ENTITY_RULES, type EntityInput, type EntityPatch, MAX_ENTRIES } from './model.ts';
-import { inSightOf, type ProfileDependencies, requireInSight } from './place.ts';
+import { visibleRows, type ProfileDependencies, requireVisible } from './profile-scope.ts';
 
 /** An entity can name only an address of the same person. place.ts decides which entities are visible. */
 export function entityService({ db, clock }: ProfileDependencies) {
@@ -25,7 +25,7 @@ export function entityService({ db, clock }: ProfileDependencies) {
     /** One page holds them all. */
     async list(principal: SessionPrincipal): Promise<Page<Entity>> {
       const rows = await listLegalEntities(db.reader, principal.profileId);
-      const inSight = await inSightOf(db.reader, principal, rows, clock.now());
+      const inSight = await visibleRows(db.reader, principal, rows, clock.now());
       return { items: inSight.map(present), nextCursor: null };
     },
 
@@ -94,7 +94,7 @@ export function entityService({ db, clock }: ProfileDependencies) {
 async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<LegalEntity> {
   const entity = await findLegalEntity(unit, principal.profileId, id);
   if (!entity) throw new AppError('not_found');
-  await requireInSight(unit, principal, entity);
+  await requireVisible(unit, principal, entity);
   return entity;
 }
 
@@ -106,7 +106,7 @@ async function requireOwnAddress(
 ): Promise<void> {
   if (addressId === null || addressId === undefined) return;
   const address = await findAddress(unit, principal.profileId, addressId);
-  const inSight = await inSightOf(unit, principal, address ? [address] : [], unit.now);
+  const inSight = await visibleRows(unit, principal, address ? [address] : [], unit.now);
   if (inSight.length === 0)
     throw invalidField('addressId', 'This is none of your addresses; give the id of one, or null.');
 }

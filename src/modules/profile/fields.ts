@@ -3,7 +3,7 @@ import { countryCode } from '../../core/country.ts';
 import { currencyCode } from '../../core/currency.ts';
 import { AppError, type FieldProblem } from '../../core/error.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
-import { plainLine } from '../../core/line.ts';
+import { singleLine } from '../../core/single-line.ts';
 
 export interface FieldRule {
   /** The error message; never repeats the input. */
@@ -35,9 +35,9 @@ const required = (remedy: string, normalize: FieldRule['normalize']) =>
 const lineRemedy = (max: number) => `Give one line of at most ${max} characters, none of them invisible.`;
 
 /** @param max in code points. */
-export const line = (max: number) => optional(lineRemedy(max), (text) => plainLine(text, max));
+export const line = (max: number) => optional(lineRemedy(max), (text) => singleLine(text, max));
 /** @param max in code points. */
-export const requiredLine = (max: number) => required(lineRemedy(max), (text) => plainLine(text, max));
+export const requiredLine = (max: number) => required(lineRemedy(max), (text) => singleLine(text, max));
 
 const COUNTRY_REMEDY = 'Give the two letters of a country as in ISO 3166-1, such as DE or GB.';
 export const country = optional(COUNTRY_REMEDY, countryCode);
@@ -57,7 +57,7 @@ const PHONE = /^(?=.*\d)[\d +()./-]+(?:(?:x|ext\.?) ?\d+)?$/i;
 export const phone = optional(
   `Give a telephone number of at most ${MAX_PHONE} digits, spaces and + ( ) - . / with an extension as x or ext.`,
   (text) => {
-    const number = plainLine(text, MAX_PHONE);
+    const number = singleLine(text, MAX_PHONE);
     return number !== null && PHONE.test(number) ? number : null;
   },
 );

@@ -3,7 +3,7 @@ import { addressService } from './addresses.ts';
 import { entityService } from './entities.ts';
 import { identityService } from './identity.ts';
 import { languageService } from './languages.ts';
-import type { ProfileDependencies } from './place.ts';
+import type { ProfileDependencies } from './profile-scope.ts';
 import { regionService } from './region.ts';
 import { usernameService } from './username.ts';
 

@@ -18,7 +18,7 @@ import {
 import type { ProviderIdentity } from '../../store/provider-identities.ts';
 import { GOOGLE_ISSUER, isIssuer, issuerName } from '../../core/issuer.ts';
 import type { ProviderInput, ProviderRecord } from './model.ts';
-import { type ClientName, isProvenBy, type Reach, reachOf } from './reach.ts';
+import { type ClientName, isProvenBy, type Reach, reachOf } from './claim-trust.ts';
 
 export interface EffectiveProvider {
   readonly source: 'application' | 'instance';
@@ -89,7 +89,7 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     reachOf: reach,
 
     /** Returns a check whether an identity can sign in to an application, by the clients currently in effect. */
-    async doorsOf(
+    async usableIdentities(
       reader: Reader,
       applicationIds: readonly string[],
     ): Promise<(identity: ProviderIdentity, application: Application) => boolean> {

@@ -20,13 +20,13 @@ import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, type ProvenIdentity, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
 import { tellOwner } from './identities.ts';
 import type { ProviderProfile } from './profile.ts';
-import { type HeardClient, isProvenBy, isUnattributed } from './reach.ts';
-import { isHeardAbout, vouchedFor, type VouchingRefusal } from './vouching.ts';
+import { type TrustedClient, isProvenBy, hasNoRecordedClient } from './claim-trust.ts';
+import { isHeardAbout, vouchedFor, type VouchingRefusal } from './claim-check.ts';
 
 export interface Finishing {
   readonly application: Application;
   readonly profile: ProviderProfile;
-  readonly client: HeardClient;
+  readonly client: TrustedClient;
 }
 
 type Outcome = SignInOutcome | { readonly ok: false; readonly refusal: VouchingRefusal };
@@ -42,8 +42,8 @@ export async function finishSignIn(
     profile,
     client,
     userAgent,
-    surroundings,
-  }: Finishing & Pick<ProvenIdentity, 'userAgent' | 'surroundings'>,
+    browserLocale,
+  }: Finishing & Pick<ProvenIdentity, 'userAgent' | 'browserLocale'>,
 ): Promise<Outcome> {
   const { subject, email } = profile;
   const { issuer, clientId } = client;
@@ -67,7 +67,7 @@ export async function finishSignIn(
     method: METHOD,
     credentialId,
     userAgent,
-    surroundings,
+    browserLocale,
   });
   if (!outcome.ok) return outcome;
   const { userId, profileId } = outcome;
@@ -97,7 +97,7 @@ async function identitiesFor(unit: Unit, { application: { workspaceId }, profile
   });
   return {
     proven: identities.find((identity) => isProvenBy(identity, client, workspaceId)),
-    former: identities.find((identity) => isUnattributed(identity, client, workspaceId)),
+    former: identities.find((identity) => hasNoRecordedClient(identity, client, workspaceId)),
   };
 }
 

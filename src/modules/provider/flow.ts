@@ -20,12 +20,12 @@ import {
   requireApplication,
 } from '../../store/applications.ts';
 import type { ProviderState } from '../../store/provider-states.ts';
-import type { Surroundings } from '../sign-in/complete.ts';
-import { requireFresh } from '../sign-in/freshness.ts';
+import type { BrowserLocale } from '../sign-in/complete.ts';
+import { requireFresh } from '../sign-in/step-up.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
-import { wayOpen } from '../sign-in/refused.ts';
+import { draftErrorDescription } from '../sign-in/refused.ts';
 import type { EffectiveProvider, ProviderClients } from './clients.ts';
 import { finishLink, finishSignIn } from './finish.ts';
 import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
@@ -70,11 +70,11 @@ interface Beginning {
   readonly browser: string;
   /** The person who links; null for a sign-in. */
   readonly principal: SessionPrincipal | null;
-  readonly surroundings: Surroundings;
+  readonly browserLocale: BrowserLocale;
 }
 
 /** A link needs none: the person is known already. */
-const NO_SURROUNDINGS: Surroundings = { locale: null, timezone: null };
+const NO_BROWSER_LOCALE: BrowserLocale = { locale: null, timezone: null };
 
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
@@ -116,7 +116,7 @@ export function providerFlow({
   /** @returns the provider's authorization URL. */
   async function begin(
     actor: Actor,
-    { application, returnTo, browser, principal, surroundings }: Beginning,
+    { application, returnTo, browser, principal, browserLocale }: Beginning,
   ): Promise<string> {
     const provider = await clients.effectiveOf(db.reader, application);
     if (!provider) throw new AppError('invalid_state', { hint: 'provider_missing' });
@@ -129,7 +129,7 @@ export function providerFlow({
       if (principal) await requireFresh(unit, principal);
       const applicationId = application.id;
       const target = { applicationId, issuer, clientId, returnTo };
-      await beginState(unit, { state, ...target, browser, sessionId, ...surroundings });
+      await beginState(unit, { state, ...target, browser, sessionId, ...browserLocale });
     });
     return url;
   }
@@ -177,11 +177,11 @@ export function providerFlow({
     }
     const { application, outcome } = await db.write(actor, async (unit) => {
       const application = await presentOf(unit);
-      const surroundings = { locale, timezone };
-      const ending = { application, profile, client, userAgent, surroundings };
+      const browserLocale = { locale, timezone };
+      const ending = { application, profile, client, userAgent, browserLocale };
       return { application, outcome: await finishSignIn(unit, sessions, ending) };
     });
-    if (!outcome.ok) return land({ error: outcome.refusal, ...wayOpen(outcome.refusal, application) });
+    if (!outcome.ok) return land({ error: outcome.refusal, ...draftErrorDescription(outcome.refusal, application) });
     const { token, userId } = outcome;
     const expiresAt = isoTime(outcome.expiresAt);
     return land({ token, expiresAt }, { token, expiresAt, userId, applicationId });
@@ -198,18 +198,18 @@ export function providerFlow({
     ): Promise<string> {
       const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'provider');
       const landing = returnTo ?? ownPage(returnRules.baseUrl(), application);
-      const surroundings = {
+      const browserLocale = {
         locale: canonicalLocale(locale ?? '') ?? preferredLocale(acceptLanguage),
         timezone: canonicalTimeZone(timezone ?? ''),
       };
-      return begin(actor, { application, returnTo: landing, browser, principal: null, surroundings });
+      return begin(actor, { application, returnTo: landing, browser, principal: null, browserLocale });
     },
 
     /** @throws {AppError} as {@link start}, and reauthentication_required */
     async link(actor: Actor, principal: SessionPrincipal, { returnTo }: LinkInput, browser: string): Promise<string> {
       const application = openApplication(await findApplication(db.reader, principal.applicationId), 'provider');
       const landing = returnTo ?? `${returnRules.baseUrl()}/account`;
-      return begin(actor, { application, returnTo: landing, browser, principal, surroundings: NO_SURROUNDINGS });
+      return begin(actor, { application, returnTo: landing, browser, principal, browserLocale: NO_BROWSER_LOCALE });
     },
 
     /**

@@ -4,7 +4,7 @@ import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
-import { speaksFor } from '../../core/access-control.ts';
+import { coversWorkspace } from '../../core/access-control.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account-change.ts';
@@ -17,12 +17,12 @@ import {
   listIdentitiesOf,
   type ProviderIdentity,
 } from '../../store/provider-identities.ts';
-import { endWithCredential } from '../sign-in/credential-end.ts';
-import { requireFresh, requireProof } from '../sign-in/freshness.ts';
+import { endWithCredential } from '../sign-in/credential-sessions.ts';
+import { requireFresh, requireProof } from '../sign-in/step-up.ts';
 import type { RemovalQuery } from '../sign-in/model.ts';
 import { mailNotice } from '../../mail/notice.ts';
-import type { WaysIn } from '../sign-in/ways-in.ts';
-import { announce } from '../users/announce.ts';
+import type { LastMethodGuard } from '../sign-in/last-method.ts';
+import { publishToMemberships } from '../users/publish.ts';
 import { issuerName } from '../../core/issuer.ts';
 import type { IdentityRecord, IdentityRemoved } from './model.ts';
 
@@ -38,7 +38,7 @@ export async function tellOwner(
   const kind = change === 'provider_linked' ? 'provider.linked' : 'provider.unlinked';
   const detail = { issuer, ...(sessionId !== undefined && { sessionId }) };
   await recordAudit(unit, { kind, applicationId, workspaceId, userId, targetId: id, detail });
-  await announce(unit, userId, 'user.identity_changed', { changed: ['provider'] });
+  await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['provider'] });
   const { email: to, locale } = await requireUser(unit, userId);
   const told = { kind: change, provider: issuerName(issuer, null), email };
   await mailNotice(unit, to, application, accountChangeMail(localeToWriteIn(locale), application, told));
@@ -46,13 +46,13 @@ export async function tellOwner(
 
 export interface IdentityDependencies {
   readonly db: Database;
-  readonly waysIn: WaysIn;
+  readonly lastMethodGuard: LastMethodGuard;
 }
 
 export type ProviderIdentities = ReturnType<typeof providerIdentityService>;
 
 /** Every call is limited to the person's own identities. */
-export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
+export function providerIdentityService({ db, lastMethodGuard }: IdentityDependencies) {
   return {
     /** Returns the identities valid in the session's workspace, oldest first; from the console all of them. */
     async list(principal: SessionPrincipal): Promise<Page<IdentityRecord>> {
@@ -75,9 +75,9 @@ export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
       return db.write(actor, async (unit) => {
         const identity = await findIdentityOf(unit, userId, id);
         if (!identity || !isSeenBy(principal, identity)) throw new AppError('not_found');
-        const guard = speaksFor(principal, identity.workspaceId) ? requireFresh : requireProof;
+        const guard = coversWorkspace(principal, identity.workspaceId) ? requireFresh : requireProof;
         await guard(unit, principal, { purpose: 'provider_removal', target: id });
-        if (!force) await waysIn.requireAnother(unit, userId, { identityId: id });
+        if (!force) await lastMethodGuard.requireAnother(unit, userId, { identityId: id });
         await deleteIdentity(unit, id);
         const credential = { credentialId: id, method: 'provider' } as const;
         const sessionsEnded = await endWithCredential(unit, principal, credential, endAllSessions);
@@ -90,7 +90,7 @@ export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
 
 /** Includes identities that are valid in every workspace. */
 function isSeenBy(principal: SessionPrincipal, { workspaceId }: ProviderIdentity): boolean {
-  return workspaceId === null || speaksFor(principal, workspaceId);
+  return workspaceId === null || coversWorkspace(principal, workspaceId);
 }
 
 function present({ id, issuer, email, createdAt, lastUsedAt }: ProviderIdentity): IdentityRecord {

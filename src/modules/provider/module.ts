@@ -1,5 +1,5 @@
 /** Sign-in through OpenID providers, and the identities that people have linked. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import { flowCookie } from './flow-cookie.ts';
@@ -12,11 +12,11 @@ export interface ProviderStandsOn {
 }
 
 export function providerModule(
-  world: World,
+  context: ModuleContext,
   { sessions, setSignInCookies }: ProviderStandsOn,
 ): Module & { readonly service: Provider } {
-  const { baseUrl, random } = world;
-  const service = providerService({ ...world, sessions });
+  const { baseUrl, random } = context;
+  const service = providerService({ ...context, sessions });
   return {
     service,
     operations: providerRoutes({ ...service, flowCookie: flowCookie(baseUrl(), random), setSignInCookies }),

@@ -1,5 +1,5 @@
 /** Wires sign-in through OpenID providers: clients, relying party, flow and identities. */
-import { waysInService } from '../sign-in/ways-in.ts';
+import { lastMethodGuard } from '../sign-in/last-method.ts';
 import { type ProviderClientDependencies, providerClientService } from './clients.ts';
 import { providerFlow, type ProviderFlowDependencies } from './flow.ts';
 import { providerIdentityService } from './identities.ts';
@@ -28,11 +28,11 @@ export function providerService(dependencies: ProviderDependencies) {
   const clients = providerClientService({ ...dependencies, redirectUri });
   const party = relyingParty({ ...dependencies, redirectUri });
   const returnRules = { baseUrl, isLoopbackAllowed, isLoopbackOpen };
-  const waysIn = waysInService(clients.doorsOf);
+  const guard = lastMethodGuard(clients.usableIdentities);
   return {
     clients,
-    waysIn,
+    lastMethodGuard: guard,
     flow: providerFlow({ ...dependencies, clients, relyingParty: party, returnRules }),
-    identities: providerIdentityService({ ...dependencies, waysIn }),
+    identities: providerIdentityService({ ...dependencies, lastMethodGuard: guard }),
   };
 }

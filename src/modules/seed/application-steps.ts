@@ -25,7 +25,7 @@ export interface ApplicationTools {
 }
 
 /** The caller on whose behalf a document is applied. */
-export interface Doer {
+export interface StepActor {
   readonly actor: Actor;
   /** Null for this server itself. */
   readonly principal: Principal | null;
@@ -38,7 +38,7 @@ const NESTED_FIELDS = ['legalUrls', 'branding'] as const;
 /** Creates the application or changes its settings. @param made receives the id of a new one. */
 export async function planSettings(
   { applications, clock, isLoopbackAllowed }: ApplicationTools,
-  { actor, workspaceId }: Doer,
+  { actor, workspaceId }: StepActor,
   site: Site,
   made: (id: string) => void,
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function planSettings(
 
 export async function planProvider(
   { clients, isLoopbackAllowed, allowedCidrs }: ApplicationTools,
-  { actor, principal }: Doer,
+  { actor, principal }: StepActor,
   { plan, wanted, place, present, db, secrets, open }: Site,
 ): Promise<void> {
   const { identityProvider } = wanted;
@@ -91,7 +91,7 @@ export async function planProvider(
 }
 
 /** Plans policy, gate and stage last, so that nobody can sign in before the rest is in place. */
-export function planOpening({ applications, beta }: ApplicationTools, { actor }: Doer, site: Site): void {
+export function planOpening({ applications, beta }: ApplicationTools, { actor }: StepActor, site: Site): void {
   const { plan, wanted, place, present, open } = site;
   const { betaRequestPolicy: policy, signinGate: gate, stage } = wanted;
   const now = present ?? { betaRequestPolicy: 'manual', signinGate: 'public', stage: 'draft' };

@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../core/error.ts';
 import { AppError } from '../../core/error.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { isSecret } from '../../core/secret.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import { validator } from '../../http/validate.ts';
 import type { ImportRow } from '../import/model.ts';
 import { cleanRow } from '../import/rows.ts';

@@ -1,5 +1,5 @@
 /** Applies seed files, which declare an instance's contents. */
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { seedRoutes } from './routes.ts';
 import { type Seed, seedService, type SeedTools } from './service.ts';
 
@@ -8,7 +8,7 @@ export type SeedStandsOn = Pick<
   'applications' | 'beta' | 'clients' | 'grants' | 'imports' | 'webhooks' | 'apiKeys'
 >;
 
-export function seedModule(world: World, standsOn: SeedStandsOn): Module & { readonly service: Seed } {
-  const service = seedService({ ...world, ...standsOn });
+export function seedModule(context: ModuleContext, standsOn: SeedStandsOn): Module & { readonly service: Seed } {
+  const service = seedService({ ...context, ...standsOn });
   return { service, operations: seedRoutes(service) };
 }

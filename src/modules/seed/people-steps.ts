@@ -1,9 +1,9 @@
 /** Plans the allowlist and users of a document, in batches that keep changes short. */
 import type { Actor } from '../../core/actor.ts';
 import { required } from '../../core/required.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import { normalizeEmail } from '../../core/email.ts';
-import { findInterestByEmail } from '../../store/beta-interests.ts';
+import { findWaitlistEntryByEmail } from '../../store/waitlist.ts';
 import type { Beta } from '../beta/service.ts';
 import type { Import } from '../import/service.ts';
 import { importRowOf } from './check.ts';
@@ -20,7 +20,7 @@ export async function planAllowlist(beta: Beta, actor: Actor, site: Site): Promi
   const missing: string[] = [];
   for (const email of wanted.allowlist ?? []) {
     const address = normalizeEmail(email) ?? email;
-    const row = present ? await findInterestByEmail(db.reader, present.id, address) : undefined;
+    const row = present ? await findWaitlistEntryByEmail(db.reader, present.id, address) : undefined;
     if (row?.status === 'approved') plan.unchanged += 1;
     else missing.push(address);
     await yieldIfLong();

@@ -7,14 +7,14 @@ import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Pool } from '../../core/pool.ts';
 import { required } from '../../core/required.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import type { Database } from '../../db/database.ts';
 import { type Application, findApplication, findSlugHolder, type TenantApplication } from '../../store/applications.ts';
 import { findBudget } from '../../store/budgets.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { GrantServices } from '../grants/module.ts';
 import type { Import } from '../import/service.ts';
-import { type ApplicationTools, type Doer, planOpening, planProvider, planSettings } from './application-steps.ts';
+import { type ApplicationTools, type StepActor, planOpening, planProvider, planSettings } from './application-steps.ts';
 import { checkApplicationAlone, checkDocument, type Problems, type Secrets } from './check.ts';
 import { planGrants } from './grant-steps.ts';
 import { planApplicationKeys, planWorkspaceKey } from './key-steps.ts';
@@ -59,7 +59,12 @@ export function seedService(tools: SeedTools) {
     return isTenant(holder) && holder.workspaceId === workspaceId && holder.slug === slug ? holder : 'taken';
   }
 
-  async function planSite(plan: Plan, doer: Doer, secrets: Secrets, at: Pick<Site, 'wanted' | 'place' | 'present'>) {
+  async function planSite(
+    plan: Plan,
+    doer: StepActor,
+    secrets: Secrets,
+    at: Pick<Site, 'wanted' | 'place' | 'present'>,
+  ) {
     const { wanted, place, present } = at;
     let id = present?.id;
     const open = async () => {
@@ -83,7 +88,7 @@ export function seedService(tools: SeedTools) {
     planOpening(tools, doer, site);
   }
 
-  async function planDocument(doer: Doer, document: SeedDocument, problems: Problems, options: ApplyOptions) {
+  async function planDocument(doer: StepActor, document: SeedDocument, problems: Problems, options: ApplyOptions) {
     const { workspaceId, actor } = doer;
     const { secrets, place: prefix = '' } = options;
     const plan = new Plan(problems);
@@ -140,7 +145,7 @@ export function seedService(tools: SeedTools) {
 
   return {
     /** The caller needs full access. @throws {AppError} invalid_request naming every problem, before any change. */
-    apply(doer: Doer, document: SeedDocument, options: ApplyOptions): Promise<ApplyResult> {
+    apply(doer: StepActor, document: SeedDocument, options: ApplyOptions): Promise<ApplyResult> {
       const { place = '', secrets, isDryRun } = options;
       return inTurn(doer.workspaceId, () =>
         carryOut(
@@ -153,7 +158,7 @@ export function seedService(tools: SeedTools) {
 
     /** Needs access to this application only; the slug must be its own. @throws {AppError} invalid_request */
     applyTo(
-      doer: Doer,
+      doer: StepActor,
       present: TenantApplication,
       wanted: SeedApplication,
       { place = '', secrets, isDryRun }: ApplyOptions,

@@ -1,6 +1,6 @@
 /** One-time links that create an instance's first owner, or let an owner back in. */
 import { sessionCookie } from '../../http/session-cookie.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Workspaces } from '../workspace/service.ts';
 import { setupRoutes } from './routes.ts';
@@ -11,7 +11,7 @@ export interface SetupStandsOn {
   readonly sessions: Sessions;
 }
 
-export function setupModule(world: World, standsOn: SetupStandsOn): Module & { readonly service: Setup } {
-  const service = setupService({ ...world, ...standsOn });
-  return { service, operations: setupRoutes({ setup: service, cookie: sessionCookie(world.baseUrl()) }) };
+export function setupModule(context: ModuleContext, standsOn: SetupStandsOn): Module & { readonly service: Setup } {
+  const service = setupService({ ...context, ...standsOn });
+  return { service, operations: setupRoutes({ setup: service, cookie: sessionCookie(context.baseUrl()) }) };
 }

@@ -64,7 +64,7 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
           person: { email, isEmailProven: false },
           method: 'setup',
           userAgent: headers.get('user-agent'),
-          surroundings: { locale: preferredLocale(headers.get('accept-language')), timezone: canonicalTimeZone(zone) },
+          browserLocale: { locale: preferredLocale(headers.get('accept-language')), timezone: canonicalTimeZone(zone) },
         });
         if (!outcome.ok) throw new AppError(outcome.refusal);
         await recordAudit(unit, { kind: 'setup.completed', workspaceId, userId, email });

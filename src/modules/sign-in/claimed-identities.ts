@@ -10,7 +10,7 @@ import { recordAudit } from '../../store/audit.ts';
 import type { User } from '../../store/people.ts';
 import { deleteIdentity, isClaim, listIdentitiesOf } from '../../store/provider-identities.ts';
 import { endSessions } from '../sessions/end.ts';
-import { announce } from '../users/announce.ts';
+import { publishToMemberships } from '../users/publish.ts';
 
 /** Ends other workspaces' claims, and their sessions, when a person joins: they would read and write what is shown. */
 export async function endClaimsElsewhere(unit: Unit, person: User, application: Application): Promise<void> {
@@ -27,5 +27,5 @@ export async function endClaimsElsewhere(unit: Unit, person: User, application: 
     const change = { kind: 'provider_unlinked', provider: issuerName(issuer, null), email: address } as const;
     await mailNotice(unit, email, application, accountChangeMail(localeToWriteIn(locale), application, change));
   }
-  if (claimed.length > 0) await announce(unit, userId, 'user.identity_changed', { changed: ['provider'] });
+  if (claimed.length > 0) await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['provider'] });
 }

@@ -5,7 +5,7 @@ import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { isOnAllowlist } from '../../store/beta-interests.ts';
+import { isOnAllowlist } from '../../store/waitlist.ts';
 import { defaultGrants } from '../../store/grants.ts';
 import {
   findMember,
@@ -28,7 +28,7 @@ import {
 import { findPlaceHolder, NEVER } from '../../store/reservations.ts';
 import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
-import { followAddress } from '../beta/interests.ts';
+import { followAddress } from '../beta/waitlist.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
 import { redeemReservations } from '../users/redemption.ts';
@@ -45,11 +45,11 @@ export interface ProvenIdentity {
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
   /** Stored at the person's first sign-in of all; omitted if there was one before. */
-  readonly surroundings?: Surroundings;
+  readonly browserLocale?: BrowserLocale;
 }
 
 /** The reader's locale and time zone as the browser or page reports them; null if it does not. */
-export interface Surroundings {
+export interface BrowserLocale {
   /** A canonical BCP 47 tag. */
   readonly locale: string | null;
   /** A canonical IANA zone. */
@@ -91,15 +91,15 @@ export async function completeSignIn(
   unit: Unit,
   sessions: Sessions,
   application: Application,
-  { person: proven, method, credentialId = null, userAgent, surroundings }: ProvenIdentity,
+  { person: proven, method, credentialId = null, userAgent, browserLocale }: ProvenIdentity,
 ): Promise<SignInOutcome> {
-  const { user: known, email, isEmailProven } = await whoIs(unit, proven);
+  const { user: known, email, isEmailProven } = await findPerson(unit, proven);
   // The address is proved even if the sign-in is refused below.
-  const proof = { application, locale: surroundings?.locale ?? null };
+  const proof = { application, locale: browserLocale?.locale ?? null };
   const user = known && isEmailProven ? await withFirstProof(unit, known, proof) : known;
   if (user && isEmailProven && application.workspaceId !== null)
     await followAddress(unit, user, [application.workspaceId]);
-  const member = await findPlace(unit, application, { user, email });
+  const member = await findMembership(unit, application, { user, email });
   const refusal = isSwitchedOff(application, method)
     ? 'forbidden'
     : await refusalOf(unit, application, { email, user, member });
@@ -110,14 +110,14 @@ export async function completeSignIn(
   const person = user ?? (await insertPerson(unit, email, isEmailProven));
   const { member: joined, isFirst } = await admit(unit, application, { person, isNew: user === undefined, member });
   const profileId = profileIdOf(joined);
-  if (isFirst && surroundings) await keepSurroundings(unit, profileId, surroundings);
-  await welcomeBack(unit, joined);
+  if (isFirst && browserLocale) await storeBrowserLocale(unit, profileId, browserLocale);
+  await reactivate(unit, joined);
   const session = await sessions.mint(unit, {
     application,
     applicationUserId: joined.id,
     userId: person.id,
     email: person.email,
-    isNewUser: !hasBeenHere(person, member),
+    isNewUser: !hasSignedInBefore(person, member),
     method,
     credentialId,
     userAgent,
@@ -134,7 +134,7 @@ export async function completeSignIn(
   return { ok: true, userId: person.id, profileId, applicationId: application.id, ...session };
 }
 
-interface Admitted {
+interface Admission {
   readonly member: Member;
   readonly isFirst: boolean;
 }
@@ -144,10 +144,10 @@ async function admit(
   unit: Unit,
   application: Application,
   { person, isNew, member }: { readonly person: User; readonly isNew: boolean; readonly member: Member | undefined },
-): Promise<Admitted> {
+): Promise<Admission> {
   if (person.emailVerifiedAt !== null || application.workspaceId === null) {
-    const isFirst = isNew || (hasBlank(person) && !(await hasComeAnywhere(unit, person.id)));
-    return { member: await come(unit, application, { user: person, member }), isFirst };
+    const isFirst = isNew || (lacksLocale(person) && !(await hasComeAnywhere(unit, person.id)));
+    return { member: await joinAtFirstSignIn(unit, application, { user: person, member }), isFirst };
   }
   if (member && member.profileUserId !== null) {
     await noteMemberSeen(unit, member.id, unit.now);
@@ -159,14 +159,14 @@ async function admit(
   return { member: admitted.member, isFirst: admitted.isNewProfile };
 }
 
-async function whoIs(reader: Reader, proven: ProvenIdentity['person']) {
+async function findPerson(reader: Reader, proven: ProvenIdentity['person']) {
   if (!('userId' in proven)) return { ...proven, user: await findUserByEmail(reader, proven.email) };
   const user = await requireUser(reader, proven.userId);
   return { user, email: user.email, isEmailProven: false };
 }
 
 /** Prefers the applicant's membership to another id's reservation for their address, unless that keeps them out. */
-async function findPlace(
+async function findMembership(
   reader: Reader,
   application: Application,
   { user, email }: Pick<Applicant, 'user' | 'email'>,
@@ -241,7 +241,7 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
 }
 
 /** Redeems what the workspace reserved for a person at their first sign-in, and makes them a member. */
-async function come(
+async function joinAtFirstSignIn(
   unit: Unit,
   application: Application,
   { user, member: known }: { readonly user: User; readonly member: Member | undefined },
@@ -260,23 +260,23 @@ async function come(
 }
 
 /** Returns false for imported and invited people who have a membership but never signed in. */
-function hasBeenHere({ id }: User, member: Member | undefined): boolean {
+function hasSignedInBefore({ id }: User, member: Member | undefined): boolean {
   return member?.userId === id && hasSignedIn(member) && member.lastSeenAt !== NEVER;
 }
 
-function hasBlank({ locale, timezone }: User): boolean {
+function lacksLocale({ locale, timezone }: User): boolean {
   return locale === null || timezone === null;
 }
 
 /** Fills the locale and time zone unless the profile has them, for example from an import. */
-async function keepSurroundings(unit: Unit, profileId: string, { locale, timezone }: Surroundings): Promise<void> {
+async function storeBrowserLocale(unit: Unit, profileId: string, { locale, timezone }: BrowserLocale): Promise<void> {
   const user = await requireUser(unit, profileId);
   const kept = { locale: user.locale ?? locale, timezone: user.timezone ?? timezone };
   if (kept.locale !== user.locale || kept.timezone !== user.timezone) await updateUser(unit, profileId, kept);
 }
 
 /** Reactivates a member who inactivated their account or left. */
-async function welcomeBack(unit: Unit, { id, applicationId, userId, status }: Member): Promise<void> {
+async function reactivate(unit: Unit, { id, applicationId, userId, status }: Member): Promise<void> {
   if (status !== 'inactivated' && status !== 'left') return;
   await setMemberStatus(unit, id, 'active');
   await emit(unit, { type: 'user.reactivated', applicationId, data: { userId } });

@@ -20,7 +20,7 @@ import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { deleteIdentity, listIdentitiesOf } from '../../store/provider-identities.ts';
 import { noteSessionCredential } from '../../store/sessions.ts';
 import { endSessions } from '../sessions/end.ts';
-import { announce } from '../users/announce.ts';
+import { publishToMemberships } from '../users/publish.ts';
 import { redeemReservations } from '../users/redemption.ts';
 import { dropUnprovedProfiles } from '../users/unproved.ts';
 
@@ -101,6 +101,6 @@ async function endUnprovedAccess(
     await record('passkey.removed', passkey);
   }
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
-  if (changed.length > 0) await announce(unit, userId, 'user.identity_changed', { changed });
+  if (changed.length > 0) await publishToMemberships(unit, userId, 'user.identity_changed', { changed });
   await mailNotice(unit, email, application, addressProvedMail(localeToWriteIn(locale, localeOfPage), application));
 }

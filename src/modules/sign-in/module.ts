@@ -1,7 +1,7 @@
 /** Sign-in by a code, and what the other sign-in methods share with it. */
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { CodeChallenges } from '../codes/code-challenge.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { type SetSignInCookies, signInCookies } from './browser-cookies.ts';
 import { knownBrowsers as knownBrowsersOf } from './known-browsers.ts';
@@ -15,12 +15,12 @@ export interface SignInStandsOn {
 }
 
 export function signInModule(
-  world: World,
+  context: ModuleContext,
   { challenges, sessions, consoleId }: SignInStandsOn,
 ): Module & { readonly setSignInCookies: SetSignInCookies } {
-  const baseUrl = world.baseUrl();
-  const knownBrowsers = knownBrowsersOf({ ...world, baseUrl });
+  const baseUrl = context.baseUrl();
+  const knownBrowsers = knownBrowsersOf({ ...context, baseUrl });
   const setSignInCookies = signInCookies({ cookie: sessionCookie(baseUrl), knownBrowsers, baseUrl, consoleId });
-  const otp = otpService({ ...world, challenges, sessions });
+  const otp = otpService({ ...context, challenges, sessions });
   return { setSignInCookies, operations: signInRoutes({ otp, knownBrowsers, setSignInCookies }) };
 }

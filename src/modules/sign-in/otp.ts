@@ -113,7 +113,7 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
         const person = { email: redeemed.subject.email, isEmailProven: true };
         const sent = redeemed.data?.['locale'];
         const locale = typeof sent === 'string' ? sent : preferredLocale(acceptLanguage);
-        const identity = { person, method: 'otp', userAgent, surroundings: { locale, timezone } } as const;
+        const identity = { person, method: 'otp', userAgent, browserLocale: { locale, timezone } } as const;
         return { signIn: await completeSignIn(unit, sessions, application, identity), application };
       });
       if (outcome.redeemed) throw codeRefusal(outcome.redeemed, outcome.now);

@@ -11,7 +11,10 @@ export function signInRefused(refusal: SignInRefusal, { id, stage }: Pick<Applic
 }
 
 /** Returns redirect parameters: for a draft, a description that names the calls which open it. */
-export function wayOpen(refusal: string, application: Pick<Application, 'id' | 'stage'>): Record<string, string> {
+export function draftErrorDescription(
+  refusal: string,
+  application: Pick<Application, 'id' | 'stage'>,
+): Record<string, string> {
   const isDraft = refusal === 'gate_closed' && application.stage === 'draft';
   return isDraft ? { error_description: signInRefused(refusal, application).message } : {};
 }

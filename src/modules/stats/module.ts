@@ -5,16 +5,16 @@ import { AUDIT_RECORDED } from '../../store/audit.ts';
 import { DELIVERY_ATTEMPTED } from '../../store/deliveries.ts';
 import { MEMBER_SEEN } from '../../store/members.ts';
 import { LIMIT_REACHED } from '../../store/stats.ts';
-import { type Module, onCommit, type World } from '../module.ts';
+import { type Module, onCommit, type ModuleContext } from '../module.ts';
 import { type Counts, dailyCounter } from './counts.ts';
 import { statsRoutes } from './routes.ts';
 import { statsService } from './service.ts';
 
-export function statsModule(world: World): Module & { readonly counts: Counts } {
-  const counts = dailyCounter(world);
+export function statsModule(context: ModuleContext): Module & { readonly counts: Counts } {
+  const counts = dailyCounter(context);
   return {
     counts,
-    operations: statsRoutes(statsService(world)),
+    operations: statsRoutes(statsService(context)),
     jobs: [{ name: 'daily counts', everyMs: 5 * SECOND, runOnce: () => counts.flush() }],
     listeners: [
       onCommit(AUDIT_RECORDED, (records) => records.forEach(counts.recorded)),

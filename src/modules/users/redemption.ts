@@ -10,11 +10,11 @@ import {
   listReservationsIn,
   redeemReservation,
   type ReservedProfile,
-  takeInvitedSeats,
+  acceptInvitations,
 } from '../../store/reservations.ts';
 import { addGrants } from '../grants/holders.ts';
-import { announceProfileChange } from './announce.ts';
-import { differenceOf, filled, profileOf } from './blanks.ts';
+import { publishProfileChange } from './publish.ts';
+import { differenceOf, filled, profileOf } from './fill-profile.ts';
 
 /**
  * Redeems all reservations in the change of a person's first sign-in to a workspace. Grants, usernames and statuses
@@ -23,7 +23,7 @@ import { differenceOf, filled, profileOf } from './blanks.ts';
  * @param workspaceId null for the console, where invitations to workspaces wait.
  */
 export async function redeemReservations(unit: Unit, workspaceId: string | null, user: User): Promise<void> {
-  if (workspaceId === null) return takeInvitedSeats(unit, user);
+  if (workspaceId === null) return acceptInvitations(unit, user);
   const reservations = await listReservationsIn(unit, workspaceId, user);
   if (reservations.length === 0) return;
   const before = profileOf(user, await listLanguages(unit, user.id));
@@ -41,7 +41,7 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
   if (categories.includes('identity')) await updateUser(unit, user.id, identity);
   if (categories.includes('languages')) await insertLanguages(unit, user.id, languages);
   const name = displayName({ ...identity, name: user.name });
-  await announceProfileChange(unit, user.id, ({ id }) => ({ name, ...differenceOf(shown.get(id) ?? before, after) }));
+  await publishProfileChange(unit, user.id, ({ id }) => ({ name, ...differenceOf(shown.get(id) ?? before, after) }));
 }
 
 /**

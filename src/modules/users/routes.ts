@@ -1,7 +1,7 @@
 /** Routes that manage an application's users. */
-import { accessTo } from '../../core/access-control.ts';
+import { applicationAccess } from '../../core/access-control.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { type Gift, type Operation, operation } from '../../http/operation.ts';
+import { type Payload, type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import {
@@ -20,7 +20,7 @@ import {
   UserSessionPage,
   UsersQuery,
 } from './model.ts';
-import type { ManyUsers } from './many.ts';
+import type { BulkChanges } from './bulk.ts';
 import type { Users } from './service.ts';
 import { STATUS_ACTIONS, type StatusAction } from './status.ts';
 
@@ -33,8 +33,8 @@ const DANGERS: Partial<Record<StatusAction, string>> = {
   delete: DISCONNECTED,
 };
 
-const LET_IN: Gift = { words: 'The user can sign in again.' };
-const GRANTED: Gift = { words: 'Backends let the user do what these roles, scopes or groups stand for.' };
+const LET_IN: Payload = { words: 'The user can sign in again.' };
+const GRANTED: Payload = { words: 'Backends let the user do what these roles, scopes or groups stand for.' };
 
 const ACTION_SUMMARIES: Record<StatusAction, string> = {
   ban: 'Ban a user: every session ends and sign-in is refused',
@@ -51,7 +51,7 @@ const GRANT_NAMES: Record<GrantKind, { id: string; noun: string }> = {
   memberships: { id: 'setUserMemberships', noun: 'membership groups' },
 };
 
-export function userRoutes(users: Users, many: ManyUsers): Operation[] {
+export function userRoutes(users: Users, many: BulkChanges): Operation[] {
   const common = { tag: 'Users', scope: 'application', limit: 'key' } as const;
   const all = '/api/applications/:id/users';
   const one = `${all}/:userId` as const;
@@ -70,7 +70,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       data: UserPage,
       errors: ['invalid_cursor', 'admin_scope_required'],
       handle({ principal, application, query }) {
-        const isFull = accessTo(principal, application) === 'full';
+        const isFull = applicationAccess(principal, application) === 'full';
         if (query.include && !isFull) throw new AppError('admin_scope_required');
         return users.list(application, query, isFull);
       },
@@ -113,7 +113,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       access: 'read',
       data: UserDetail,
       handle: ({ principal, application, params }) =>
-        users.get(application, params.userId, accessTo(principal, application) === 'full'),
+        users.get(application, params.userId, applicationAccess(principal, application) === 'full'),
     }),
     ...STATUS_ACTIONS.map((action) =>
       operation({

@@ -1,5 +1,5 @@
 /** Searches users by name, status or grants, in batches that yield, up to a limit; the next page continues there. */
-import { searchInStretches } from '../../core/search.ts';
+import { searchInBatches } from '../../core/batched-search.ts';
 import type { Reader } from '../../db/database.ts';
 import { type FoundMember, type MemberFilter, scanMembers } from '../../store/member-search.ts';
 import type { MemberOrder, MemberPosition } from '../../store/members.ts';
@@ -36,19 +36,19 @@ export async function searchMembers(
     const texts = isByName ? [...handles, name] : handles;
     return needle === undefined || texts.some((text) => text !== null && folded(text).includes(needle));
   };
-  const { found, next } = await searchInStretches<FoundMember, MemberPosition>({
+  const { found, next } = await searchInBatches<FoundMember, MemberPosition>({
     after,
     // One more tells whether there is a next page.
     limit: limit + 1,
     // If most members match, little more than the page itself has to be scanned.
-    stretches: { first: Math.min(SLICE, 2 * limit), further: SLICE },
+    batchSizes: { first: Math.min(SLICE, 2 * limit), further: SLICE },
     positionOf: (member) => member,
-    async scan({ after, stretch }) {
+    async scan({ after, size }) {
       const { found, last, scanned } = await scanMembers(
         reader,
         applicationId,
         { ...filter, word },
-        { order, after, stretch },
+        { order, after, size },
       );
       return { matches: found.filter(isMatch), last, scanned };
     },

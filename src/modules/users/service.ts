@@ -4,7 +4,7 @@ import { avatarUrl } from '../../core/image-url.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
-import { only, required } from '../../core/required.ts';
+import { onlyOne, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
@@ -89,7 +89,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     row: MemberWithUser,
     isWithProfile: boolean,
   ): Promise<UserDetail> {
-    const record = only(await withRelations(reader, [row], isWithProfile));
+    const record = onlyOne(await withRelations(reader, [row], isWithProfile));
     return {
       ...entry(application, record),
       kind: row.user.kind,

@@ -19,8 +19,8 @@ import {
   takeReservation,
 } from '../../store/unproved-profiles.ts';
 import { grantInitially } from '../grants/holders.ts';
-import { announceOfProfile, announceProfile, announceProfileChange } from './announce.ts';
-import { BLANK_PROFILE, differenceOf, filled, profileOf } from './blanks.ts';
+import { publishOfProfile, publishProfile, publishProfileChange } from './publish.ts';
+import { BLANK_PROFILE, differenceOf, filled, profileOf } from './fill-profile.ts';
 
 /** Deletes of a profile's tables, dependants before the tables they refer to. */
 export const PROFILE_TABLES = [deleteLegalEntitiesOf, deleteAddressesOf, deleteLanguagesOf, deleteImagesOf] as const;
@@ -62,7 +62,7 @@ export async function fillUnproved(unit: Unit, profileId: string, offered: Reser
   const { languages, ...identity } = after;
   if (categories.includes('identity')) await updateUser(unit, profileId, identity);
   if (categories.includes('languages')) await insertLanguages(unit, profileId, languages);
-  await announceProfile(unit, profileId, categories, changed);
+  await publishProfile(unit, profileId, categories, changed);
 }
 
 /** Memberships become reservations again, and the applications that saw a profile are notified. */
@@ -72,13 +72,13 @@ export async function dropUnprovedProfiles(unit: Unit, userId: string): Promise<
   for (const profileId of profileIds) {
     const profile = await requireUser(unit, profileId);
     const before = profileOf(profile, await listLanguages(unit, profileId));
-    await announceProfileChange(unit, profileId, ({ reservedProfile }) => {
+    await publishProfileChange(unit, profileId, ({ reservedProfile }) => {
       const after = reservedProfile ?? BLANK_PROFILE;
       return { name: displayName({ ...after, name: null }), ...differenceOf(before, after) };
     });
     const gone = { url: null, sizes: null, updatedAt: null };
-    if (profile.avatarUpdatedAt !== null) await announceOfProfile(unit, profileId, 'user.avatar_changed', gone);
-    if (profile.bannerUpdatedAt !== null) await announceOfProfile(unit, profileId, 'user.banner_changed', gone);
+    if (profile.avatarUpdatedAt !== null) await publishOfProfile(unit, profileId, 'user.avatar_changed', gone);
+    if (profile.bannerUpdatedAt !== null) await publishOfProfile(unit, profileId, 'user.banner_changed', gone);
     await returnToReservations(unit, profileId);
     for (const wipe of PROFILE_TABLES) await wipe(unit, profileId);
     await deleteUnprovedProfile(unit, profileId);

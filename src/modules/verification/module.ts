@@ -1,11 +1,11 @@
 /** Verifies tokens and keys live, for this server's own calls and for backends. */
 import { SECOND } from '../../core/clock.ts';
-import type { Module, World } from '../module.ts';
+import type { Module, ModuleContext } from '../module.ts';
 import { verificationRoutes } from './routes.ts';
 import { type Verification, verificationService } from './service.ts';
 
-export function verificationModule(world: World): Module & { readonly service: Verification } {
-  const service = verificationService(world);
+export function verificationModule(context: ModuleContext): Module & { readonly service: Verification } {
+  const service = verificationService(context);
   return {
     service,
     operations: verificationRoutes(service),

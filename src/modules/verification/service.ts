@@ -12,7 +12,7 @@ import {
   type Principal,
   type SessionPrincipal,
 } from '../../core/principal.ts';
-import { asksAbout } from '../../core/access-control.ts';
+import { mayIntrospect } from '../../core/access-control.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';
@@ -26,8 +26,8 @@ import {
   findSessionSubjectById,
   type KeyCredential,
 } from '../../store/verification.ts';
-import { listSeatsOf } from '../../store/workspace-members.ts';
-import { endedCredentials } from './ended.ts';
+import { listWorkspacesOf } from '../../store/workspace-members.ts';
+import { expiredCredentials } from './expired-credentials.ts';
 import { firstVerified } from './first-verified.ts';
 import { lastSeen } from './last-seen.ts';
 import type { TokenRefusal } from './model.ts';
@@ -77,7 +77,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   const seen = lastSeen(db);
   const first = firstVerified(db);
   const { ofSession, ofKey } = subjects(cdnUrl);
-  const ended = endedCredentials();
+  const ended = expiredCredentials();
   const verdicts = metrics.counter('gatehouse_verdicts_total', 'Verified tokens, by endpoint and outcome.', {
     endpoint: ['verify', 'session', 'introspect'],
     outcome: OUTCOMES,
@@ -126,7 +126,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       if (row.source === 'device') {
         if (applicationId === null) return null;
         const isConsole = row.isConsole;
-        const workspaces = isConsole ? await listSeatsOf(reader, userId) : [];
+        const workspaces = isConsole ? await listWorkspacesOf(reader, userId) : [];
         return { kind: 'personal_key', keyId, userId, applicationId, perMinute, perDay, isConsole, workspaces };
       }
       return {
@@ -160,7 +160,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
         workspaceId,
         isConsole,
         // The live list of workspaces that a console user may manage.
-        workspaces: isConsole ? await listSeatsOf(reader, userId) : [],
+        workspaces: isConsole ? await listWorkspacesOf(reader, userId) : [],
         identity: row.identity,
       };
     },
@@ -204,7 +204,8 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     /** Returns a valid token's subject if the client may see it, which counts as use; else null. */
     async introspect(client: OAuthClient, token: string): Promise<SessionSubject | KeySubject | null> {
       const row = await find(token);
-      const isAsked = row !== undefined && asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId });
+      const isAsked =
+        row !== undefined && mayIntrospect(client, { id: row.applicationId, workspaceId: row.workspaceId });
       const refusal = isAsked ? refusalOf(row) : 'invalid_token';
       introspected[refusal ?? 'ok'].count += 1;
       noteVerdict(client, isAsked ? row : null, refusal);
@@ -214,7 +215,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     /** A backend's key sees only its own tenants' tokens: any other is `invalid_token`, as if unknown. */
     async verify(caller: KeyPrincipal, token: string): Promise<Verdict> {
       const row = await find(token);
-      if (!row || !asksAbout(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
+      if (!row || !mayIntrospect(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
         verified.invalid_token.count += 1;
         noteVerdict(caller, null, UNKNOWN.error);
         return UNKNOWN;

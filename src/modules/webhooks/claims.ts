@@ -5,7 +5,7 @@
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { MINUTE, type WorldClock } from '../../core/clock.ts';
-import { yieldIfLong } from '../../core/turn.ts';
+import { yieldIfLong } from '../../core/event-loop.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import {
   type DueTimes,

@@ -4,33 +4,33 @@ import { workspaceMail } from '../../mail/workspace-mail.ts';
 import { findBudget } from '../../store/budgets.ts';
 import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
 import { EVENT_EMITTED } from '../../store/events.ts';
-import { type Module, onCommit, type World } from '../module.ts';
+import { type Module, onCommit, type ModuleContext } from '../module.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
-import { DROP_HELD, heldEventsJob } from './held.ts';
-import { DELETE_WEBHOOK } from './removal.ts';
+import { DROP_HELD, heldEventsJob } from './held-retention.ts';
+import { DELETE_WEBHOOK } from './deletion.ts';
 import { webhookRoutes } from './routes.ts';
 import { type Webhooks, webhookService } from './service.ts';
 
 export function webhooksModule(
-  world: World,
+  context: ModuleContext,
 ): Module & { readonly service: Webhooks; readonly deliveries: Dispatcher; readonly streams: EventStreams } {
-  const mails = workspaceMail(world.limits.mailsPerWorkspace);
-  const deliveries = dispatcher({ ...world, mails });
-  const streams = eventStreams(world.db.reader);
-  const service = webhookService({ ...world, wake: deliveries.wake });
+  const mails = workspaceMail(context.limits.mailsPerWorkspace);
+  const deliveries = dispatcher({ ...context, mails });
+  const streams = eventStreams(context.db.reader);
+  const service = webhookService({ ...context, wake: deliveries.wake });
   return {
     service,
     deliveries,
     streams,
     operations: webhookRoutes(service, {
       streams,
-      budgetOf: (workspaceId) => findBudget(world.db.reader, workspaceId),
+      budgetOf: (workspaceId) => findBudget(context.db.reader, workspaceId),
     }),
     // Commits wake the dispatcher; the job finds deliveries that become due by time.
     jobs: [
       { name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() },
-      heldEventsJob({ ...world, mails }),
+      heldEventsJob({ ...context, mails }),
       { name: 'streams of events', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() },
     ],
     listeners: [

@@ -1,5 +1,5 @@
 /** Routes of an application's webhooks and their deliveries. */
-import { accessTo } from '../../core/access-control.ts';
+import { applicationAccess } from '../../core/access-control.ts';
 import { required } from '../../core/required.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
@@ -167,7 +167,7 @@ export function webhookRoutes(webhooks: Webhooks, { streams, budgetOf }: EventSt
       access: 'read',
       data: DeliveryDetail,
       handle: ({ principal, application, params: { webhookId, deliveryId } }) =>
-        webhooks.getDelivery(application, webhookId, deliveryId, accessTo(principal, application) === 'full'),
+        webhooks.getDelivery(application, webhookId, deliveryId, applicationAccess(principal, application) === 'full'),
     }),
     operation({
       ...action,

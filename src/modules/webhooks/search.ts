@@ -1,5 +1,5 @@
 /** Finds deliveries of one type in batches that yield to other requests, up to a limit; the next page goes on there. */
-import { type Found, searchInStretches } from '../../core/search.ts';
+import { type Found, searchInBatches } from '../../core/batched-search.ts';
 import type { Reader } from '../../db/database.ts';
 import { type DeliverySearch, scanDeliveries } from '../../store/delivery-search.ts';
 
@@ -14,15 +14,15 @@ export function searchDeliveries(
   search: DeliverySearch,
   { before, limit }: { readonly before: string | undefined; readonly limit: number },
 ): Promise<Found<string, string>> {
-  return searchInStretches<string, string>({
+  return searchInBatches<string, string>({
     after: before ?? null,
     limit,
-    stretches: { first: FIRST_STRETCH, further: STRETCH },
+    batchSizes: { first: FIRST_STRETCH, further: STRETCH },
     positionOf: (id) => id,
-    async scan({ after, stretch, limit }) {
+    async scan({ after, size, limit }) {
       const { found, last, scanned } = await scanDeliveries(reader, search, {
         before: after ?? undefined,
-        stretch,
+        size,
         limit,
       });
       return { matches: found, last, scanned };

@@ -47,7 +47,7 @@ import {
 } from './model.ts';
 import { deliveryBody } from './payload.ts';
 import { presentAttempt, presentDelivery, presentWebhook, storedStatus } from './present.ts';
-import { DELETE_WEBHOOK } from './removal.ts';
+import { DELETE_WEBHOOK } from './deletion.ts';
 import { searchDeliveries } from './search.ts';
 
 const SECRET_OVERLAP_MS = DAY;

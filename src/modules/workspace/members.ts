@@ -18,22 +18,22 @@ import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { findUserByEmail, requireUser } from '../../store/people.ts';
 import { localeShownTo } from '../../store/reservations.ts';
 import {
-  deleteSeat,
-  findSeat,
-  findSeatById,
+  deleteWorkspaceMember,
+  findWorkspaceMember,
+  findWorkspaceMemberById,
   hasOtherOwner,
-  insertSeat,
+  insertWorkspaceMember,
   isWorkspaceMember,
-  pageOfSeats,
-  type Seat,
-  setSeatRole,
+  pageOfWorkspaceMembers,
+  type WorkspaceMember,
+  setWorkspaceRole,
   type WorkspaceRole,
 } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
 import { endSessions } from '../sessions/end.ts';
 import { memberRefusal } from '../sign-in/complete.ts';
 import type { MemberKeyRecord, MemberRemoved, WorkspaceMemberRecord } from './model.ts';
-import { inviteSeat } from './seats.ts';
+import { inviteMember } from './invitations.ts';
 
 /** The caller; null for a key, which is no workspace member and so no owner. */
 export interface MemberCaller {
@@ -55,8 +55,8 @@ export type Members = ReturnType<typeof memberService>;
 
 /** Ownership is checked within the change, so that two owners cannot remove each other. */
 export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDependencies) {
-  async function memberOf(reader: Reader, workspaceId: string, memberId: string): Promise<Seat> {
-    const member = await findSeatById(reader, workspaceId, memberId);
+  async function memberOf(reader: Reader, workspaceId: string, memberId: string): Promise<WorkspaceMember> {
+    const member = await findWorkspaceMemberById(reader, workspaceId, memberId);
     if (!member) throw new AppError('not_found');
     return member;
   }
@@ -91,7 +91,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
     ): Promise<Page<WorkspaceMemberRecord>> {
       const afterId = cursor === undefined ? null : decodeCursor(cursor, ['string'])[0];
-      const rows = await pageOfSeats(db.reader, workspaceId, { afterId, limit: limit + 1 });
+      const rows = await pageOfWorkspaceMembers(db.reader, workspaceId, { afterId, limit: limit + 1 });
       return pageOf(
         rows,
         limit,
@@ -117,12 +117,12 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       return db.write(actor, async (unit) => {
         if (role === 'owner') await requireOwner(unit, workspaceId, caller);
-        const { userId, invitedEmail } = await inviteSeat(unit, { consoleId: consoleId(), workspaceId }, email);
-        const known = await findSeat(unit, workspaceId, userId);
+        const { userId, invitedEmail } = await inviteMember(unit, { consoleId: consoleId(), workspaceId }, email);
+        const known = await findWorkspaceMember(unit, workspaceId, userId);
         if (known && known.role !== role)
           throw new AppError('conflict', { hint: 'member_already', values: { role: known.role } });
         if (known) return presentMember(known, email);
-        const member = await insertSeat(unit, workspaceId, { userId, invitedEmail, role });
+        const member = await insertWorkspaceMember(unit, workspaceId, { userId, invitedEmail, role });
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
         const person = await findUserByEmail(unit, email);
         const locale = localeToWriteIn(await localeShownTo(unit, workspaceId, person));
@@ -156,7 +156,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
         const { userId } = member;
         if (member.role === 'owner' || role === 'owner') await requireOwner(unit, workspaceId, caller);
         if (member.role === 'owner' && role !== 'owner') await refuseLastOwner(unit, member);
-        const changed = await setSeatRole(unit, memberId, role);
+        const changed = await setWorkspaceRole(unit, memberId, role);
         const email = await emailOf(unit, member);
         await recordAudit(unit, {
           kind: 'workspace.member_changed',
@@ -199,7 +199,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
           await refuseLastOwner(unit, member);
         }
         const email = await emailOf(unit, member);
-        await deleteSeat(unit, memberId);
+        await deleteWorkspaceMember(unit, memberId);
         await closeConsole(unit, userId);
         if (member.invitedEmail === null) await closeGuarded(unit, workspaceId, userId);
         await recordAudit(unit, { kind: 'workspace.member_removed', workspaceId, userId, email, targetId: memberId });
@@ -214,21 +214,21 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
 
 /** Checks the role within the change: a former owner can no longer make one. */
 async function requireOwner(unit: Unit, workspaceId: string, { userId }: MemberCaller): Promise<void> {
-  const seat = userId === null ? undefined : await findSeat(unit, workspaceId, userId);
+  const seat = userId === null ? undefined : await findWorkspaceMember(unit, workspaceId, userId);
   if (seat?.role !== 'owner') throw new AppError('forbidden', { hint: 'owners_by_owners' });
 }
 
-async function refuseLastOwner(unit: Unit, { workspaceId, userId }: Seat): Promise<void> {
+async function refuseLastOwner(unit: Unit, { workspaceId, userId }: WorkspaceMember): Promise<void> {
   if (!(await hasOtherOwner(unit, { workspaceId, userId })))
     throw new AppError('invalid_state', { hint: 'last_owner' });
 }
 
 /** Returns the invited address for people who have not signed in yet. */
-async function emailOf(unit: Unit, { userId, invitedEmail }: Seat): Promise<string> {
+async function emailOf(unit: Unit, { userId, invitedEmail }: WorkspaceMember): Promise<string> {
   return invitedEmail ?? (await requireUser(unit, userId)).email;
 }
 
-function presentMember({ id, userId, role, createdAt }: Seat, email: string): WorkspaceMemberRecord {
+function presentMember({ id, userId, role, createdAt }: WorkspaceMember, email: string): WorkspaceMemberRecord {
   return { id, userId, email, role, createdAt: isoTime(createdAt) };
 }
 

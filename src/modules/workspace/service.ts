@@ -4,13 +4,18 @@ import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type ConsoleRole, type Principal } from '../../core/principal.ts';
-import { roleIn, workspaceAccess } from '../../core/access-control.ts';
+import { workspaceRole, workspaceAccess } from '../../core/access-control.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { findConsole, updateApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findAliasHolder, findUserByEmail } from '../../store/people.ts';
-import { findSeat, hasOwner, insertSeat, setSeatRole } from '../../store/workspace-members.ts';
+import {
+  findWorkspaceMember,
+  hasOwner,
+  insertWorkspaceMember,
+  setWorkspaceRole,
+} from '../../store/workspace-members.ts';
 import {
   findFirstWorkspaceId,
   insertWorkspace,
@@ -23,7 +28,7 @@ import type { ApiKeys } from '../api-keys/service.ts';
 import type { Applications } from '../applications/service.ts';
 import type { CreationLimit } from './creation-limit.ts';
 import type { WorkspaceRecord } from './model.ts';
-import { ensureSeat } from './seats.ts';
+import { ensureMember } from './invitations.ts';
 
 export interface WorkspaceDependencies {
   readonly db: Database;
@@ -74,11 +79,11 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     unit: Unit,
     { workspaceId, consoleId, email }: { workspaceId: string; consoleId: string; email: string },
   ): Promise<{ userId: string }> {
-    const { userId } = await ensureSeat(unit, consoleId, email);
-    const member = await findSeat(unit, workspaceId, userId);
+    const { userId } = await ensureMember(unit, consoleId, email);
+    const member = await findWorkspaceMember(unit, workspaceId, userId);
     if (member?.role === 'owner') return { userId };
-    if (member) await setSeatRole(unit, member.id, 'owner');
-    else await insertSeat(unit, workspaceId, { userId, role: 'owner' });
+    if (member) await setWorkspaceRole(unit, member.id, 'owner');
+    else await insertWorkspaceMember(unit, workspaceId, { userId, role: 'owner' });
     await recordAudit(unit, { kind: 'workspace.owner_added', workspaceId, userId, email });
     return { userId };
   }
@@ -107,7 +112,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     },
 
     async get(principal: Principal, workspaceId: string): Promise<WorkspaceRecord> {
-      return presentWorkspace(await requireWorkspace(db.reader, workspaceId), roleIn(principal, workspaceId));
+      return presentWorkspace(await requireWorkspace(db.reader, workspaceId), workspaceRole(principal, workspaceId));
     },
 
     /** Returns the workspaces a person is a member of, or the one that a key reaches as a whole. */
@@ -116,14 +121,14 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
         principal.kind === 'key' ? [principal.workspaceId] : principal.workspaces.map(({ workspaceId }) => workspaceId);
       const ids = own.filter((id) => workspaceAccess(principal, id) !== null);
       const workspaces = await listWorkspaces(db.reader, ids);
-      return workspaces.map((workspace) => presentWorkspace(workspace, roleIn(principal, workspace.id)));
+      return workspaces.map((workspace) => presentWorkspace(workspace, workspaceRole(principal, workspace.id)));
     },
 
     rename(actor: Actor, principal: Principal, workspaceId: string, name: string): Promise<WorkspaceRecord> {
       return db.write(actor, async (unit) => {
         const workspace = await renameWorkspace(unit, workspaceId, name.trim());
         await recordAudit(unit, { kind: 'workspace.updated', workspaceId, targetId: workspaceId });
-        return presentWorkspace(workspace, roleIn(principal, workspaceId));
+        return presentWorkspace(workspace, workspaceRole(principal, workspaceId));
       });
     },
 
@@ -141,7 +146,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
         await creation.requireRoom(unit, ownerId);
         const workspace = await insertWorkspace(unit, name.trim(), ownerId);
         const { id: workspaceId } = workspace;
-        await insertSeat(unit, workspaceId, { userId: ownerId, role: 'owner' });
+        await insertWorkspaceMember(unit, workspaceId, { userId: ownerId, role: 'owner' });
         await recordAudit(unit, { kind: 'workspace.created', workspaceId, targetId: workspaceId });
         return { workspace: presentWorkspace(workspace, 'owner'), day: await creation.ofDay(unit, ownerId) };
       });

@@ -80,7 +80,7 @@ export const betaInterests = sqliteTable('beta_interests', {
   updatedAt: integer('updated_at').notNull(),
 });
 
-export type BetaInterest = typeof betaInterests.$inferSelect;
+export type WaitlistEntry = typeof betaInterests.$inferSelect;
 
 export const urlChecks = sqliteTable(
   'url_checks',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
-import { forgetSome } from '@/store/retention.ts';
+import { purgeBatch } from '@/store/retention.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { BAD_CURSORS, managing, pages, people, tables } from '../users/management.ts';
@@ -43,7 +43,7 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
   const instance = await createInstance(options);
   const application = await instance.createApplication();
   const other = await instance.createApplication({ name: 'Other' });
-  await instance.db.write(SYSTEM_ACTOR, (unit) => forgetSome(unit, 'auditRecords', START + 1, 100));
+  await instance.db.write(SYSTEM_ACTOR, (unit) => purgeBatch(unit, 'auditRecords', START + 1, 100));
   const manage = managing(instance, application);
   const list = async (query: Record<string, string> = {}): Promise<Entry[]> => {
     const answer = await manage('GET', `/activity/list?${new URLSearchParams({ limit: '200', ...query })}`);

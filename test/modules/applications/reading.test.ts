@@ -1,7 +1,7 @@
 /** Listing and reading applications. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import { deleteSeatsOf } from '@/store/workspace-members.ts';
+import { deleteWorkspaceMembershipsOf } from '@/store/workspace-members.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { as, draft, RECORD } from './calls.ts';
@@ -65,7 +65,7 @@ describe('the list of applications', () => {
     const instance = await createInstance();
     await instance.createApplication();
     const { token, userId } = await instance.signIn('console', 'owner@example.com');
-    await instance.db.write(SYSTEM_ACTOR, (unit) => deleteSeatsOf(unit, userId));
+    await instance.db.write(SYSTEM_ACTOR, (unit) => deleteWorkspaceMembershipsOf(unit, userId));
     expect((await as(instance, token).list()).json.data).toEqual({ items: [], nextCursor: null });
   });
 });

@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { queueMail, recordMailOutcome } from '@/store/mails.ts';
 import { findUserByEmail } from '@/store/people.ts';
-import { insertSeat } from '@/store/workspace-members.ts';
+import { insertWorkspaceMember } from '@/store/workspace-members.ts';
 import * as given from '../../support/given.ts';
 import type { Instance } from '../../support/instance.ts';
 import { createInstance } from '../../support/instance.ts';
@@ -47,7 +47,7 @@ async function neighbour(instance: Instance) {
   const tenant = await given.tenant(instance);
   const seat = async (email: string, role: 'owner' | 'member') => {
     const { id: userId } = (await findUserByEmail(instance.db.reader, email))!;
-    await instance.db.write(SYSTEM_ACTOR, (unit) => insertSeat(unit, tenant.workspaceId, { userId, role }));
+    await instance.db.write(SYSTEM_ACTOR, (unit) => insertWorkspaceMember(unit, tenant.workspaceId, { userId, role }));
   };
   return { ...tenant, seat };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import en from '@/i18n/locales/en.json';
-import { forgetSome } from '@/store/retention.ts';
+import { purgeBatch } from '@/store/retention.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { storedText } from '../../support/stored.ts';
@@ -191,7 +191,7 @@ function createSecureScene() {
   })();
   return secure.then(async (scene) => {
     const { db, clock } = scene.instance;
-    await db.write(SYSTEM_ACTOR, (unit) => forgetSome(unit, 'expiredProviderStates', clock.now() + DAY, 1000));
+    await db.write(SYSTEM_ACTOR, (unit) => purgeBatch(unit, 'expiredProviderStates', clock.now() + DAY, 1000));
     return scene;
   });
 }

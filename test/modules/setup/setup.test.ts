@@ -4,7 +4,7 @@ import { HOUR } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { findUserByEmail } from '@/store/people.ts';
-import { findSeat, setSeatRole } from '@/store/workspace-members.ts';
+import { findWorkspaceMember, setWorkspaceRole } from '@/store/workspace-members.ts';
 import * as given from '../../support/given.ts';
 import { createSetupToken } from '@/modules/setup/service.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
@@ -236,8 +236,8 @@ describe('recovery', () => {
     const instance = await createInstance();
     const { id: userId } = (await findUserByEmail(instance.db.reader, 'owner@example.com'))!;
     await instance.db.write(SYSTEM_ACTOR, async (unit) => {
-      const seat = await findSeat(unit, instance.workspaceId, userId);
-      await setSeatRole(unit, seat!.id, 'member');
+      const seat = await findWorkspaceMember(unit, instance.workspaceId, userId);
+      await setWorkspaceRole(unit, seat!.id, 'member');
     });
     await given.member(instance, consoleId(instance), userId, { status: 'left' });
     const { status } = await complete(instance, {

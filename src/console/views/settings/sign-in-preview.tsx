@@ -130,5 +130,5 @@ function adapt(rule: CSSRule, scheme: Scheme): void {
   if (rule instanceof CSSStyleRule) rule.selectorText = rule.selectorText.replace(/:root|\b(?:html|body)\b/g, ':host');
   if (!(rule instanceof CSSMediaRule)) return;
   if (rule.conditionText.includes('prefers-color-scheme')) rule.media.mediaText = scheme === 'dark' ? 'all' : 'not all';
-  for (const inner of rule.cssRules) adapt(inner, scheme);
+  for (const internal of rule.cssRules) adapt(internal, scheme);
 }

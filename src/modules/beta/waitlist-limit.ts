@@ -1,0 +1,13 @@
+/** Rate limits access requests per named e-mail address, whoever sends them. */
+import { normalizeEmail } from '../../core/email.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
+import { applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+
+/** @returns a function that counts one request and @throws {AppError} rate_limited past the limit. */
+export function waitlistLimit(limiter: RateLimiter, limits: LimitSettings) {
+  return (text: string, { headers }: RequestContext): void => {
+    const email = normalizeEmail(text) ?? text;
+    applyLimit(headers, limiter.consume(LIMITS.interestPerEmail, email, limits.interestPerEmail));
+  };
+}
