@@ -41,7 +41,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'expired credentials': {
     rule: 'own',
-    owners: ['modules/verification/ended.ts'],
+    owners: ['modules/verification/expired-credentials.ts'],
     ifTwo: 'After a clock step back one accepts what the other saw expire, until a job has stored it seconds later.',
   },
   'last-seen times': {
@@ -56,7 +56,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'guesses of user codes': {
     rule: 'shared',
-    owners: ['modules/devices/guesses.ts'],
+    owners: ['modules/devices/user-code-limit.ts'],
     ifTwo: 'Concurrent guesses at both can exceed the limit, because each serializes its own only.',
   },
   'applies of a seed': {

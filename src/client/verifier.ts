@@ -3,7 +3,7 @@ import { Unreachable } from './errors.ts';
 import { type Answer, apiErrorOf, type Call, exchange, type Fetch } from './exchange.ts';
 import type { components } from './generated/api.ts';
 import { type RefusalReason, VerificationRefused, VerificationUnavailable } from './not-admitted.ts';
-import { rememberer } from './remembered.ts';
+import { cache } from './cache.ts';
 import { type IncomingRequest, tokenOf } from './token-of.ts';
 
 /** Identity and grants of a person, current at the time of the call. */
@@ -44,7 +44,7 @@ const IS_TOKEN = /^[\x21-\x7e]+$/;
 /** Creates a verifier. Calls that lack a required option throw `TypeError`, so they admit nobody. */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { url, apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now } = options;
-  const admitted = rememberer<Identity>(cacheMs, now);
+  const admitted = cache<Identity>(cacheMs, now);
 
   async function ask(token: string, call: Call, read: (answer: Answer) => Identity): Promise<Identity> {
     if (!token) throw new VerificationRefused('no_token');

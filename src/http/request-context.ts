@@ -31,7 +31,7 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
   /** Values of `Set-Cookie`, each sent as a header of its own. */
   readonly cookies: string[];
-  /** Marks an inner call: the outer call has been counted against the same key's limits. */
+  /** Marks an internal call: the outer call has been counted against the same key's limits. */
   readonly isCounted?: true;
 }
 
@@ -176,7 +176,7 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
   };
 }
 
-/** Returns the context of an inner call. Its records have the id and client address of the outer call. */
+/** Returns the context of an internal call. Its records have the id and client address of the outer call. */
 export function internalContext(outer: RequestContext, request: Request): RequestContext {
   return {
     requestId: outer.requestId,

@@ -60,7 +60,7 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   const totalMs = limits.bodySeconds * 1000;
   const reading = new Set<Reading>();
   let round: ReturnType<typeof setInterval> | undefined;
-  /** Whether a round goes on in the next turn: a second one beside it would refuse as many again. */
+  /** Whether a round continues in the next turn; a concurrent second one would refuse as many again. */
   let isContinued = false;
 
   function forget(one: Reading): void {

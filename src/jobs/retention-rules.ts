@@ -33,21 +33,21 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   applications: { kept: 'never removed: their slugs and ids are in other people’s hands' },
   audit_records: { sweeps: { auditRecords: 'audit setting' } },
   // The last successful run stays.
-  backup_runs: { afterMs: 100 * DAY, by: 'forgetBackupRuns' },
+  backup_runs: { afterMs: 100 * DAY, by: 'purgeBackupRuns' },
   beta_interests: { kept: 'a decision stays decided; the deletion of the account takes it' },
   code_challenges: { sweeps: { expiredCodes: 30 * DAY } },
   // A lockout of up to a day depends on the failures of the day before the last wrong code.
   code_failures: { sweeps: { codeFailures: 2 * DAY } },
-  // Twice the longest range that can be requested, since each is shown beside the one before.
+  // Twice the longest range that can be requested, since each is shown with the preceding one.
   daily_counts: { sweeps: { dailyCounts: 750 * DAY } },
-  // Counted from their end; src/modules/webhooks/held.ts deletes held ones.
+  // Counted from their end; src/modules/webhooks/held-retention.ts deletes held ones.
   deliveries: { sweeps: { finishedDeliveries: SENT_RETENTION_MS } },
   delivery_attempts: { with: 'deliveries' },
   device_grants: { sweeps: { expiredDeviceGrants: 30 * DAY } },
   email_aliases: { kept: 'nobody else may sign in with an address that was given up' },
   email_changes: { sweeps: { expiredEmailChanges: 30 * DAY } },
   // After the deliveries: an event stays as long as one of its deliveries does.
-  events: { afterMs: SENT_RETENTION_MS, by: 'forgetEvents' },
+  events: { afterMs: SENT_RETENTION_MS, by: 'purgeEvents' },
   former_slugs: { kept: 'addresses of pictures are made of them' },
   legal_entities: { kept: PERSONAL },
   long_works: { afterMs: 0, by: 'deleteLongWork' },
@@ -59,7 +59,7 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   provider_clients: { kept: 'one an application' },
   provider_identities: { kept: PERSONAL },
   provider_states: { sweeps: { expiredProviderStates: DAY } },
-  rate_counters: { afterMs: 0, by: 'forgetRateCounters' },
+  rate_counters: { afterMs: 0, by: 'purgeRateCounters' },
   // By then nobody asks about a client that still sends one.
   retired_key_tokens: { sweeps: { retiredKeyTokens: 90 * DAY } },
   roles: { kept: DEFINED },

@@ -91,7 +91,7 @@ export interface OutboxScan {
 
 /**
  * Returns mails of the workspace and the console, newest first. A recipient search has no index.
- * @param bounds.stretch number of mails that a search reads.
+ * @param bounds.size number of mails that a search reads.
  */
 export async function listOutbox(
   reader: Reader,

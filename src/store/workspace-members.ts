@@ -1,4 +1,4 @@
-/** Workspace members: the people who run a workspace, each with a role. The code calls a membership a seat. */
+/** Workspace members: the people who run a workspace, each with a role. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { WorkspaceMembership } from '../core/principal.ts';
@@ -12,7 +12,7 @@ export { WORKSPACE_ROLES, type WorkspaceRole } from './schema/workspace-members.
 
 const { placeholder } = sql;
 
-export type WorkspaceMember = typeof workspaceMembers.$inferSelect;
+export type WorkspaceMemberRow = typeof workspaceMembers.$inferSelect;
 
 /** Returns a person's workspaces and roles in the order of joining. */
 export const listWorkspacesOf = query.rows<WorkspaceMembership, string>(
@@ -39,7 +39,7 @@ export async function findWorkspaceMember(
   reader: Reader,
   workspaceId: string,
   userId: string,
-): Promise<WorkspaceMember | undefined> {
+): Promise<WorkspaceMemberRow | undefined> {
   const [seat] = await seatIn(reader, { workspaceId, userId });
   return seat;
 }
@@ -59,7 +59,7 @@ export async function findWorkspaceMemberById(
   reader: Reader,
   workspaceId: string,
   id: string,
-): Promise<WorkspaceMember | undefined> {
+): Promise<WorkspaceMemberRow | undefined> {
   const [seat] = await seatById(reader, { workspaceId, id });
   return seat;
 }
@@ -72,7 +72,7 @@ export async function isWorkspaceMember(reader: Reader, userId: string, workspac
 
 /** A workspace member with their current address, or the invited address until they come. */
 export interface WorkspaceMemberWithEmail {
-  readonly seat: WorkspaceMember;
+  readonly seat: WorkspaceMemberRow;
   readonly email: string;
 }
 
@@ -139,13 +139,13 @@ export function insertWorkspaceMember(
     userId,
     invitedEmail = null,
     role,
-  }: Pick<WorkspaceMember, 'userId' | 'role'> & { readonly invitedEmail?: string | null },
-): Promise<WorkspaceMember> {
+  }: Pick<WorkspaceMemberRow, 'userId' | 'role'> & { readonly invitedEmail?: string | null },
+): Promise<WorkspaceMemberRow> {
   const id = newId('workspaceMember', unit.now);
   return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, invitedEmail, createdAt: unit.now });
 }
 
-export function setWorkspaceRole(unit: Unit, id: string, role: WorkspaceRole): Promise<WorkspaceMember> {
+export function setWorkspaceRole(unit: Unit, id: string, role: WorkspaceRole): Promise<WorkspaceMemberRow> {
   return updateOne(unit, workspaceMembers, id, { role });
 }
 

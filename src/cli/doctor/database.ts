@@ -12,7 +12,7 @@ import { countQueues } from '../../modules/health/queue-counts.ts';
 import { type Observed, warningsOf } from '../../modules/health/warnings.ts';
 import { SETTINGS } from '../../settings.ts';
 import { findLastGoodBackup, listJudgedBackupRuns } from '../../store/backup-runs.ts';
-import { countRestingEndpoints, listLimitsReached } from '../../store/operation-figures.ts';
+import { countRestingEndpoints, listLimitsReached } from '../../store/operation-metrics.ts';
 import { queuesText } from '../queues-text.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { ServerAnswer, DoctorContext } from './context.ts';

@@ -25,7 +25,7 @@ import {
   insertWorkspaceMember,
   isWorkspaceMember,
   pageOfWorkspaceMembers,
-  type WorkspaceMember,
+  type WorkspaceMemberRow,
   setWorkspaceRole,
   type WorkspaceRole,
 } from '../../store/workspace-members.ts';
@@ -55,7 +55,7 @@ export type Members = ReturnType<typeof memberService>;
 
 /** Ownership is checked within the change, so that two owners cannot remove each other. */
 export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDependencies) {
-  async function memberOf(reader: Reader, workspaceId: string, memberId: string): Promise<WorkspaceMember> {
+  async function memberOf(reader: Reader, workspaceId: string, memberId: string): Promise<WorkspaceMemberRow> {
     const member = await findWorkspaceMemberById(reader, workspaceId, memberId);
     if (!member) throw new AppError('not_found');
     return member;
@@ -218,17 +218,17 @@ async function requireOwner(unit: Unit, workspaceId: string, { userId }: MemberC
   if (seat?.role !== 'owner') throw new AppError('forbidden', { hint: 'owners_by_owners' });
 }
 
-async function refuseLastOwner(unit: Unit, { workspaceId, userId }: WorkspaceMember): Promise<void> {
+async function refuseLastOwner(unit: Unit, { workspaceId, userId }: WorkspaceMemberRow): Promise<void> {
   if (!(await hasOtherOwner(unit, { workspaceId, userId })))
     throw new AppError('invalid_state', { hint: 'last_owner' });
 }
 
 /** Returns the invited address for people who have not signed in yet. */
-async function emailOf(unit: Unit, { userId, invitedEmail }: WorkspaceMember): Promise<string> {
+async function emailOf(unit: Unit, { userId, invitedEmail }: WorkspaceMemberRow): Promise<string> {
   return invitedEmail ?? (await requireUser(unit, userId)).email;
 }
 
-function presentMember({ id, userId, role, createdAt }: WorkspaceMember, email: string): WorkspaceMemberRecord {
+function presentMember({ id, userId, role, createdAt }: WorkspaceMemberRow, email: string): WorkspaceMemberRecord {
   return { id, userId, email, role, createdAt: isoTime(createdAt) };
 }
 

@@ -2,7 +2,7 @@
 
 const MOST = 10_000;
 
-export interface Remembered<Value> {
+export interface Cache<Value> {
   /** Returns a copy, so that callers cannot change the cached value. */
   get(key: string): Value | undefined;
   /** @param endsAt time at which the entry expires in any case. */
@@ -10,7 +10,7 @@ export interface Remembered<Value> {
 }
 
 /** @param forMs time to live in milliseconds; 0 disables the cache. */
-export function rememberer<Value>(forMs: number, now: () => number): Remembered<Value> {
+export function cache<Value>(forMs: number, now: () => number): Cache<Value> {
   const kept = new Map<string, { readonly value: Value; readonly from: number; readonly until: number }>();
   return {
     get(key) {
