@@ -151,7 +151,7 @@ describe('the judged guesses', () => {
     expect([(await fromOne(31)).status, (await fromOne(32)).status]).toEqual([400, 400]);
     const refused = await fromOne(33);
     expect([refused.status, refused.headers.get('ratelimit-limit')]).toEqual([429, '2']);
-    expect(refused.json.message).toContain('in all');
+    expect(refused.json.message).toContain('on this server');
     // The guesses of the first minute expire after an hour, which lifts the limit.
     const retryMs = Number(refused.headers.get('retry-after')) * SECOND;
     expect(instance.clock.now() + retryMs).toBeLessThanOrEqual(first + HOUR + 30 * SECOND);
@@ -268,7 +268,7 @@ describe('a lockout', () => {
     ];
     expect(messages[0]).toContain('for this e-mail');
     expect(messages[1]).toContain('from this network address');
-    expect(messages[2]).toContain('in all');
+    expect(messages[2]).toContain('on this server');
     expect(messages[3]).toContain('in this browser');
   });
 

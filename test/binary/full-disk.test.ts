@@ -106,7 +106,7 @@ test.skipIf(!hasSmallDisks)(
       changes: ['503 unavailable 5'],
     });
     const doctor = await run(['doctor', '--data', server.folder, '--json'], { cwd: '/' });
-    expect(doctor.stdout).toContain('takes no changes');
+    expect(doctor.stdout).toContain('refuses changes');
     expect((await request(server, 'GET', '/api/applications', { token: key })).status).toBe(200);
 
     disk.makeRoom();

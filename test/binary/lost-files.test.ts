@@ -81,7 +81,7 @@ describe.each(DELETIONS)('%s deleted under a running server', (what, deleteFiles
       expect(await again.stop()).toBe(0);
       expect(namesIn(folder)).toEqual(expect.arrayContaining([...before.taken, ...after.taken]));
       const doctor = await run(['doctor', '--data', folder, '--full'], { cwd: scratch.path });
-      expect(doctor.stdout).toContain('are whole');
+      expect(doctor.stdout).toContain('are intact');
     },
   );
 });

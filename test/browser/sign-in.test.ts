@@ -242,7 +242,7 @@ describe('a code', () => {
     const first = await outboxCode(server, 'resend@example.com');
     await page.untilText('#resend', /^Send a new code$/);
     await page.view.click('#resend');
-    await page.untilText('#note', /^We sent a new code\. The one before works as well, if it arrives\.$/);
+    await page.untilText('#note', /^We sent a new code\. The previous one works too, if it arrives\.$/);
     expect(await outboxCode(server, 'resend@example.com')).not.toBe(first);
     await page.untilFocused('code');
     await page.pressKeys(await outboxCode(server, 'resend@example.com'));

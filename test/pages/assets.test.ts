@@ -114,4 +114,4 @@ test('bundling unchanged sources rewrites no file', async () => {
   expect(times()).toEqual(before);
   // Each asset in two encodings, and the module that lists them.
   expect(before.length).toBe(2 * files + 1);
-}, 60_000);
+}, 120_000);

@@ -176,7 +176,7 @@ describe('the tools', () => {
       (operation) =>
         !operation.isUndocumented &&
         isTool(operation) &&
-        JSON.stringify(operation.data ?? {}).includes('In plain text'),
+        JSON.stringify(operation.data ?? {}).includes('eturned once, in plain text'),
     );
     expect(withSecret.map(({ id }) => id)).toContain('createApplicationKey');
     for (const { id, gives } of withSecret) expect([id, gives?.fields]).toEqual([id, undefined]);
