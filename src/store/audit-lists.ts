@@ -199,7 +199,7 @@ export async function scanAuditRecords(
     (dialect) => `WITH stretch AS (
        SELECT ${columns.join(', ')} FROM audit_records
        WHERE ${known.join(' AND ')}
-       ORDER BY created_at DESC, id DESC LIMIT :stretch
+       ORDER BY created_at DESC, id DESC LIMIT :size
      )
      SELECT * FROM (
        SELECT 'match' AS role, created_at AS "createdAt", id, 0 AS scanned FROM stretch

@@ -31,7 +31,7 @@ export async function scanDeliveries(
   ];
   const scan = longRead.rows<{ id: string; scanned: number | null }, object>(
     `WITH stretch AS (
-       SELECT id, event_type FROM deliveries WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :stretch
+       SELECT id, event_type FROM deliveries WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :size
      )
      SELECT * FROM (
        SELECT id, CAST(NULL AS INTEGER) AS scanned FROM stretch WHERE event_type = :eventType ORDER BY id DESC LIMIT :limit

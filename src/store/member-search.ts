@@ -92,7 +92,7 @@ export async function scanMembers(
   const scan = longRead.rows<ScanRow, object>(
     (dialect) => `WITH stretch AS (
        SELECT * FROM application_users WHERE application_id = :applicationId${after === null ? '' : ` AND ${behind}`}
-       ORDER BY ${forth} LIMIT :stretch
+       ORDER BY ${forth} LIMIT :size
      )
      SELECT * FROM (
        SELECT m.last_seen_at AS "lastSeenAt", m.id, CAST(NULL AS INTEGER) AS scanned, u.email, m.username, u.name,

@@ -77,7 +77,7 @@ describe('the retention of each table', () => {
     );
     const swept = [...(await tablesSwept(instance))].sort();
     const declared = Object.entries(RETENTION_RULES).flatMap(([table, rule]) =>
-      'sweeps' in rule || ('by' in rule && rule.by === 'forgetEvents') ? [table] : [],
+      'sweeps' in rule || ('by' in rule && rule.by === 'purgeEvents') ? [table] : [],
     );
     expect(swept).toEqual(declared.sort());
   });
