@@ -59,7 +59,6 @@ export interface ShownSetting {
 
 const HIDDEN = '••••';
 
-/** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Command-line flags by name; a setting's flag overrides its variable. */

@@ -53,7 +53,6 @@ const FULL_PIPE_MS = 50;
 /**
  * Returns a log destination that never blocks the product: another thread writes. Lines that a full disk or a stalled
  * reader does not take are dropped, counted, and reported once writing works again.
- *
  * @param fd standard output or standard error.
  * @param format converts each line for its reader.
  */

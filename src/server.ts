@@ -49,7 +49,6 @@ export interface RunningServer {
 export interface ServerOptions {
   readonly log: Logger;
   readonly accessLog: AccessLog;
-  /** Receives each mail that the embedded outbox captures. */
   readonly onCapture?: Outbox['onCapture'];
   /** Runs before the first request is answered; if it fails, the server does not start. */
   readonly prepare?: ((services: Services) => Promise<void>) | null;

@@ -342,7 +342,6 @@ type ValueOf<Of extends Setting> =
 
 export type SettingValues = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
 
-/** The settings of the limits, by the name of the limit. */
 export const LIMIT_SETTINGS: Readonly<Record<string, Setting<number>>> = Object.fromEntries(
   Object.entries(LIMITS).map(([name, limit]) => [name, limitSetting(limit)]),
 );

@@ -1,4 +1,3 @@
-/** The version of this build, from the package manifest. */
 import manifest from '../package.json' with { type: 'json' };
 
 export const VERSION: string = manifest.version;

@@ -6,7 +6,6 @@ import type { BucketAccess, BackupPlace } from './place.ts';
 import { readPassphrase } from './restore.ts';
 import type { Schedule } from './schedule.ts';
 
-/** The settings of backups, by their names in the configuration. */
 export interface BackupSettings {
   readonly dataFolder: string;
   readonly backupTo: BackupPlace | null;

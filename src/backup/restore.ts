@@ -28,7 +28,6 @@ export interface Restored {
   readonly aside: string | null;
 }
 
-/** Reports the current step, for a terminal. */
 export type TellStep = (step: 'fetch' | 'check' | 'place', bytes: number) => void;
 
 /** @throws {StartupError} after which nothing has changed. */

@@ -2,7 +2,6 @@
 import { DAY, HOUR, MINUTE } from '../core/clock.ts';
 
 export interface Schedule {
-  /** The schedule as it was given. */
   readonly text: string;
   /** An interval in milliseconds, or five fields of cron. */
   readonly rule: number | string;

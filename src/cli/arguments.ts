@@ -33,7 +33,6 @@ export interface Operand {
   readonly isOptional?: boolean;
 }
 
-/** A command of `gatehouse`, with the flags and operands it takes. */
 export interface Command {
   /** One word, or several such as `backup verify`. */
   readonly name: string;

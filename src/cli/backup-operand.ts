@@ -1,4 +1,3 @@
-/** Parses the operand that names a backup. */
 import { type BackupPlace, BUCKET_RULE, parsePlace } from '../backup/place.ts';
 import { UsageError } from './arguments.ts';
 

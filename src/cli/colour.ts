@@ -1,4 +1,3 @@
-/** Decides whether output is coloured. */
 import type { Environment } from '../config.ts';
 
 /** Allows colour on a capable terminal unless NO_COLOR is set and not empty (https://no-color.org). */

@@ -10,7 +10,6 @@ const FAMILY_COLUMNS = 60;
 
 type Row = readonly [left: string, right: string];
 
-/** Returns the overview: one line per command or family, and where to read on. */
 export function helpText(commands: readonly Command[]): string {
   const groups = Object.entries(COMMAND_GROUPS).map(([group, title]) => ({
     title,
@@ -28,7 +27,6 @@ export function helpText(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** Returns the help of one command: purpose, operands, flags, environment variables and next steps. */
 export function commandHelpText(command: Command): string {
   const { name, summary, settings = [], switches = {}, options = {}, takesSettings = false } = command;
   const { operands = [], next = [] } = command;

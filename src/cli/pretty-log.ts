@@ -73,7 +73,6 @@ function clockTime(time: unknown): string {
   return String(time).slice(11, 23);
 }
 
-/** Returns text without spaces as it is, anything else as JSON. */
 function valueText(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -1,4 +1,3 @@
-/** Explains why a named file cannot be read. */
 import { StartupError } from '../core/startup-error.ts';
 
 export function readError(file: string, error: unknown): StartupError {

@@ -1,5 +1,3 @@
-/** Makes untrusted text safe to print on a terminal. */
-
 /** Characters that control a terminal, break lines or change text direction. */
 const CONTROL_CHARACTERS = '\\p{Cc}\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
 const CONTROL_RUNS = new RegExp(`[${CONTROL_CHARACTERS}]+`, 'gu');

@@ -98,10 +98,7 @@ function mailPrinter(terminal: LogDestination) {
   };
 }
 
-/**
- * Stops gracefully on the first signal, at once on the second.
- * @returns a function that also stops gracefully; later calls do nothing.
- */
+/** Stops gracefully on the first signal, at once on the second. @returns a function that stops gracefully, once. */
 function stopOnSignals(
   server: RunningServer,
   flushLog: () => Promise<void>,

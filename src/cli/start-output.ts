@@ -84,7 +84,6 @@ function marked(text: string): string[] {
   return wrapText(text, COLUMNS - 2).map((line, at) => `${at === 0 ? '!' : ' '} ${line}`);
 }
 
-/** @param pending number of requests not answered yet. */
 export function announceStopping(pending: number, { isForPeople, write }: StartOutput): void {
   const text = pending > 0 ? `Stopping… finishing ${counted(pending, 'request')}` : 'Stopping…';
   // The leading newline moves past the ^C that the terminal echoes.

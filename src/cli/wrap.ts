@@ -1,6 +1,4 @@
-/** Wraps text between words by display width. */
-
-/** Keeps a word longer than the line whole, so that it can be copied. */
+/** Wraps text by display width. Keeps a word longer than the line whole, so that it can be copied. */
 export function wrapText(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {

@@ -7,7 +7,6 @@ export interface ClientOptions {
   readonly url: string;
   /** An API key, or a session token to act as a person. */
   readonly apiKey: string;
-  /** Timeout of each request. */
   readonly timeoutMs?: number;
   /** Maximum total wait per call when the server asks to retry later; 0 never waits. */
   readonly maxWaitMs?: number;

@@ -4,7 +4,6 @@ import { apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
 
 /** Values to show to the person. */
 export interface PendingLogin {
-  /** Code to enter at `verificationUri`. */
   readonly userCode: string;
   readonly verificationUri: string;
   /** URL that contains the code: open it, or show it as a QR code. */

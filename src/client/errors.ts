@@ -1,5 +1,3 @@
-/** Errors of this package, as classes that a `catch` can tell apart. */
-
 /** Base class of every error of this package. */
 export class GatehouseError extends Error {
   /** Stable, machine-readable code. */
@@ -17,7 +15,6 @@ export class Unreachable extends GatehouseError {
   declare readonly code: 'network' | 'timeout';
 }
 
-/** A rejected field of a request. */
 export interface FieldError {
   /** Path of the field, such as `emails.3`. */
   readonly path: string;

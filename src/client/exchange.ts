@@ -1,7 +1,6 @@
 /** Sends one request: a timeout over the whole exchange, JSON in and out, one error type when no response arrives. */
 import { ApiError, type FieldError, Unreachable } from './errors.ts';
 
-/** The platform's `fetch`, or a compatible function. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Server {

@@ -44,7 +44,6 @@ const REFUSALS = {
 /** `no_token` and `cross_site` come from this package, the others from the server, which may add more. */
 export type RefusalReason = keyof typeof REFUSALS;
 
-/** The token was rejected. */
 export class VerificationRefused extends NotAdmitted {
   readonly reason: RefusalReason;
   readonly status: 401 | 403;

@@ -22,11 +22,7 @@ const PACKAGE = {
   ),
 };
 
-/**
- * Builds the tarball. The API types must be generated already.
- * @param destination folder of the tarball.
- * @returns its path.
- */
+/** Builds the tarball in a folder and returns its path. The API types must be generated already. */
 export async function packClient(destination: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-client-'));
   try {

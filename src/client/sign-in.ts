@@ -15,7 +15,6 @@ export interface SignInUrlOptions {
   readonly locale?: string;
 }
 
-/** Result of a sign-in. */
 export type SignInReturn =
   | { readonly token: string; readonly expiresAt: string; readonly error?: undefined }
   | {
@@ -26,7 +25,6 @@ export type SignInReturn =
 
 const KEPT_AS = 'gatehouse.state';
 
-/** Returns the URL of the sign-in page. */
 export function signInUrl({ url, clientId, returnTo, state = keptState(), locale }: SignInUrlOptions): string {
   const back = new URL(returnTo);
   if (state !== null) {
@@ -41,7 +39,6 @@ export function signInUrl({ url, clientId, returnTo, state = keptState(), locale
 /**
  * Reads the result of a sign-in from the page's address and removes it there and from the history.
  * A token is accepted once, in the tab in which the sign-in began.
- * @param address defaults to the page's own.
  * @param state expected value if the page keeps it itself; `null` if it uses none.
  * @returns null when the address holds no result.
  */

@@ -28,9 +28,8 @@ export type WorkspaceSection = 'applications' | 'members' | 'keys' | 'activity' 
 export type Filters<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * Keeps filters in the address, so that views can be linked to and the browser's back button works.
- * @returns the set filters and a function that changes some; undefined or '' removes one. Typing replaces the history
- * entry, choosing adds one.
+ * Keeps filters in the address, so that views can be linked to and going back works. Typing replaces the history entry,
+ * choosing adds one. @returns the set filters, and a function that changes some; undefined or '' removes one.
  */
 export function useFilters<Name extends string>(
   names: readonly Name[],

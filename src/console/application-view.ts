@@ -1,4 +1,3 @@
-/** Props of every view of one application. */
 import type { Schemas } from './api.ts';
 
 export interface ApplicationViewProps {

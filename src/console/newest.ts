@@ -1,8 +1,7 @@
-/** Merges the newest page into a list. */
 import type { Page } from './api.ts';
 
 /**
- * @param known newest first, with ids that sort by time.
+ * Merges the newest page into a list that is newest first and has ids that sort by time.
  * @returns null if records may be missing between the two, so the list must be reloaded.
  */
 export function withNewest<Item extends { readonly id: string }>(

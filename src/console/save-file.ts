@@ -1,4 +1,3 @@
-/** Saves in-memory data as a file. */
 import { BYTE_ORDER_MARK, type CsvCell, csvOf } from '../core/csv.ts';
 
 export function saveFile(name: string, type: string, parts: BlobPart[]): void {

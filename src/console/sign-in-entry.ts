@@ -1,4 +1,3 @@
-/** Entry script of the console's sign-in page. */
 import { hydratePage } from '../pages/browser/hydrate.tsx';
 import { ConsoleSignInPage } from './sign-in-page.tsx';
 

@@ -1,6 +1,4 @@
-/** Derives slugs from names. */
-
-/** @param others characters kept besides `a-z0-9-`. @returns '' if no character can be kept. */
+/** Derives a slug. @param others characters kept besides `a-z0-9-`. @returns '' if no character can be kept. */
 export function slugOf(name: string, maxLength: number, others = ''): string {
   return name
     .normalize('NFKD')

@@ -1,4 +1,3 @@
-/** Lists all catalogues. */
 import type { Locale } from '../core/locale.ts';
 import cs from './locales/cs.json';
 import de from './locales/de.json';

@@ -17,13 +17,11 @@ export type Service = keyof Catalogue;
 /** Key of a message, as `service.key`. */
 export type MessageKey = { [Name in Service]: `${Name}.${keyof Catalogue[Name] & string}` }[Service];
 
-/** Messages by `service.key`. */
 export type Messages = Readonly<Record<string, Message>>;
 
 /** Placeholder values. Times are epoch milliseconds or dates. */
 export type Values = Readonly<Record<string, string | number | Date>>;
 
-/** Formatter for the texts of one language. */
 export interface Texts {
   /** Actual language of the texts. */
   readonly locale: string;

@@ -20,7 +20,6 @@ import {
   setLongWorkTotal,
 } from '../store/long-works.ts';
 
-/** Outcome of one batch. */
 export interface Batch {
   readonly done: number;
   /** Start of the next batch; each task defines its meaning. */
@@ -30,7 +29,6 @@ export interface Batch {
   readonly isWaiting?: boolean;
 }
 
-/** One run of a background task, as a step receives it. */
 export interface RunningTask<Data, Whose extends string | null = string | null> {
   /** Null if the task does not belong to one application. */
   readonly applicationId: Whose;
@@ -85,7 +83,6 @@ export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunn
     if (!isOutage(err)) log.error({ err }, 'background tasks could not be resumed; it will be tried again');
   });
 
-  /** Writes one batch. */
   async function advance(id: string, size: BatchSize): Promise<'unfinished' | 'waiting' | 'finished'> {
     const known = await findLongWork(db.reader, id);
     if (!known) return 'finished';

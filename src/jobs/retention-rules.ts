@@ -10,7 +10,6 @@ export interface SweptTable {
   readonly sweeps: Readonly<Partial<Record<Purgeable, number | 'audit setting'>>>;
 }
 
-/** The retention rule of a table. */
 export type TableRetention =
   | SweptTable
   /** Rows are deleted by this function, after this time. */

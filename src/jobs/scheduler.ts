@@ -21,7 +21,6 @@ export interface Scheduler {
 
 /**
  * A job that takes longer than its interval skips a run.
- *
  * @param isDatabaseDown whether the database takes no changes now: jobs that fail meanwhile are logged once together.
  */
 export function scheduler(jobs: readonly Job[], log: Logger, isDatabaseDown: () => boolean = () => false): Scheduler {

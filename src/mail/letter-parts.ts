@@ -1,7 +1,5 @@
-/** Parts that a letter is made of. */
 import type { Texts } from '../i18n/texts.ts';
 
-/** The sender shown at the top of a letter. */
 export interface Sender {
   readonly name: string;
   readonly logoUrl: string | null;
@@ -15,7 +13,6 @@ export interface LetterList {
 
 /** Content of a mail, in plain text. */
 export interface Letter {
-  /** Texts of the letter's language. */
   readonly text: Texts;
   readonly sender: Sender;
   readonly subject: string;

@@ -1,4 +1,3 @@
-/** Notifies people by mail of changes to their account. */
 import { DAY } from '../core/clock.ts';
 import type { Unit } from '../db/database.ts';
 import type { MailContent } from './letter.tsx';

@@ -10,9 +10,7 @@ import type { MailQueue } from './queue.ts';
 /** Batch size; one batch takes about 2 ms. */
 const CAPTURED_AT_ONCE = 200;
 
-/** Delivery method without a mail server. */
 export interface Outbox {
-  /** Called with each captured mail. */
   readonly onCapture: ((mail: Mail) => void) | null;
 }
 

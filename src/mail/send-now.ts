@@ -1,6 +1,4 @@
-/**
- * Sends one mail while the caller waits: past the queue, with a lease of its own, once, and recorded like any other.
- */
+/** Sends one mail while the caller waits: past the queue, with its own lease, once, and recorded like any other. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { MINUTE, SECOND, type WorldClock } from '../core/clock.ts';

@@ -17,7 +17,6 @@ export interface Unspeakable {
 
 /**
  * Returns a reply (RFC 5321 §4.2) in one line: `550-5.1.1 no such` and `550 5.1.1 user` give `550 5.1.1 no such user`.
- *
  * @param said raw reply, possibly with control characters and endless lines.
  */
 export function serverWords(said: string, { credentials, mail }: Unspeakable): string {

@@ -8,7 +8,6 @@ export interface MailServer {
   /** Host and port. */
   readonly address: string;
   readonly isTlsRequired: boolean;
-  /** How long to wait for any response, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -19,7 +18,6 @@ interface Failure {
   readonly code?: string;
   /** Error code of the system or of TLS. */
   readonly originalCode?: string;
-  /** The SMTP command that failed. */
   readonly command?: string;
   readonly response?: string;
   readonly responseCode?: number;
@@ -90,7 +88,6 @@ function troubleOf(failure: Failure, server: MailServer, unspeakable: Unspeakabl
   return `${originalCode ?? name ?? 'unknown error'} with ${address}${words === '' ? '' : `: ${words}`}`;
 }
 
-/** Returns the host names that the certificate is for. */
 function namesOf({ reason }: Failure): string {
   const names = /altnames: (.{1,150})/.exec(reason ?? '')?.[1];
   return names === undefined ? '' : ` (${names})`;

@@ -31,7 +31,6 @@ export interface SmtpOptions {
 /**
  * Creates a transport. A remote server must offer STARTTLS (RFC 3207) unless its URL has `?tls=optional`: an attacker
  * in between could hide the offer, and read codes and the password.
- *
  * @param options.url `smtp://` or `smtps://`, with the credentials. It is never logged.
  */
 export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions): MailTransport {

@@ -1,4 +1,3 @@
-/** The interface to a mail server. */
 import type { Mail } from '../store/mails.ts';
 import type { MailConcurrency } from './slots.ts';
 

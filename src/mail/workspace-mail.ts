@@ -23,7 +23,6 @@ export interface MailStanding {
 
 /** Budgets by workspace; null stands for the console. */
 export interface WorkspaceMail {
-  /** @param now in epoch milliseconds. */
   standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding>;
   /** Returns how many mails may still be queued this hour. */
   left(unit: Unit, workspaceId: string | null): Promise<number>;

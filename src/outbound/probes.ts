@@ -11,7 +11,6 @@ const SLOTS = 64;
 const WAIT_MS = 6000;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Runs outgoing work with a concurrency limit. */
 export interface Probes {
   /**
    * @param workspaceId the workspace whose budget it uses; null for the console.

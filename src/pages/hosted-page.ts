@@ -14,10 +14,7 @@ export const HOSTED_PAGE = {
   isUndocumented: true,
 } as const;
 
-/**
- * Returns the application named in a page's address, by default the console.
- * @throws {AppError} not_found, application_archived
- */
+/** Returns the application in a page's address, or the console. @throws {AppError} not_found, application_archived */
 export async function applicationOfPage(reader: Reader, query: URLSearchParams): Promise<Application> {
   const application = await findApplicationByClientId(reader, query.get('clientId') ?? CONSOLE_CLIENT_ID);
   if (!application) throw new AppError('not_found', { hint: 'application_unknown' });

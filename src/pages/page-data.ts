@@ -1,4 +1,3 @@
-/** Data that the server passes to a page's script. */
 import type { Messages } from '../i18n/texts.ts';
 
 export interface PageData {

@@ -1,4 +1,3 @@
-/** Chooses the language of a page. */
 import { type Locale, negotiateLocale } from '../core/locale.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { queryOf } from '../http/request-url.ts';

@@ -1,4 +1,3 @@
-/** Routes of the hosted pages and their assets. */
 import { AppError } from '../core/error.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { accentStyle } from './accent.ts';

@@ -34,7 +34,6 @@ export interface DoctorContext {
   readonly baseUrl: string;
   /** Value of a setting in the running server, otherwise in this environment; null when not set. */
   readonly given: (name: string) => string | null;
-  /** Timeout of each network request, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
   /** Sends a request to the server that proves it comes from its own machine. */

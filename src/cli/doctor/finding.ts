@@ -1,5 +1,3 @@
-/** A single result of the doctor. */
-
 export const STATUSES = ['ok', 'warn', 'fail'] as const;
 export type Status = (typeof STATUSES)[number];
 
@@ -8,7 +6,6 @@ export interface Finding {
   readonly check: string;
   readonly status: Status;
   readonly message: string;
-  /** Suggested fix; null when all is well. */
   readonly remedy: string | null;
 }
 

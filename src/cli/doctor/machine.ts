@@ -9,7 +9,6 @@ const SKEW_MS = 30_000;
 const FEW_FILES = 4096;
 const NTP_MS = 2000;
 
-/** Offset of another machine's clock from this one. */
 export interface OtherClock {
   readonly whose: string;
   readonly aheadMs: number;

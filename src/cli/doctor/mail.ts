@@ -18,7 +18,6 @@ export interface MailFindings {
 
 const { smtpUrl } = SETTINGS;
 
-/** @param sendTo recipient of a test mail; null sends none. */
 export async function mailFindings(context: DoctorContext, sendTo: string | null): Promise<MailFindings> {
   const { config, note, timeoutMs } = context;
   const { ok, warn, fail } = findingsOf('mail');

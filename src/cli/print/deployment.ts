@@ -9,7 +9,6 @@ import litestream from './litestream.yaml.txt' with { type: 'text' };
 import nginx from './nginx.conf.txt' with { type: 'text' };
 import systemd from './systemd.service.txt' with { type: 'text' };
 
-/** Meaning and template of each file, by the word that prints it. */
 export const DEPLOYMENT_FILES: Readonly<Record<string, readonly [meaning: string, template: string]>> = {
   systemd: ['Hardened systemd unit', systemd],
   dockerfile: ['Image from a release, checked by its checksum', dockerfile],

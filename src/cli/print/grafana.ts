@@ -21,7 +21,6 @@ const quantile = (part: number, name: string, by = '', filter = '') =>
   `histogram_quantile(${part}, sum by (le${by}) (rate(${range(`${name}_bucket`, filter)})))`;
 
 const rateBy = (name: string, by: string) => `sum by (${by}) (rate(${range(name)}))`;
-/** Names each line of a graph by its labels. */
 const legendOf = (by: string) => by.replace(/(\w+),?/g, '{{$1}}');
 
 function stat(title: string, unit: string, expression: string, badFrom?: number, legend = ''): Panel {

@@ -9,7 +9,6 @@ export interface FlagSpec<Field extends string> {
   /** Placeholder of the value. `YES/NO` makes a boolean field three-valued; without it, a boolean is a switch. */
   readonly value?: string;
   readonly meaning?: string;
-  /** Converts the text that was typed. */
   readonly convert?: (call: RemoteCall, flag: string) => unknown;
 }
 

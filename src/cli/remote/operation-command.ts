@@ -27,7 +27,6 @@ export interface CallTarget extends Resolved {
 /** A positional argument that becomes a field of the body. */
 interface OperandSpec<Field extends string> extends Omit<Operand, 'words'> {
   readonly field: Field;
-  /** Accepted words and the values they stand for. */
   readonly words?: Readonly<Record<string, string>>;
   /** Splits the text at commas. */
   readonly isList?: boolean;
@@ -40,7 +39,6 @@ export interface CommandSpec<Id extends OperationId> extends Pick<RemoteDefiniti
   /** The application is the first operand instead of `--app`. */
   readonly isAppOperand?: boolean;
   readonly operands?: readonly OperandSpec<FieldOf<Id>>[];
-  /** Flags by name, each with the field it sets. */
   readonly flags?: Readonly<Record<string, FieldOf<Id> | FlagSpec<FieldOf<Id>>>>;
   /** Returns fields that follow from the call as a whole. */
   readonly derive?: (call: RemoteCall) => Readonly<Partial<Record<FieldOf<Id>, unknown>>>;
@@ -49,12 +47,9 @@ export interface CommandSpec<Id extends OperationId> extends Pick<RemoteDefiniti
   /** Returns the name to type and the consequence; null when no confirmation is needed. */
   readonly confirm?: (target: CallTarget) => Confirmation | Promise<Confirmation>;
   readonly columns?: Columns<RowOf<Id>>;
-  /** Printed when a list has no rows. */
   readonly empty?: string | ((target: CallTarget) => string);
   readonly record?: Facts<DataOf<Id>>;
-  /** Says what was done. */
   readonly done?: (data: DataOf<Id>, target: CallTarget) => string;
-  /** Printed after a record. */
   readonly after?: (data: DataOf<Id>) => string;
   /** Printed to stderr after a record: a remark that does not belong in its output. */
   readonly remark?: (data: DataOf<Id>) => string;

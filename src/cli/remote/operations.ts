@@ -36,7 +36,6 @@ export type FieldOf<Id extends OperationId> =
   | Named<NonNullable<operations[Id]['parameters']['query']>>
   | Named<NonNullable<operations[Id]['parameters']['path']>>;
 
-/** The `data` of a successful answer. */
 export type DataOf<Id extends OperationId> = operations[Id] extends {
   responses: { 200: { content: { 'application/json': { data: infer Data } } } };
 }

@@ -16,7 +16,6 @@ import { dirname, join } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The key for one server and the identity it acts as. */
 export interface Login {
   readonly url: string;
   readonly key: string;
@@ -77,7 +76,6 @@ function isLogin(value: unknown): value is Login {
   return [login?.url, login?.key, login?.who].every((part) => typeof part === 'string');
 }
 
-/** Returns the login at a server, or the last one when no server is named. */
 export function findLogin({ logins }: StoredLogins, url: string | undefined): Login | undefined {
   return url === undefined ? logins.at(-1) : logins.find((login) => login.url === url);
 }

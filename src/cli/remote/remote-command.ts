@@ -12,7 +12,6 @@ import { sanitized, systemTerminal, type Terminal } from './terminal.ts';
 
 /** Maximum total wait per call when the server asks to retry later. */
 const TIMEOUT_MS = 150_000;
-/** Waits of at least this length are announced. */
 const ANNOUNCED_WAIT_MS = 2000;
 
 export interface RemoteCall {

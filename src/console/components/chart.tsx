@@ -13,7 +13,6 @@ interface ChartProps {
   readonly label: string;
   /** ISO dates, oldest first. */
   readonly days: readonly string[];
-  /** One or two series. */
   readonly series: readonly [Series, ...Series[]];
 }
 

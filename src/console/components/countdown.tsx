@@ -1,4 +1,3 @@
-/** Live countdown of the remaining time. */
 import { useEffect } from 'preact/hooks';
 import { useNow } from '../refresh.ts';
 import { duration, exactTime } from './format.ts';

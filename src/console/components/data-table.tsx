@@ -1,7 +1,4 @@
-/**
- * Table of a list with detail links, selection and row menus.
- * Arrow keys move, Enter opens, space selects; the next page loads near the end.
- */
+/** Table of a list: links, selection, row menus, endless scrolling. Arrow keys move, Enter opens, space selects. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';

@@ -1,4 +1,3 @@
-/** Description list of names and values. */
 import type { ComponentChildren } from 'preact';
 
 export type Fact = readonly [name: string, value: ComponentChildren];

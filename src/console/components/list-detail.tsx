@@ -7,7 +7,6 @@ import { Icon } from '../../pages/components/icon.tsx';
 
 interface ListDetailProps {
   readonly list: ComponentChildren;
-  /** Null when none is open. */
   readonly detail: ComponentChildren;
 }
 

@@ -1,4 +1,3 @@
-/** Not-found view. */
 import { PageHead } from './page-head.tsx';
 
 export function NothingHere() {

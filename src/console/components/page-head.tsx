@@ -1,4 +1,3 @@
-/** Heading of a view, with its actions. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 

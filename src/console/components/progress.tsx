@@ -1,10 +1,8 @@
-/** Progress bar of a long operation. */
 import { count } from './format.ts';
 
 interface ProgressProps {
   readonly label: string;
   readonly done: number;
-  /** Null when unknown. */
   readonly total: number | null;
 }
 

@@ -1,5 +1,3 @@
-/** List of slugs. */
-
 interface SlugsProps {
   readonly of: readonly string[];
   /** Maximum shown; the rest is counted. */

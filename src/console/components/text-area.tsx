@@ -1,4 +1,3 @@
-/** Multi-line text field. */
 import type { ComponentChildren } from 'preact';
 import { describedBy, FieldFrame } from '../../pages/components/field.tsx';
 

@@ -9,7 +9,6 @@ import { Action } from './action.tsx';
 
 const CloseContext = createContext<() => void>(() => {});
 
-/** Returns the function that closes the dialog around a component. */
 export const useCloseDialog = () => useContext(CloseContext);
 
 interface DialogState<Subject> {

@@ -1,4 +1,3 @@
-/** Values typed into a form. */
 import { useState } from 'preact/hooks';
 
 export interface Form<Values extends object> {

@@ -104,7 +104,6 @@ export function Palette({ application, onClose }: PaletteProps) {
   );
 }
 
-/** Returns true if the entry contains every typed word. */
 function isMatch({ title, detail, also = '' }: Entry, query: string): boolean {
   const text = `${title} ${detail} ${also}`.toLowerCase();
   return query

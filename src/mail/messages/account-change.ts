@@ -42,7 +42,6 @@ function leadOf(change: AccountChange, text: Texts, app: string): string {
   return text(`email.${SERVICES[kind]}.leadAs`, { provider, email });
 }
 
-/** Link to undo an address change, and its lifetime in days. */
 export interface UndoLink {
   readonly url: string;
   readonly days: number;

@@ -8,7 +8,6 @@ export type Confirmation =
   | {
       readonly kind: 'proof';
       readonly purpose: 'session' | 'account_export' | 'profile';
-      /** How long the proof is valid, in minutes. */
       readonly minutes: number;
     }
   | { readonly kind: 'proof'; readonly purpose: 'account_deletion' | 'provider_removal' }
@@ -83,7 +82,6 @@ export function deletionStatement(locale: Locale, { auditDays, mailDays }: Reten
   };
 }
 
-/** Returns these lists with their titles. */
 function deletionLists(text: Texts, retention: Retention): LetterList[] {
   const { deleted, kept } = deletionStatement(text.locale as Locale, retention);
   return [
@@ -92,7 +90,6 @@ function deletionLists(text: Texts, retention: Retention): LetterList[] {
   ];
 }
 
-/** Confirms a deletion, with what was deleted and what is kept. */
 export function accountDeletedMail(locale: Locale, application: Sender, retention: Retention): MailContent {
   const text = textsFor(locale);
   const app = application.name;

@@ -17,7 +17,6 @@ export type BackupNews =
 export interface BackupMail {
   readonly locale: Locale;
   readonly workspaceName: string;
-  /** Host name of the server. */
   readonly host: string;
   readonly consoleUrl: string;
   readonly news: BackupNews;

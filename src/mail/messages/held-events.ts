@@ -7,7 +7,6 @@ export interface HeldEventsMail {
   readonly locale: Locale;
   readonly workspaceName: string;
   readonly applicationName: string;
-  /** The endpoint's URL. */
   readonly url: string;
   /** True if the endpoint is disabled, false if quarantined. */
   readonly isSwitchedOff: boolean;

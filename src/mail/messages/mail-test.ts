@@ -6,7 +6,6 @@ import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 export interface MailTest {
   readonly locale: Locale;
   readonly workspaceName: string;
-  /** Host name of this server. */
   readonly host: string;
 }
 

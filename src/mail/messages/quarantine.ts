@@ -1,4 +1,3 @@
-/** The mail that notifies owners of a quarantined webhook endpoint. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';

@@ -15,10 +15,7 @@ export interface AccountSession {
   readonly data: SignInData;
   readonly account: OwnAccount;
   readonly api: AccountApi;
-  /**
-   * Updates the account optimistically, and rolls back if the request fails.
-   * | @param settle returns values from the response that replace the optimistic ones.
-   */
+  /** Updates the account optimistically; a failure rolls it back. @param settle returns values of the response. */
   change<T>(
     patch: Partial<OwnAccount>,
     send: () => Promise<Outcome<T>>,

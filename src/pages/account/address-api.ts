@@ -1,5 +1,3 @@
-/** Address and company types of the API. */
-
 export const ADDRESSES = '/api/account/profile/addresses';
 export const ENTITIES = '/api/account/profile/entities';
 

@@ -1,4 +1,3 @@
-/** Dialog for adding or changing an address. */
 import { Checkbox } from '../components/checkbox.tsx';
 import { Field } from '../components/field.tsx';
 import { SelectField } from '../components/select-field.tsx';
@@ -38,7 +37,6 @@ const AUTOCOMPLETE: Readonly<Partial<Record<TextField, string>>> = {
 const REQUIRED = ['recipient', 'line1', 'city', 'country'] as const;
 
 interface AddressDialogProps {
-  /** Null for a new address. */
   readonly address: OwnAddress | null;
   onSaved(): void;
   onClose(): void;

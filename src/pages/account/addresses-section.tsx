@@ -7,7 +7,6 @@ import { nameOf } from './choices.ts';
 import { EntriesSection } from './entries-section.tsx';
 
 interface AddressesSectionProps {
-  /** Null while loading. */
   readonly addresses: readonly OwnAddress[] | null;
   onChanged(): Promise<void>;
   onRemove(id: string): Promise<void>;

@@ -1,4 +1,3 @@
-/** Final page of a closed account. */
 import { CircleCheck } from 'lucide';
 import { emphasized } from '../components/emphasis.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';

@@ -1,4 +1,3 @@
-/** Account page for the data export and account deletion. */
 import { CloseSection } from './close-section.tsx';
 import { ExportSection } from './export-section.tsx';
 

@@ -1,4 +1,3 @@
-/** Account page with browser sessions and connected devices. */
 import { useState } from 'preact/hooks';
 import { ConnectedSection } from './connected-section.tsx';
 import { SessionsSection } from './sessions-section.tsx';

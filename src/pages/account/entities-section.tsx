@@ -7,7 +7,6 @@ import { EntriesSection } from './entries-section.tsx';
 import { EntityDialog } from './entity-dialog.tsx';
 
 interface EntitiesSectionProps {
-  /** Null while loading. */
   readonly entities: readonly OwnEntity[] | null;
   readonly addresses: readonly OwnAddress[];
   onChanged(): Promise<void>;

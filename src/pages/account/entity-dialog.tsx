@@ -1,4 +1,3 @@
-/** Dialog for adding or changing a company. */
 import { Field } from '../components/field.tsx';
 import { SelectField } from '../components/select-field.tsx';
 import { useTexts } from '../components/texts.tsx';
@@ -12,7 +11,6 @@ import { orNull } from './use-form.ts';
 const LENGTHS = { legalName: 200, tradeName: 200, registrationNumber: 50, taxId: 50 };
 
 interface EntityDialogProps {
-  /** Null for a new company. */
   readonly entity: OwnEntity | null;
   readonly addresses: readonly OwnAddress[];
   onSaved(): void;

@@ -1,4 +1,3 @@
-/** Browser entry point of the account pages. */
 import { hydratePage } from '../browser/hydrate.tsx';
 import { AccountPage } from './page.tsx';
 

@@ -3,7 +3,6 @@ import type { Texts } from '../../i18n/texts.ts';
 import type { Failure } from '../browser/api.ts';
 import { failureText } from '../components/failure-text.ts';
 
-/** Returns the text of a failure, with the request id if only an operator can explain it. */
 export function accountFailureText(text: Texts, failure: Failure): string {
   const own = `account.failure.${failure.code}`;
   if (!text.has(own)) return failureText(text, failure);

@@ -1,4 +1,3 @@
-/** Form for the reader's names. */
 import { displayName } from '../../core/display-name.ts';
 import { Field } from '../components/field.tsx';
 import { Section } from '../components/rows.tsx';

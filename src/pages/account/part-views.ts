@@ -1,4 +1,3 @@
-/** Component of each account part. */
 import type { ComponentType } from 'preact';
 import { AddressesPart } from './addresses-part.tsx';
 import { ApplicationsPart } from './applications-part.tsx';

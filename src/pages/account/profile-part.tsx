@@ -1,4 +1,3 @@
-/** Account page with the reader's profile. */
 import { LanguagesSection } from './languages-section.tsx';
 import { LocaleForm } from './locale-form.tsx';
 import { NamesForm } from './names-form.tsx';

@@ -1,4 +1,3 @@
-/** Dialog for renaming an item. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../browser/api.ts';
 import { Button } from '../components/button.tsx';

@@ -19,10 +19,7 @@ export interface Pages<Item> {
 
 const PAGE_SIZE = 20;
 
-/**
- * @param path API path without parameters.
- * @param isPaged false for a list without pagination parameters.
- */
+/** @param path API path without parameters. @param isPaged false for a list without pagination parameters. */
 export function usePages<Item>(path: string, isPaged: boolean): Pages<Item> {
   const { api, fail } = useAccount();
   const [page, setPage] = useState<Page<Item> | null>(null);

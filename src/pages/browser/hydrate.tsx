@@ -1,4 +1,3 @@
-/** Hydrates a server-rendered page. */
 import { type ComponentType, hydrate } from 'preact';
 import { createTexts } from '../../i18n/texts.ts';
 import { TextsProvider } from '../components/texts.tsx';

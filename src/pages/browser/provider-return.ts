@@ -16,10 +16,7 @@ export function takeProviderReturn(): ProviderReturn | null {
   return error ? { error } : null;
 }
 
-/**
- * Call when the reader goes to a provider. Never throws.
- * | @param startUrl start URL of the flow, which contains the return address.
- */
+/** Call when the reader goes to a provider. Never throws. @param startUrl of the flow, contains the return address. */
 export function rememberDeparture(startUrl: string): void {
   try {
     const returnTo = new URL(startUrl).searchParams.get('returnTo');

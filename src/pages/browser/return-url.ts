@@ -1,5 +1,3 @@
-/** Builds the address to return to after a sign-in or refusal. */
-
 import { withFragment } from '../../core/return-url.ts';
 
 /** Returns the address with the values in its fragment; null unless http(s): never follow a `javascript:` URL. */

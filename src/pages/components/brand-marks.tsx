@@ -1,5 +1,3 @@
-/** Icons of sign-in methods: passkey and identity provider. */
-
 export function PasskeyMark() {
   return (
     <svg class="icon" width="20" height="20" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,4 +1,3 @@
-/** Checkbox with a label. */
 interface CheckboxProps {
   readonly id: string;
   readonly label: string;

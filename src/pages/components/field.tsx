@@ -67,7 +67,6 @@ export function FieldFrame({ id, label, hint, error, children }: FieldFrameProps
   );
 }
 
-/** Returns the ids for `aria-describedby`. */
 export function describedBy(id: string, hint: ComponentChildren): string {
   return `${id}-error${hint ? ` ${id}-hint` : ''}`;
 }

@@ -1,4 +1,3 @@
-/** Link that requests another code. */
 import { useTexts } from './texts.tsx';
 
 export function ResendLink({ onResend }: { onResend(): void }) {

@@ -1,4 +1,3 @@
-/** Select field with a label and an error. */
 import { ChevronDown } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { describedBy, FieldFrame } from './field.tsx';

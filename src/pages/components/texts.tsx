@@ -1,4 +1,3 @@
-/** Provides a page's texts to its components. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Texts } from '../../i18n/texts.ts';

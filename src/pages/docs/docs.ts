@@ -1,5 +1,3 @@
-/** Types of the documentation's content. */
-
 export interface GuideEntry {
   /** Last segment of its path, `/docs/guides/<slug>`. */
   readonly slug: string;

@@ -1,4 +1,3 @@
-/** Searches the documentation and ranks results. */
 import type { SearchEntry } from './docs.ts';
 
 const MOST = 12;

@@ -1,4 +1,3 @@
-/** Route of setup links. */
 import type { Operation } from '../../http/operation.ts';
 import { operation } from '../../http/operation.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';

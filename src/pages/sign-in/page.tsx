@@ -1,7 +1,4 @@
-/**
- * Sign-in page of an application: signs in and returns with a session token.
- * The console's own keeps the session in this browser and opens the console.
- */
+/** Sign-in page: returns with a session token; the console's own keeps the session here and opens the console. */
 import { Fingerprint } from 'lucide';
 import { useState } from 'preact/hooks';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';

@@ -1,4 +1,3 @@
-/** Route of the sign-in page. */
 import { AppError } from '../../core/error.ts';
 import { isReturnUrlRegistered } from '../../core/return-url.ts';
 import type { Database } from '../../db/database.ts';

@@ -15,7 +15,6 @@ interface Challenge {
 
 export interface SentCode {
   readonly pending: Pending;
-  /** No new mail was sent. */
   readonly isEarlier: boolean;
   /** The previous code is still valid too. */
   readonly isFormerAlive: boolean;

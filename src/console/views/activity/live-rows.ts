@@ -10,7 +10,6 @@ const EVERY_MS = 250;
 /** Reloads after this many new records, so that an open list does not grow without bound. */
 const MAX_NEW = 200;
 
-/** Returns the list with new records prepended. */
 export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn: boolean): Listed<AuthEvent> {
   const { breaks, see, unseen } = useLive();
   const [recent, setRecent] = useState<readonly AuthEvent[]>([]);

@@ -1,4 +1,3 @@
-/** Prepares a record for display. */
 import type { AuthEvent } from './kinds.ts';
 
 /** Placeholder address of a key's principal, which receives no mail. */

@@ -1,4 +1,3 @@
-/** Form for creating an application. */
 import { api, ask, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';

@@ -1,4 +1,3 @@
-/** Form for a workspace's name. */
 import type { Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';

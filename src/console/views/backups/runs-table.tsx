@@ -1,4 +1,3 @@
-/** Backup runs, newest first. */
 import type { Schemas } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
 import { Empty } from '../../components/empty.tsx';

@@ -22,7 +22,6 @@ const POLICIES: readonly Choice<Policy>[] = [
 ];
 
 interface PolicyPanelProps extends ApplicationViewProps {
-  /** Null while unknown. */
   readonly pending: number | null;
   readonly onChanged: () => Promise<void>;
 }

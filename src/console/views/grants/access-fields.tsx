@@ -1,4 +1,3 @@
-/** Form fields for roles, scopes and groups. */
 import type { Schemas } from '../../api.ts';
 import type { FormField } from '../../components/form-fields.tsx';
 import { type Access, HELD_KINDS, type HeldKind } from './access.ts';

@@ -1,4 +1,3 @@
-/** Form for creating a role, scope or group. */
 import type { Outcome, Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';

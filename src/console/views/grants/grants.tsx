@@ -1,4 +1,3 @@
-/** Lists of roles, scopes and groups. */
 import { useSearch } from 'wouter-preact';
 import { addresses, useOpen, withSearch } from '../../address.ts';
 import type { Schemas } from '../../api.ts';

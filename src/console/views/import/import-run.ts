@@ -54,7 +54,6 @@ const CALL_BYTES = 900 * 1024;
 const runs = new Map<string, ImportRun>();
 const listeners = new Set<() => void>();
 
-/** Returns an application's import; null if there is none. */
 export function useImportRun(applicationId: string): ImportRun | null {
   const [, setRevision] = useState(0);
   useEffect(() => {

@@ -1,4 +1,3 @@
-/** Preview of the first rows as users. */
 import { Panel } from '../../components/panel.tsx';
 import type { Candidate } from './candidates.ts';
 

@@ -1,4 +1,3 @@
-/** Progress and result of an import. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { Action } from '../../components/action.tsx';

@@ -17,9 +17,7 @@ const DAYS = ['30', '90', '365'];
 export const NEVER: Expiry = { choice: 'never', date: '' };
 export const AS_IT_IS: Expiry = { choice: 'keep', date: '' };
 
-/**
- * Converts to the API's value: null for never, undefined for unchanged. A missing date is left to the API to refuse.
- */
+/** Returns the API's value: null for never, undefined for unchanged. The API refuses a missing date. */
 export function expiryTime({ choice, date }: Expiry, now = Date.now()): string | null | undefined {
   if (choice === 'keep') return undefined;
   if (choice === 'never') return null;

@@ -1,4 +1,3 @@
-/** Form for creating a key. */
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
 import { EnvelopeFields, NO_ENVELOPE } from './envelope-fields.tsx';

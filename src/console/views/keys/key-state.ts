@@ -19,7 +19,6 @@ export function stateOf({ revokedAt, expiresAt, gracePeriodEndsAt }: Key, now = 
   return Date.parse(gracePeriodEndsAt) <= now ? 'expired' : 'grace';
 }
 
-/** Returns whether the key is accepted. */
 export const isLive = (state: KeyState) => state === 'active' || state === 'grace';
 
 export const ACCESS_WORDS = {

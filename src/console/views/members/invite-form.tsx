@@ -1,4 +1,3 @@
-/** Form for inviting a member with a role. */
 import { api, ask, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';

@@ -1,4 +1,3 @@
-/** Members of the workspace. */
 import { UserPlus } from 'lucide';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { addresses, useOpen } from '../../address.ts';

@@ -1,5 +1,3 @@
-/** Names of the limits. */
-
 export const LIMIT_WORDS: Readonly<Record<string, string>> = {
   keyPerMinute: 'Calls of an API key per minute',
   keyPerDay: 'Calls of an API key per day',

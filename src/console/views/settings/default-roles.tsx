@@ -1,4 +1,3 @@
-/** Default roles of new users. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask } from '../../api.ts';

@@ -12,7 +12,6 @@ import { ProviderForm } from './provider-form.tsx';
 type IdentityProvider = Schemas['IdentityProvider'];
 
 interface ProviderProps extends ApplicationViewProps {
-  /** Null while loading. */
   readonly provider: IdentityProvider | null;
   readonly onChanged: (provider: IdentityProvider) => void;
 }

@@ -1,4 +1,3 @@
-/** Session lifetime. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { Select, SelectField } from '../../../pages/components/select-field.tsx';

@@ -1,4 +1,3 @@
-/** Return URLs and legal links of an application. */
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { LegalUrls } from './legal-urls.tsx';
 import { ReturnUrls } from './return-urls.tsx';

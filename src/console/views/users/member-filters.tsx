@@ -9,7 +9,6 @@ type Shown = Filters<'status' | 'role' | 'membership'>;
 interface MemberFiltersProps {
   readonly idPrefix?: string;
   readonly filters: Shown;
-  /** Null while loading. */
   readonly access: Access | null;
   readonly onChange: (change: Shown) => void;
 }

@@ -1,4 +1,3 @@
-/** Latest activity of a user. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask, type Outcome, type Page } from '../../api.ts';

@@ -1,4 +1,3 @@
-/** Sessions of a user, and ending them. */
 import { deviceNameOf } from '../../../core/device-name.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';

@@ -10,7 +10,6 @@ type Shown = Filters<(typeof USER_FILTERS)[number]>;
 
 interface UserToolbarProps {
   readonly filters: Shown;
-  /** Null while loading. */
   readonly access: Access | null;
   readonly onChange: (change: Shown, isTyping?: boolean) => void;
 }

@@ -20,7 +20,6 @@ type Application = Schemas['Application'];
 interface WhyRefusedProps {
   readonly application: Application;
   readonly email: string;
-  /** Null for an address without a user. */
   readonly user: Schemas['UserDetail'] | null;
   readonly onAct?: (action: UserAction) => void;
 }

@@ -1,4 +1,3 @@
-/** Summary of an endpoint. */
 import { useEffect } from 'preact/hooks';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
@@ -12,7 +11,6 @@ import { STATS_DAYS, type Webhook, type WebhookCalls } from './webhook-calls.ts'
 interface EndpointFactsProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
-  /** Changes after something was sent here, to reload the summary. */
   readonly revision: number;
 }
 

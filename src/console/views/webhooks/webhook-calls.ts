@@ -1,4 +1,3 @@
-/** API calls for webhooks and deliveries. */
 import { api, ask, type Schemas } from '../../api.ts';
 import type { operations } from '../../generated/api.ts';
 
