@@ -10,13 +10,10 @@ const MIN_FILL_CONTRAST = 1.3;
 /** Minimum contrast of a link (WCAG 2.2, 1.4.3), also on the background around the card; a focus ring needs less. */
 const MIN_RING_CONTRAST = 4.9;
 
-/** Colours for one background, as `#rrggbb`. */
+/** Colours as `#rrggbb`: a fill (`accent`), the text on it (`ink`), links, focus rings and thin marks (`ring`). */
 interface AccentColors {
-  /** Fill colour. */
   readonly accent: string;
-  /** Text colour on the fill. */
   readonly ink: string;
-  /** Colour of links, focus rings and other thin marks. */
   readonly ring: string;
 }
 

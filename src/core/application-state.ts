@@ -5,7 +5,6 @@ interface Closable {
   readonly deletedAt: number | null;
 }
 
-/** Returns true if archived or deleted: nobody signs in. */
 export function isClosed({ archivedAt, deletedAt }: Closable): boolean {
   return archivedAt !== null || deletedAt !== null;
 }

@@ -6,24 +6,20 @@ const SEARCH_MS = 30;
 /** Rows scanned in any case: so few never need a second page. */
 const MIN_SCANNED = 10_000;
 
-/** The result of scanning one batch. */
 export interface SearchBatch<Match, Position> {
   readonly matches: readonly Match[];
-  /** The last row scanned; null if there was none. */
   readonly last: Position | null;
   readonly scanned: number;
 }
 
 export interface BatchRequest<Position> {
   readonly after: Position | null;
-  /** Number of rows to scan. */
   readonly size: number;
   /** Number of matches still wanted. */
   readonly limit: number;
 }
 
 export interface Search<Match, Position> {
-  /** Starts behind this position. */
   readonly after: Position | null;
   /** Ends the search at this many matches; the last batch may bring more. */
   readonly limit: number;

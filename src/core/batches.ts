@@ -10,11 +10,7 @@ const SHORT_MS = 2;
 const SMALLEST = 10;
 
 export interface BatchSize {
-  /**
-   * Runs one batch, and adapts the next one to its duration.
-   *
-   * @param isFull tells whether it had `limit` rows: a partial batch does not tell the duration of a full one.
-   */
+  /** Runs one batch. The next adapts to its duration if `isFull`: a partial batch does not tell a full one's. */
   run<Result>(
     batch: (limit: number) => Promise<Result>,
     isFull: (result: Result, limit: number) => boolean,

@@ -17,7 +17,6 @@ export function startOfMonth(at: number, months = 0): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
 }
 
-/** Returns a date such as `2026-01-31`. */
 export function isoDate(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }

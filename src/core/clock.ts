@@ -15,7 +15,6 @@ export const systemClock: WorldClock = { now: () => Date.now(), real: () => Date
 
 /** A clock that runs with real time but can be moved forward; used by tests and `serve --ephemeral`. */
 export interface AdjustableClock extends WorldClock {
-  /** @param ms how far to move forward, in milliseconds; never negative. */
   advance(ms: number): void;
 }
 

@@ -7,7 +7,6 @@ export const COUNTRY_DATA_AT: number = (() => {
   return Date.UTC(Number(year), Number(month) - 1, Number(day));
 })();
 
-/** `2026-06-17` */
 export const COUNTRY_DATA_DAY: string = new Date(COUNTRY_DATA_AT).toISOString().slice(0, 10);
 
 /** The attribution that the data's license requires. */

@@ -17,7 +17,6 @@ const GUARD = /^'(?='*[=+\-@＝＋－＠\t\r\n])|(?<=[;|\t\r\n])'(?=['"]*[=+\-@�
 
 /** Separators accepted in files; the first is used for writing. */
 const SEPARATORS = [',', ';', '\t', '|'];
-/** A written cell with any of these is quoted. */
 const QUOTED = /[",;|\t\r\n]/;
 
 /** Returns rows as CSV. Each row ends its line, so that parts can be concatenated. */
@@ -44,11 +43,8 @@ export class BrokenCsv extends Error {
 }
 
 /**
- * Reads rows of cells as {@link csvOf} was given them; an empty line is a row of one empty cell. The separator is the
- * most frequent one in the first row.
- *
- * @param maxRows stops after this many rows; 0 reads all.
- * @throws {BrokenCsv}
+ * Reads the rows of {@link csvOf}; an empty line is a row of one empty cell. The separator is the most frequent one in
+ * the first row. @param maxRows stops after this many rows; 0 reads all. @throws {BrokenCsv}
  */
 export async function rowsOfCsv(text: string, maxRows = 0): Promise<string[][]> {
   // Imported lazily, so that the console loads it only for an import.

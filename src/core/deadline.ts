@@ -17,17 +17,11 @@ export function before(deadline: Deadline, reserveMs: number): Deadline {
   return { remainingMs: () => Math.max(0, deadline.remainingMs() - reserveMs) };
 }
 
-/** Returns the one of two deadlines that passes first. */
 export function earlier(left: Deadline, right: Deadline): Deadline {
   return { remainingMs: () => Math.min(left.remainingMs(), right.remainingMs()) };
 }
 
-/**
- * Waits for work, at most until the deadline. Work that is late goes on and is not waited for.
- *
- * @returns whether it ended in time.
- * @throws what the work throws in time.
- */
+/** Waits for work until the deadline; late work goes on. @returns whether it was in time. @throws its error in time. */
 export async function waitUntil({ remainingMs }: Deadline, work: Promise<unknown>): Promise<boolean> {
   const ms = remainingMs();
   if (ms === Infinity) return work.then(() => true);

@@ -24,7 +24,6 @@ export interface Envelope {
   readonly expiresAt: string | null;
 }
 
-/** The person behind a live token. */
 export interface LiveIdentity {
   readonly envelope: Envelope;
   /** The members of the envelope as JSON text without braces, so that an answer can add others. */

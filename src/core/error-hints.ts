@@ -168,7 +168,6 @@ export type Hint = keyof typeof HINTS;
 
 type Filled<Key extends Hint> = { readonly [Name in PlaceholdersOf<(typeof HINTS)[Key]>]: string | number };
 
-/** The hints without placeholders. */
 export type PlainHint = { [Key in Hint]: PlaceholdersOf<(typeof HINTS)[Key]> extends never ? Key : never }[Hint];
 
 /** A hint with exactly the values that it needs. */

@@ -1,7 +1,4 @@
-/**
- * Yielding to the event loop. Work made of microtasks alone never lets timers, sockets and other requests in, so it
- * checks here how long the turn has lasted and goes on in the next one.
- */
+/** Yields to the event loop: work made of microtasks alone never lets timers, sockets and other requests in. */
 
 /** Milliseconds after which work yields to timers, sockets and other requests. */
 export const LONG_TURN_MS = 5;

@@ -102,7 +102,6 @@ export type DomainEvent = {
   [Type in EventType]: { readonly type: Type; readonly applicationId: string; readonly data: EventData[Type] };
 }[EventType];
 
-/** An event that open streams show. */
 export type ShownEvent = Exclude<DomainEvent, { readonly type: (typeof UNSHOWN)[number] }>;
 
 export function isShown(event: DomainEvent): event is ShownEvent {

@@ -2,7 +2,6 @@
 import { TypeID } from 'typeid-js';
 import { systemRandom } from './random.ts';
 
-/** Every kind of id the product hands out. */
 export const ID_PREFIXES = {
   workspace: 'wsp',
   workspaceMember: 'wsm',

@@ -1,6 +1,5 @@
 /** URLs of the pictures that people have uploaded, in the contract's form. */
 
-/** The parts of the URL of one variant of an uploaded picture. */
 export interface ImageAddress {
   /** Base address of images, without a trailing slash. */
   readonly cdnUrl: string;

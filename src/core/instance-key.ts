@@ -6,10 +6,7 @@ export const INSTANCE_KEY_BYTES = 32;
 
 /** Digests and encryption under the instance's own key, which itself is never handed out. */
 export interface InstanceKey {
-  /**
-   * Returns the HMAC-SHA256 of a short code, bound to its challenge. A code has too little entropy for a bare hash:
-   * without this key a stolen database does not reveal the codes.
-   */
+  /** Returns a code's HMAC-SHA256, bound to its challenge. From a bare hash, a stolen database would reveal it. */
   codeDigest(challengeId: string, code: string): Uint8Array;
   /** Returns the HMAC-SHA256 of a text for this purpose, for values that must be recognised without being stored. */
   derive(purpose: DerivePurpose, text: string): Uint8Array;
@@ -24,7 +21,6 @@ export interface InstanceKey {
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
 
-/** The purpose of a sealed secret, which opens for no other. */
 export type SealPurpose = 'webhook' | 'provider';
 
 /** The purpose of a derived value; the same text gives a different value for each. */

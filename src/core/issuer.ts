@@ -17,7 +17,6 @@ export function isIssuer(text: string, isLoopbackAllowed: boolean): boolean {
   return url.protocol === 'https:' || (isLoopbackAllowed && isLoopbackHost(url));
 }
 
-/** @param name the configured name, if any. */
 export function issuerName(issuer: string, name: string | null): string {
   return name ?? (issuer === GOOGLE_ISSUER ? 'Google' : new URL(issuer).hostname);
 }

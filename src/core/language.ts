@@ -1,6 +1,5 @@
-/** Language tags, locales and time zones, checked against the runtime's own data. */
+/** Canonical BCP 47 tags and IANA time zones, checked against the runtime's own data. */
 
-/** @returns the canonical BCP 47 tag, or null. */
 export function canonicalLocale(text: string): string | null {
   if (text.length > 35) return null;
   try {
@@ -10,7 +9,6 @@ export function canonicalLocale(text: string): string | null {
   }
 }
 
-/** @returns the IANA time zone in its canonical spelling, or null. */
 export function canonicalTimeZone(text: string): string | null {
   if (text.length > 64 || /^[+-]/.test(text)) return null;
   try {

@@ -2,7 +2,6 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One value of a family. */
 export interface Sample {
   /** Suffix of the family's name, for the parts of a histogram. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
@@ -10,7 +9,6 @@ export interface Sample {
   readonly value: number;
 }
 
-/** All values under one name. */
 export interface MetricFamily {
   /** Includes the unit; a counter's ends in `_total`. */
   readonly name: string;
@@ -83,7 +81,6 @@ export function histogramOf(bounds: readonly number[]): Histogram {
 
 const OTHER = 'other';
 
-/** Creates the registry; an instance has one. */
 export function metricsRegistry(): Metrics {
   const families = new Map<string, MetricFamily>();
 

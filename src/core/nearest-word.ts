@@ -1,5 +1,3 @@
-/** Finds the word that was probably meant by a misspelling. */
-
 /** Returns the nearest of the words, ignoring case; null if none is near. */
 export function nearestWord(word: string, words: readonly string[]): string | null {
   const most = Math.max(1, Math.floor(word.length / 3));

@@ -35,7 +35,6 @@ export interface Pool {
   release(key?: string, count?: number): void;
   /** Returns how many slots the key holds. */
   of(key: string): number;
-  /** How many slots are held in all. */
   readonly used: number;
   /** Does the work in a slot of the key; calls of a key wait in order. @throws `refusal`, without starting the work */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result>;

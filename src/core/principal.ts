@@ -33,7 +33,6 @@ export interface PersonalKeyPrincipal {
   readonly perDay: number;
 }
 
-/** A person's role in one workspace. */
 export interface WorkspaceMembership {
   readonly workspaceId: string;
   readonly role: ConsoleRole;

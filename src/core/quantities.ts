@@ -9,7 +9,6 @@ export function bytesText(bytes: number): string {
   return `${value >= 10 || step === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[step]}`;
 }
 
-/** Returns a duration such as `1.4 s`. */
 export function secondsText(ms: number): string {
   const seconds = ms / 1000;
   return seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;

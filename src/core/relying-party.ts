@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { AppError } from './error.ts';
 import { isLoopbackAddress, withoutBrackets } from './ip-address.ts';
 
-/** The host and origins that passkeys are made for and checked against. */
 export interface RelyingParty {
   /** A host name; an IP address cannot be one (WebAuthn §5.1.2). */
   readonly id: string;

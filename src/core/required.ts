@@ -6,7 +6,6 @@ export function required<Value>(value: Value | null | undefined, what: string): 
   return value;
 }
 
-/** Returns the only element of a list, such as the row of a count. */
 export function onlyOne<Value>(values: readonly Value[]): Value {
   const [value] = values;
   if (value === undefined || values.length > 1) throw new Error(`${values.length} instead of one`);

@@ -29,10 +29,7 @@ export function returnUrlRemedy(text: string): string {
     : 'Give an absolute https address without user name or fragment.';
 }
 
-/**
- * Returns true if `returnTo` has the origin of a registered URL and a path at or below its path. Instances for tests
- * accept any loopback address.
- */
+/** Returns true for a registered URL's origin with a path at or below its path. Test instances accept any loopback. */
 export function isReturnUrlRegistered(
   returnTo: string,
   registered: readonly string[],

@@ -5,10 +5,8 @@ import type { QueryCache } from './query-cache.ts';
 
 export type Orm = BaseSQLiteDatabase<'sync', void>;
 
-/** Value that a statement binds. */
 export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
 
-/** Prepared statement. */
 export interface Running {
   run(...values: SqlValue[]): { readonly changes: number };
   all(...values: SqlValue[]): unknown[];

@@ -1,6 +1,4 @@
-/**
- * Data interface of every engine: reads through a `Reader`, changes through `write`. Only the store looks inside them.
- */
+/** Data interface of every engine: reads through a `Reader`, changes through `write`. Only the store looks inside. */
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
 import type { Connection } from './connection.ts';
@@ -55,7 +53,6 @@ export interface Database {
   write<Result>(author: Author, work: (unit: Unit) => Promise<Result>): Promise<Result>;
   /** Adds a listener that gets all of a change's messages on the topic, once it is durable; it must not throw. */
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
-  /** Returns the engine's status, for health checks and metrics. */
   status(): DatabaseStatus;
   readonly metrics: DatabaseMetrics;
   measure(): Promise<DatabaseSize>;

@@ -14,7 +14,6 @@ export interface Dialect {
   readonly unindexed: (column: string) => string;
   /** Returns the position of a part in a text, from 1; 0 if the text does not contain it. */
   readonly textPosition: (text: string, part: string) => string;
-  /** Returns a member of a JSON object as text. */
   readonly jsonText: (column: string, key: string) => string;
   /** Returns the operand of `IN` for a value that is a list of ids. */
   readonly idList: (list: string) => string;
@@ -30,7 +29,6 @@ export interface CompiledSql {
   readonly booleans: readonly string[];
 }
 
-/** Returns the text for an engine. */
 export function sqlOf(sql: Sql, dialect: Dialect): string {
   return typeof sql === 'string' ? sql : sql(dialect);
 }

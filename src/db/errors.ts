@@ -14,7 +14,6 @@ export type EngineErrorKind = 'busy' | 'unreadable';
 /** https://www.sqlite.org/rescode.html */
 const UNREADABLE = /^SQLITE_(?:IOERR|CANTOPEN|CORRUPT|NOTADB)/;
 
-/** @returns null for any other error. */
 export function engineErrorKind(error: unknown): EngineErrorKind | null {
   const code = String((error as { code?: unknown } | null | undefined)?.code);
   if (code.startsWith('SQLITE_BUSY')) return 'busy';

@@ -14,9 +14,7 @@ export function databaseMetrics() {
     changes: 0,
     /** Whole transactions, from waiting for another process to the end; no other change can write meanwhile. */
     transactions: histogramOf(BOUNDS),
-    /** Commits alone. */
     commits: histogramOf(BOUNDS),
-    /** Flushes of the log, off the event loop. */
     flushes: histogramOf(BOUNDS),
     flushFailures: 0,
     /** Changes refused by the disk, before or after their commit. */
@@ -25,7 +23,6 @@ export function databaseMetrics() {
   };
 }
 
-/** Threshold of a slow statement, and its listener. */
 export interface SlowStatements {
   readonly thresholdMs: number;
   /** @param sql without its bound values. */

@@ -127,7 +127,6 @@ export function queryCache(version: () => number | undefined) {
 
   return {
     entriesOf: (query: CachedQuery<never>): CacheEntries => (queries.get(query) ?? add(query)).entries,
-    /** Invalidates by committed changes. */
     invalidate({ tables, ids }: Changes): void {
       if (tables.size === 0 && ids.size === 0) return;
       if (changedIds.size + ids.size > MAX_IDS) return invalidateAll();
@@ -152,10 +151,7 @@ const END_LETTERS = 8;
 /** Set bits at which one key in eight would be mistaken for another: the filter is cleared. */
 const DOOR_MOST = DOOR_BITS / 8;
 
-/**
- * Returns whether a key was seen lately. Caching keys that come once would evict those that come again, and leave more
- * garbage than all else together.
- */
+/** Returns whether a key was seen lately: caching keys that come once evicts those that come again and adds garbage. */
 function doorkeeper(): (key: string) => boolean {
   const bits = new Uint8Array(DOOR_BITS / 8);
   let set = 0;

@@ -14,7 +14,6 @@ export function orm(reader: Reader): Orm {
   return connection.orm;
 }
 
-/** Returns the SQL fragments of the engine, for builders. */
 export function dialectOf(reader: Reader): Dialect {
   return reader[CONNECTION].dialect;
 }
@@ -110,7 +109,6 @@ function results<From extends Reader>(run: (sql: Sql) => Statement<From, unknown
   return {
     /** Columns named `is…` and `has…` are booleans. */
     rows: <Row, Given extends GivenValues = void>(sql: Sql) => run(sql) as Statement<From, Given, Row[]>,
-    /** First row, if any. */
     row: <Row, Given extends GivenValues = void>(sql: Sql) => shaped<Given, Row | undefined>(sql, ([row]) => row),
     /** First column of every row. */
     values: <Value, Given extends GivenValues = void>(sql: Sql) =>
@@ -123,7 +121,6 @@ function results<From extends Reader>(run: (sql: Sql) => Statement<From, unknown
       shaped<Given, Value>(sql, (rows) => firstColumn(onlyOne(rows))),
     count: <Given extends GivenValues = void>(sql: Sql) =>
       shaped<Given, number>(sql, (rows) => Number(firstColumn(onlyOne(rows)))),
-    /** Whether there is any row. */
     exists: <Given extends GivenValues = void>(sql: Sql) => shaped<Given, boolean>(sql, (rows) => rows.length > 0),
   };
 }

@@ -3,7 +3,6 @@ import type { Actor } from '../core/actor.ts';
 import type { Connection } from './connection.ts';
 import { CONNECTION, type Topic, type Unit } from './database.ts';
 
-/** Change as the engine drives it. */
 export type UnitState = ReturnType<typeof openUnit>;
 
 /** Microtask turns in which an unawaited statement shows itself: an `await` takes up to three. */

@@ -33,10 +33,8 @@ export function makeStagingFolder(folder: string): DataFolder & { remove(): void
 }
 
 /**
- * Replaces the instance by the staged one. Call it under the folder's lock.
- *
- * @param aside name of a folder in this one, for the old files.
- * @returns the path of that, or null where there was nothing.
+ * Replaces the instance by the staged one. Call it under the folder's lock. @param aside name of a folder in this one,
+ * for the old files. @returns its path, or null where there was nothing.
  */
 export function commitRestore(folder: string, aside: string): string | null {
   const staging = join(folder, UNFINISHED);

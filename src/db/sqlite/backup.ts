@@ -12,7 +12,6 @@ import { SCHEMA_VERSION } from './migrate.ts';
 export interface BackupOrigin {
   /** In epoch milliseconds. */
   readonly madeAt: number;
-  /** Version of the binary that made it. */
   readonly version: string;
 }
 

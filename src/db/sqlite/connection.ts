@@ -6,7 +6,6 @@ import { sqliteDialect } from './dialect.ts';
 import { type QueryCache, tablesChangedBy, type ChangedRows } from '../query-cache.ts';
 
 export interface ConnectionHooks {
-  /** Called before each statement. */
   enter(): void;
   /** Counts built and executed changes, to detect a missing `await`, and collects the rows that they change. */
   readonly changes?: { built(): void; executed(): void; changed(rows: ChangedRows): void };

@@ -52,7 +52,6 @@ export function requireDatabase({ path, databasePath }: DataFolder): void {
   if (!existsSync(databasePath)) throw noDatabaseIn(path);
 }
 
-/** Returns the error for a folder that no server has used: a wrong --data. */
 export function noDatabaseIn(folder: string): StartupError {
   return new StartupError(`There is no Gatehouse database in ${resolve(folder)}; name its folder with --data.`);
 }

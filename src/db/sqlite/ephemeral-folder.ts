@@ -45,11 +45,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/**
- * The lock decides, since the process may run elsewhere, as in another container that shares the folder.
- *
- * @throws while a server holds it.
- */
+/** The lock decides, since the process may run in another container that shares the folder. @throws while held. */
 function isDead(path: string, owner: number): boolean {
   const { uid, mtimeMs } = lstatSync(path);
   if (process.getuid && uid !== process.getuid()) return false;

@@ -1,4 +1,3 @@
-/** Reads how a file begins. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Bytes of a database file's header (https://www.sqlite.org/fileformat2.html#the_database_header). */

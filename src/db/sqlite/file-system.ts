@@ -4,9 +4,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 export interface FileSystem {
   /** Name in the system, such as `ext4` or `nfs4`. */
   readonly type: string;
-  /**
-   * `network`: unreliable locks and flushes. `shared`: another system's. `fleeting`: lost with machine or container.
-   */
+  /** `network`: unsafe locks and flushes. `shared`: another system's. `fleeting`: lost with machine or container. */
   readonly kind: 'local' | 'network' | 'shared' | 'fleeting';
 }
 

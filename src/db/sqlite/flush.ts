@@ -1,4 +1,3 @@
-/** Flushes files and folders to the disk. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
 /** Flushes a file's contents, or a folder's entries. Blocks the thread for as long as the disk takes. */

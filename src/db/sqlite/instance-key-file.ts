@@ -10,7 +10,6 @@ import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, PRIVATE_FILE } from './data-folder.ts';
 import type { FoundInstance } from './find-instance.ts';
 
-/** Key as read from its file. */
 export interface StoredKey {
   readonly key: InstanceKey;
   readonly secret: Uint8Array;

@@ -44,11 +44,7 @@ export interface FolderLock extends Pick<FileLock, 'release'> {
   isHeld(): boolean;
 }
 
-/**
- * @param path of the folder.
- * @param onRecreated called after a deleted lock file was recreated.
- * @throws {StartupError} when another server holds it.
- */
+/** @param onRecreated called after a deleted lock file was recreated. @throws {StartupError} if a server has it. */
 export function lockDataFolder(path: string, onRecreated: () => void = () => {}): FolderLock {
   const lockPath = lockPathOf(path);
   let held = takeLock(path, lockPath);

@@ -34,7 +34,6 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null) {
     resolve(known);
   }
 
-  /** Checks the names now. @returns null where all is in place. */
   function check(): FileLoss | null {
     if (known === null) {
       const moved = watched.find((file) => isMoved(file, inodeOf(file.path)));

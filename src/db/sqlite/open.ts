@@ -35,7 +35,6 @@ export interface OpenedData {
 
 export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' | 'probe'> {
   readonly random: Random;
-  /** Events for the operator's log. */
   readonly events: EngineEvents &
     UpgradeOptions['events'] & {
       onLockRecreated(): void;

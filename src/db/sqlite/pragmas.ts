@@ -69,10 +69,8 @@ function tune(sqlite: SqliteDatabase): void {
 
 /**
  * Drops the planner's statistics; nothing here runs ANALYZE or PRAGMA optimize. Without them the planner takes every
- * table for a large one, as the statements expect, and keeps its plans
- * (https://www.sqlite.org/queryplanner-ng.html#qpstab).
- * With them, on 60,000 rows a table, 17 of 726 statements changed plan: some scanned all counters of a limit, or all
- * keys.
+ * table for a large one, as the statements expect, and keeps plans (https://sqlite.org/queryplanner-ng.html#qpstab).
+ * With them, on 60,000 rows a table, 17 of 726 statements changed plan: some scanned all keys, or a limit's counters.
  */
 function dropStatistics(writer: SqliteDatabase): void {
   for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);

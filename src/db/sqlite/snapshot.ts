@@ -44,7 +44,6 @@ export function sharedSnapshot(connection: SqliteDatabase, begins = () => {}) {
   }
 
   return {
-    /** Called before each read. */
     enter(): void {
       if (isOpen) return;
       begins();

@@ -1,6 +1,4 @@
-/**
- * Names the file of an unfinished backup, and notes it in the data folder: the next backup removes what a kill left.
- */
+/** Names and notes the file of an unfinished backup, so that the next backup removes what a kill left. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';

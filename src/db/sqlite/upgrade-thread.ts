@@ -21,7 +21,6 @@ export interface UpgradeOrder {
   readonly copyPath: string;
   /** In epoch milliseconds. */
   readonly now: number;
-  /** Version of this binary. */
   readonly version: string;
   readonly isDurable: boolean;
 }

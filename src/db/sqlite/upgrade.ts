@@ -14,7 +14,6 @@ import type { UpgradeMessage, UpgradeOrder, UpgradeStep } from './upgrade-thread
 
 export interface UpgradeOptions {
   readonly clock: Clock;
-  /** Version of this binary. */
   readonly version: string;
   readonly isDurable: boolean;
   readonly events: {

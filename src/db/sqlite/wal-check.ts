@@ -33,10 +33,7 @@ const LITTLE_ENDIAN_MAGIC = 0x377f0682;
 const FRAMES_READ = 256;
 const BOOT_SLACK_MS = 5000;
 
-/**
- * @param now in epoch milliseconds.
- * @returns null where no frame is missing or that is unknown: without an index, or with one of another log.
- */
+/** @param now in epoch milliseconds. @returns null where no frame is missing, or no index of this log tells. */
 export function findWalLoss(databasePath: string, now: number): WalLoss | null {
   const indexPath = `${databasePath}-shm`;
   const index = readIndex(indexPath);

@@ -8,7 +8,6 @@ import type { WriteQueue } from './write-queue.ts';
 export interface WalMaintenanceOptions {
   readonly snapshots: readonly Snapshot[];
   readonly queue: WriteQueue;
-  /** Called where frames stay in the log, with the failure, or with null where the time was over. */
   readonly onWalLeft: (error: unknown) => void;
 }
 

@@ -18,11 +18,7 @@ const CLOSE_MS = 500;
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
 
-/**
- * Starts a thread with a connection of its own. It rejects every call once it is closed.
- *
- * @param path of a database file that exists.
- */
+/** Starts a thread with a connection to an existing database file. It rejects every call once it is closed. */
 export function databaseWorker(path: string) {
   const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
   let worker: Worker | undefined;
