@@ -35,7 +35,6 @@ export type SessionRefusal = 'invalid_token' | 'membership_blocked' | 'revoked' 
 /** Key that was valid once, and why it is no longer. The reason may be shown, since the caller holds the key. */
 export type DeadKey = {
   readonly kind: 'dead_key';
-  /** Verdict as a verification reports it. */
   readonly refusal: SessionRefusal;
 } & HintGiven;
 

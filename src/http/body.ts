@@ -50,10 +50,8 @@ export function mediaTypeOf(contentType: string): string {
 }
 
 /**
- * Returns the parameters of a form or a query string.
- *
- * @throws {AppError} invalid_request for a repeated one (RFC 6749 §3.1): readers of the first and of the last would
- * differ.
+ * Returns the parameters of a form or a query string. @throws {AppError} invalid_request for a repeated one (RFC 6749
+ * §3.1): readers of the first and of the last would differ.
  */
 export function parametersOf(parameters: URLSearchParams): Record<string, string> {
   const seen = new Set<string>();

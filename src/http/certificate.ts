@@ -11,7 +11,6 @@ export interface CertificateFiles {
 }
 
 export interface Certificate {
-  /** The files that it was read from. */
   readonly files: CertificateFiles;
   /** PEM: the certificate and its chain. */
   readonly cert: string;

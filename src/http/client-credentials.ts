@@ -1,7 +1,6 @@
 /** Reads an OAuth client's credential: in a header, in the body (RFC 6749 §2.3.1), or an API key as bearer token. */
 import { invalidField } from '../core/error.ts';
 
-/** Credential that a client sent, and its method. */
 export type ClientShown =
   | { readonly way: 'basic' | 'post'; readonly clientId: string; readonly secret: string }
   | { readonly way: 'key'; readonly key: string };

@@ -40,7 +40,6 @@ async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Arra
 /** Number of compressed answers cached by ETag, such as a description or a script: the same bytes for everybody. */
 const RETENTION_RULES = 8;
 
-/** Returns the response as it is, or compressed. */
 export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
 
 /** Creates a compressor for responses built by handlers. It leaves short, already encoded and non-text ones alone. */

@@ -33,7 +33,6 @@ export function allowOrigin(request: Request, answer: Response): void {
   answer.headers.set('Access-Control-Expose-Headers', EXPOSED);
 }
 
-/** @param methods that the path accepts from a browser. */
 export function preflight(methods: readonly string[], headers: Record<string, string>): Response {
   return new Response(null, {
     status: 204,

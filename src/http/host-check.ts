@@ -6,7 +6,6 @@ import { isIP } from 'node:net';
 import { isLoopback } from '../core/ip-address.ts';
 
 export interface HostSettings {
-  /** The address listened on. */
   readonly host: string;
   readonly baseUrl: string;
   /** Whether to check on any address, not on loopback alone. */

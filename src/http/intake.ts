@@ -17,7 +17,6 @@ const MIB = 1024 * 1024;
 export interface IntakeOptions {
   readonly limits: Pick<LimitSettings, 'requestsAtOnce' | 'anonymousBodiesMib'>;
   readonly handle: Serve;
-  /** Answers a request that is refused unread. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
 

@@ -1,5 +1,3 @@
-/** Marks text that is JSON already. */
-
 declare const SAYS: unique symbol;
 
 /** JSON sent as it is, for answers that stay the same until something changes. */

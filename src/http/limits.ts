@@ -2,7 +2,6 @@
 import { DAY, HOUR, MINUTE } from '../core/clock.ts';
 
 export interface Limit {
-  /** The environment variable that sets it. */
   readonly env: `GATEHOUSE_LIMIT_${string}`;
   readonly default: number;
   /** The largest value that may be set; 1,000,000 by default. */
@@ -447,7 +446,6 @@ function windowText(windowMs: number): string {
   return windowMs >= HOUR ? `in ${windowMs / HOUR} hours` : `in ${windowMs / MINUTE} minutes`;
 }
 
-/** Describes a class's limits with the numbers in force. */
 export function describeLimitClass(limitClass: LimitClass, limits: LimitSettings): string {
   const { lead, address, person, others = [] } = LIMIT_CLASSES[limitClass];
   const names = [address, person, ...others].filter((name) => name !== undefined);

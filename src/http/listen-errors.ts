@@ -10,7 +10,6 @@ interface Address {
 /** Codes for another machine's address. For a name that does not resolve, Bun reports whichever code was set last. */
 const NOT_OURS = ['EADDRNOTAVAIL', 'EINVAL', 'ENOTFOUND'];
 
-/** Returns the reason and the remedy for an error of listening. */
 export function listenError({ host, port }: Address, cause: unknown): StartupError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const another = 'choose another with --port or --host.';

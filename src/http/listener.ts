@@ -112,10 +112,7 @@ export function listen({ host, port, certificate, serve, onError }: ListenerOpti
   };
 }
 
-/**
- * Rewrites the URL to `http:`, since Elysia would read an https one as the path `//host/…`. The base URL alone tells
- * the public address.
- */
+/** Rewrites the URL to `http:`: Elysia reads an https one as path `//host/…`. The base URL tells the public address. */
 function nameAsPlain(request: Request): void {
   Object.defineProperty(request, 'url', { value: request.url.replace('https:', 'http:') });
 }

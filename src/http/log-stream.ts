@@ -4,7 +4,6 @@ import { yieldIfLong } from '../core/event-loop.ts';
 import { eventMessage } from './event-stream.ts';
 import type { StreamSource } from './stream-hub.ts';
 
-/** Entries per batch. */
 export const LOG_BATCH = 100;
 
 export interface Log<Entry, Position> {

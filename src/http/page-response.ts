@@ -9,7 +9,6 @@ export function pageHeaders(context: RequestContext, kind: PageKind = 'page'): R
   return Object.assign(context.headers, DOCUMENT_HEADERS[kind]);
 }
 
-/** @param html a whole document. */
 export function pageResponse(context: RequestContext, html: string, kind: PageKind = 'page'): Response {
   return new Response(html, { headers: pageHeaders(context, kind) });
 }

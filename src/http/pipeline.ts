@@ -44,7 +44,6 @@ export interface PipelineDependencies {
   readonly uploads: UploadIntake;
   readonly bodies: BodyReader;
   readonly streams: StreamSlots;
-  /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
   readonly respondToError: ErrorMapper;
   readonly noteAnswer: NoteAnswer;
@@ -66,7 +65,6 @@ interface Admission {
 
 export type Handler = (request: Request, params: Record<string, string>) => Promise<Response>;
 
-/** Time from which a body counts as slow. */
 const SLOW_BODY_MS = 20;
 
 /** Returns a request handler that never throws. */

@@ -19,7 +19,6 @@ export interface LimitState {
   readonly remaining: number;
   /** Seconds until the window ends, at least 1. */
   readonly resetSeconds: number;
-  /** Name of its bucket, if counted in one. */
   readonly name?: string;
 }
 
@@ -32,7 +31,6 @@ const FLUSH_ROWS = 250;
 export interface RateLimiter {
   /** Counts one use in the subject's current window; a refused use is not counted. */
   consume(bucket: Bucket, subject: string, limit: number): LimitState;
-  /** Returns the state without counting. */
   peek(bucket: Bucket, subject: string, limit: number): LimitState;
   used(bucket: Bucket, subject: string): number;
   /** Loads what was stored before a restart. */

@@ -35,7 +35,6 @@ export interface RequestContext {
   readonly isCounted?: true;
 }
 
-/** Fields of an application that an error page shows. */
 export type PageApplication = Pick<Application, 'name' | 'returnUrls'>;
 
 /** Proxies to trust, and their header for the country; null for none. */

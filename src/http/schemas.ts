@@ -39,7 +39,6 @@ export const Id = (prefix: keyof typeof ID_NAMES, options: SchemaOptions = {}) =
 export const NewSecret = (kind: SecretKind, description = 'Returned once, in plain text.') =>
   Type.String({ description, examples: [`${SECRET_PREFIXES[kind]}_…`] });
 
-/** Public prefix that identifies a secret. */
 export const SecretPrefix = (kind: SecretKind, options: SchemaOptions = {}) =>
   Type.String({ examples: [`${SECRET_PREFIXES[kind]}_4fJq0aXz`], ...options });
 
@@ -142,7 +141,6 @@ export const PageOf = <Item extends TSchema>(item: Item) =>
     item.$id === undefined ? {} : { $id: `${item.$id}Page` },
   );
 
-/** Query of every list: page size and cursor. */
 export const PageQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({

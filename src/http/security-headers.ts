@@ -38,7 +38,6 @@ function headersUnder(policy: Policy): Record<string, string> {
   };
 }
 
-/** Headers of HTML documents, by what the document does. */
 export const DOCUMENT_HEADERS = {
   page: headersUnder(PAGE_POLICY),
   /** A page with a form that is sent to this server without a script. */

@@ -5,7 +5,6 @@ import type { LimitSettings } from './limits.ts';
 import { addressPrefix } from '../core/ip-address.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Time after which a body counts as slow. */
 const SLOW_MS = 1000;
 
 /** Interval of the checks; a body may take that much longer. */
@@ -38,7 +37,6 @@ export interface SlowBodies {
    * @throws {AppError} request_timeout, rate_limited, unavailable, and what reading throws
    */
   watch<Body>(reading: Promise<Body>, client: Client): Promise<Body>;
-  /** Returns how many slow bodies are under way. */
   count(): number;
 }
 

@@ -13,7 +13,6 @@ const RETRY_AFTER_SECONDS = 15;
 
 export interface StreamState {
   readonly isOpen: boolean;
-  /** Counts how often the stream was woken. */
   readonly wakes: number;
 }
 
@@ -23,10 +22,7 @@ export interface StreamSource {
   readonly subject: string;
   /** Further topics by which the stream is found. */
   readonly topics: readonly string[];
-  /**
-   * Yields what is new since the last call; called again after each wake, and once more after the stream was closed.
-   * Ends the stream if it returns true or throws.
-   */
+  /** Yields what is new, at each wake and once more after closing. Returning true or throwing ends the stream. */
   read(state: StreamState): AsyncGenerator<Uint8Array, boolean | void, undefined>;
 }
 

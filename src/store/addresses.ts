@@ -61,7 +61,6 @@ export async function updateAddress(
   return { ...address, ...columns };
 }
 
-/** Clears the person's default address of this kind, in one workspace. */
 export async function unsetDefaultAddress(
   unit: Unit,
   { userId, workspaceId, kind }: Pick<UserAddress, 'userId' | 'workspaceId' | 'kind'>,

@@ -33,7 +33,6 @@ export interface HeldKey {
 }
 
 export interface KeysBefore {
-  /** The last id seen. */
   readonly before: string | undefined;
   readonly limit: number;
 }

@@ -55,7 +55,6 @@ const applicationByClientId = prepared((db) =>
     .prepare(),
 );
 
-/** Returns an application in any state, or the console. */
 export async function findApplicationByClientId(reader: Reader, clientId: string): Promise<Application | undefined> {
   const [application] = await applicationByClientId(reader, { clientId });
   return application;
@@ -111,7 +110,6 @@ export interface ApplicationQuery {
   readonly ids: readonly string[] | null;
   /** Excludes applications whose grace period ended by this time, in epoch milliseconds; null excludes none. */
   readonly hiddenSince: number | null;
-  /** The last id of the previous page. */
   readonly after: string;
   readonly limit: number;
 }
@@ -134,7 +132,6 @@ export async function listApplications(reader: Reader, query: ApplicationQuery):
     .limit(limit);
 }
 
-/** Public state of an application. */
 export type ApplicationState = Pick<
   Application,
   'clientId' | 'name' | 'stage' | 'signinGate' | 'betaRequestPolicy' | 'archivedAt' | 'deletedAt'
@@ -160,7 +157,6 @@ export const bumpApplicationEpoch = change<string>(
   'UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = :id',
 );
 
-/** Returns the ids of applications that have had a token verified. */
 export const listVerifiedApplications = query.values<string, readonly string[]>(
   ({ idList }) => `SELECT id FROM applications WHERE id IN ${idList(':ids')} AND first_verified_at IS NOT NULL`,
 );

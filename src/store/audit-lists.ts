@@ -87,7 +87,6 @@ function rangeOf({ from, to }: AuditFilter, after: AuditPosition | null): string
   ];
 }
 
-/** Returns the values of all conditions by name. */
 function valuesOf(scope: AuditScope, filter: AuditFilter, after: AuditPosition | null) {
   const [afterTime, afterId] = after ?? [];
   return { ...scope, ...filter, wholeFamily: wholeFamily(filter.family ?? ''), afterTime, afterId };
@@ -114,7 +113,6 @@ export async function listAuditRecords(
   return rows.map(({ createdAt, id }) => [createdAt, id]);
 }
 
-/** Returns a record; undefined if out of scope. */
 export async function findAuditRecord(
   reader: Reader,
   { workspaceId, applicationId }: AuditScope,
@@ -172,14 +170,12 @@ export async function findAuditRecords(reader: Reader, ids: readonly string[]): 
 export interface AuditScan {
   /** Matches, newest first, at most `limit`. */
   readonly matches: readonly AuditPosition[];
-  /** The last record scanned; null if there was none. */
   readonly last: AuditPosition | null;
   readonly scanned: number;
 }
 
 export interface AuditSearch {
   readonly after: AuditPosition | null;
-  /** Number of records to scan. */
   readonly size: number;
   readonly limit: number;
 }

@@ -22,7 +22,6 @@ const insertRecord = prepared((orm) =>
     .values({
       id: placeholder('id'),
       applicationId: placeholder('applicationId'),
-      // Defaults to the application's workspace.
       workspaceId: sql`coalesce(${placeholder('workspaceId')},
         (SELECT workspace_id FROM applications WHERE id = ${placeholder('applicationId')}))`,
       kind: placeholder('kind'),

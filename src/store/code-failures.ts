@@ -25,7 +25,6 @@ export const deleteFailuresFromPrefix = change<CodeOwner & { addressBlock: strin
 /** The last wrong code of a kind, and the number in the window that ends with it. */
 export interface CodeFailures {
   readonly count: number;
-  /** Null if there is none. */
   readonly lastAt: number | null;
 }
 
@@ -53,7 +52,6 @@ export const findFailuresOfKnown = failures<CodeOwner>(`${OF_OWNER} AND browser 
 /** Returns an owner's failures in browsers that are not recognized. */
 export const findFailuresOfUnknown = failures<CodeOwner>(`${OF_OWNER} AND browser IS NULL`);
 
-/** Returns an owner's failures in one browser. */
 export const findFailuresInBrowser = failures<CodeOwner & { browser: string }>(`${OF_OWNER} AND browser = :browser`);
 
 /** Returns the failures of all owners from one address prefix, without those in recognized browsers. */
@@ -66,10 +64,7 @@ const nthNewest = query.value<number, { since: number; skipped: number; now: num
    ORDER BY failed_at DESC LIMIT 1 OFFSET :skipped`,
 );
 
-/**
- * Returns when the n-th newest failure since a time was, over all owners; null if there are fewer.
- * Excludes recognized browsers. @param position 1 is the newest.
- */
+/** Returns the time of the n-th newest failure (from 1) of any owner in unrecognized browsers; null if too few. */
 export async function findFailureTime(unit: Unit, since: number, position: number): Promise<number | null> {
   return (await nthNewest(unit, { since, skipped: position - 1, now: unit.now })) ?? null;
 }

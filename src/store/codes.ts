@@ -28,9 +28,7 @@ export interface ChallengeState {
 export interface Challenge extends ChallengeState {
   readonly email: string;
   readonly codeDigest: Uint8Array;
-  /** Payload of the code where the purpose alone is not enough. */
   readonly data: Record<string, unknown> | null;
-  /** The only session that may redeem it; null if any may. */
   readonly sessionId: string | null;
 }
 

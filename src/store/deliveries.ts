@@ -90,7 +90,6 @@ export async function listDeliveries(
 
 export type DeliveryAttempt = Omit<typeof deliveryAttempts.$inferSelect, 'deliveryId'>;
 
-/** Returns a delivery's attempts in order. */
 export async function listAttempts(reader: Reader, deliveryId: string): Promise<DeliveryAttempt[]> {
   const rows = await orm(reader)
     .select()
@@ -112,7 +111,6 @@ export const findNewestPending = query.aggregate<string | null, string>(
 
 /** Times for due checks. Leases use real time, so that moving the instance's clock cuts no attempt short. */
 export interface DueTimes {
-  /** The instance's clock. */
   readonly now: number;
   readonly realNow: number;
 }
@@ -135,7 +133,6 @@ export const findDueEndpoint = query.row<DueEndpoint, DueTimes & { webhookId: st
 
 export interface WaitingEndpoint {
   readonly id: string;
-  /** The endpoint is active and may have a due delivery. */
   readonly isDue: boolean;
 }
 
@@ -220,7 +217,6 @@ export interface PlannedDelivery {
   readonly id: string;
 }
 
-/** Maximum number per read. */
 export const PLANNED_READ = 1000;
 
 const plannedAhead = longRead.rows<PlannedDelivery, PlannedDelivery & { now: number }>(
@@ -233,10 +229,7 @@ const plannedAhead = longRead.rows<PlannedDelivery, PlannedDelivery & { now: num
 
 const START: PlannedDelivery = { webhookId: '', nextAttemptAt: 0, id: '' };
 
-/**
- * Returns deliveries whose wait began in the future, as after the clock went back.
- * Runs in another thread, since it also passes every delivery whose wait began earlier.
- */
+/** Returns deliveries whose wait began in the future, as after the clock went back. A long read: it scans all. */
 export function listDeliveriesPlannedAhead(
   reader: Reader,
   now: number,

@@ -13,7 +13,6 @@ export interface DeliverySearch {
 export interface DeliveryScan {
   /** Matching ids, newest first, at most `limit`. */
   readonly found: readonly string[];
-  /** The last delivery scanned; null if there was none. */
   readonly last: string | null;
   readonly scanned: number;
 }

@@ -4,7 +4,6 @@ import { change, query } from '../db/statements.ts';
 export interface EmailChange {
   readonly id: number;
   readonly userId: string;
-  /** The application where the change was requested. */
   readonly applicationId: string;
   readonly previousEmail: string;
   readonly createdAt: number;

@@ -65,7 +65,6 @@ export type Grant = typeof roles.$inferSelect;
 
 /** The columns of a membership that grants refer to. */
 export interface Holder {
-  /** Id of the membership (application_users). */
   readonly id: string;
   readonly applicationId: string;
   readonly userId: string;
@@ -282,9 +281,7 @@ export function countHolders(reader: Reader, kind: GrantKind, id: string, after 
   return countedHolders[kind](reader, { id, after });
 }
 
-/**
- * Returns a page of the holders of a grant, even a removed one, by id. @param after the previous page's last id, or ''.
- */
+/** Returns a page of holders of a grant, even a removed one, by id. @param after the previous page's last id or ''. */
 export async function listHolders(
   reader: Reader,
   kind: GrantKind,

@@ -10,7 +10,6 @@ export interface RestingEndpoint {
   readonly status: 'disabled' | 'quarantined';
   /** When the owners were warned that held deliveries will be dropped; null if they were not. */
   readonly dropNoticeAt: number | null;
-  /** When the oldest held delivery was created. */
   readonly oldestAt: number;
 }
 

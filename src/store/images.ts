@@ -14,7 +14,6 @@ export type ImageKind = (typeof IMAGE_KINDS)[number];
 
 export interface StoredVariant {
   readonly updatedAt: number;
-  /** WebP. */
   readonly bytes: Buffer;
 }
 

@@ -16,10 +16,7 @@ export interface KeyCreator {
   readonly key: { readonly id: string; readonly name: string } | null;
 }
 
-/**
- * Returns the creators of a workspace's keys in two statements. Of a person outside the workspace, only the id.
- * @param userIds people and principals of keys.
- */
+/** Returns the creators of keys; of a person outside the workspace, only the id. @param userIds principals included. */
 export async function findKeyCreators(
   reader: Reader,
   workspaceId: string,
@@ -57,7 +54,6 @@ export async function findKeyCreators(
   );
 }
 
-/** The columns shown in a list of created keys. */
 export type MadeKey = Pick<ApiKey, 'id' | 'name' | 'prefix' | 'access' | 'applicationId' | 'createdAt' | 'lastUsedAt'>;
 
 const SHOWN = `k.id, k.name, k.prefix, k.access, k.application_id AS "applicationId", k.created_at AS "createdAt",
@@ -92,9 +88,8 @@ const madeBy = longRead.rows<
 const END = '~';
 
 /**
- * Returns a page of the keys that a person, or a key of theirs, has created and that outlive their workspace membership,
- * newest first.
- * Excludes keys made with a personal key, which end with it. A long read: creators are not indexed.
+ * Returns a page of the keys that a person, or a key of theirs, has created and that outlive their workspace
+ * membership, newest first. Excludes keys made with a personal key, which end with it. A long read: no index helps.
  */
 export function listKeysMadeBy(
   reader: Reader,

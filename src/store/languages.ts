@@ -63,12 +63,10 @@ export async function insertLanguages(unit: Unit, userId: string, languages: rea
     .onConflictDoNothing();
 }
 
-/** Sets the level of a language that the person has. */
 export async function updateLanguage(unit: Unit, userId: string, { code, level }: SpokenLanguage): Promise<void> {
   await orm(unit).update(userLanguages).set({ level }).where(entry(userId, code));
 }
 
-/** @param code canonical tag. */
 export async function deleteLanguage(unit: Unit, userId: string, code: string): Promise<void> {
   await orm(unit).delete(userLanguages).where(entry(userId, code));
 }

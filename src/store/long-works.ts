@@ -71,7 +71,6 @@ export async function listLongWorksOf(
     .orderBy(asc(longWorks.id));
 }
 
-/** Cancels the application's tasks of this kind. */
 export async function deleteLongWorksOf(unit: Unit, kind: string, applicationId: string): Promise<void> {
   await orm(unit)
     .delete(longWorks)

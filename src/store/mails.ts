@@ -93,7 +93,6 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
   return id;
 }
 
-/** Number of due mails per read. */
 export const DUE_MAILS_READ = 100;
 
 /** Cursor: the list continues after this mail. */
@@ -243,5 +242,4 @@ export async function listMails(reader: Reader, { recipient, before, limit }: Ma
 
 export const findMail = query.row<Mail, string>(`SELECT ${MAIL_COLUMNS} FROM mails WHERE id = :id`);
 
-/** Deletes all mails. @returns how many there were. */
 export const deleteAllMails = change('DELETE FROM mails');

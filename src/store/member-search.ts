@@ -24,7 +24,6 @@ export interface FoundMember extends MemberPosition {
 export interface MemberScan {
   /** Matches, in the requested order. */
   readonly found: readonly FoundMember[];
-  /** The last member scanned; null if there was none. */
   readonly last: MemberPosition | null;
   readonly scanned: number;
 }

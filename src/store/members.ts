@@ -54,7 +54,6 @@ const memberById = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a membership in any state. */
 export async function findMemberById(reader: Reader, id: string): Promise<Member | undefined> {
   const [member] = await memberById(reader, { id });
   return member;

@@ -89,10 +89,7 @@ export interface OutboxScan {
   readonly reached: string | null;
 }
 
-/**
- * Returns mails of the workspace and the console, newest first. A recipient search has no index.
- * @param bounds.size number of mails that a search reads.
- */
+/** Returns workspace and console mails, newest first. A recipient search has no index: it reads `bounds.size` rows. */
 export async function listOutbox(
   reader: Reader,
   filter: OutboxFilter,

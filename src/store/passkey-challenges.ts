@@ -14,7 +14,6 @@ export interface Ceremony {
   readonly sessionId: string | null;
 }
 
-/** The purpose and session that a response claims. */
 export type Answered = Pick<Ceremony, 'purpose' | 'sessionId'>;
 
 const { placeholder } = sql;
@@ -34,7 +33,6 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
-/** Inserts a challenge. @returns its id. */
 export async function insertPasskeyChallenge(
   unit: Unit,
   ceremony: Ceremony,

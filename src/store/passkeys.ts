@@ -18,7 +18,6 @@ const passkeyByCredential = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a passkey, whoever owns it. */
 export async function findPasskey(reader: Reader, credentialId: Buffer): Promise<Passkey | undefined> {
   const [row] = await passkeyByCredential(reader, { credentialId });
   return row;

@@ -117,7 +117,6 @@ const TABLES: readonly PersonalTable[] = [
 
 const byName = new Map(TABLES.map((personal) => [getTableConfig(personal.table).name, personal]));
 
-/** Names of the tables with rows about people. */
 export const PERSONAL_TABLES: readonly string[] = [...byName.keys()];
 
 const BATCH = 250;

@@ -22,7 +22,6 @@ export async function findProviderClient(reader: Reader, applicationId: string):
   return client;
 }
 
-/** Returns the clients of these applications, by application. */
 export async function listProviderClients(
   reader: Reader,
   applicationIds: readonly string[],

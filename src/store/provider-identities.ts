@@ -86,7 +86,6 @@ export function isClaim({
 type NewIdentity = Omit<ProviderIdentity, 'id' | 'linkedByHolderAt' | 'createdAt' | 'lastUsedAt'> &
   Partial<Pick<ProviderIdentity, 'linkedByHolderAt'>>;
 
-/** Links a subject to a person as a sign-in method. */
 export async function insertIdentity(
   unit: Unit,
   { linkedByHolderAt = null, ...identity }: NewIdentity,

@@ -51,7 +51,6 @@ export interface NewSession {
   readonly tokenHash: Uint8Array;
   readonly memberId: string;
   readonly method: string;
-  /** The passkey or provider identity that the session depends on; null for other methods. */
   readonly credentialId: string | null;
   readonly userAgent: string | null;
   readonly expiresAt: number;
@@ -188,7 +187,6 @@ export const revokeSessionRow = change<{ sessionId: string; at: number; reason: 
 /** Exempts one session from this change's bump of its member's epoch. Never revives an ended one. */
 export const spareSession = change<string>('UPDATE sessions SET epoch = epoch + 1 WHERE id = :id', { rowId: 'id' });
 
-/** A row of a listing of sessions without a stored end. */
 export interface UnrevokedSession {
   readonly userId: string;
   readonly applicationId: string;

@@ -95,7 +95,6 @@ export interface KeyCredential extends KeyState {
   readonly keyApplicationId: string | null;
   /** JSON list; null for the whole workspace. */
   readonly keyApplicationIds: string | null;
-  /** `device` for a personal key. */
   readonly source: string;
   readonly access: 'read' | 'full';
   readonly perMinute: number;
@@ -112,7 +111,6 @@ const HELD = `
   ${ids('application_user_scopes', 'scope_id')} AS scopes,
   ${ids('application_user_groups', 'group_id')} AS memberships`;
 
-/** The account whose profile a membership shows. */
 const PROFILE_ID = 'coalesce(m.profile_user_id, m.user_id)';
 
 const SUBJECT = `

@@ -130,7 +130,6 @@ export const isListedOutside = query.exists<{ userId: string; workspaceId: strin
 export interface WaitlistQuery {
   readonly applicationId: string;
   readonly status: BetaStatus | undefined;
-  /** Continues before this id; undefined for the newest. */
   readonly before: string | undefined;
   readonly limit: number;
 }
@@ -178,7 +177,6 @@ export type NewWaitlistEntry = Pick<
   'id' | 'applicationId' | 'email' | 'status' | 'source' | 'decidedById' | 'decidedAt'
 >;
 
-/** SQL of the application's current epoch. */
 function epochOf(applicationId: string): SQL<number> {
   return sql`(SELECT interest_epoch FROM applications WHERE id = ${applicationId})`;
 }
@@ -223,7 +221,6 @@ export const advanceWaitlistEpoch = change.aggregate<number, string>(
   'UPDATE applications SET interest_epoch = interest_epoch + 1 WHERE id = :applicationId RETURNING interest_epoch',
 );
 
-/** Returns the number of undecided entries. */
 export const countPending = query.count<string>(
   `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND status = 'pending'
      AND epoch = (SELECT interest_epoch FROM applications WHERE id = :applicationId)`,
@@ -263,7 +260,6 @@ export async function countWaitlist(reader: Reader, applicationId: string): Prom
   return { byStatus, untold };
 }
 
-/** An application's waitlist as of an epoch. */
 interface AtEpoch {
   readonly applicationId: string;
   readonly epoch: number;
@@ -275,7 +271,6 @@ export const isAnyoneUnreached = query.exists<AtEpoch>(
    WHERE application_id = :applicationId AND status = 'pending' AND epoch = :epoch - 1 LIMIT 1`,
 );
 
-/** Returns how many rows the decision of this epoch has not reached. */
 export const countUnreached = longRead.count<AtEpoch>(
   `SELECT count(*) FROM beta_interests
    WHERE application_id = :applicationId AND status = 'pending' AND epoch = :epoch - 1`,
@@ -324,7 +319,6 @@ export const isAnyoneWaiting = query.exists<AtEpoch>(
      AND status = 'notify_when_public' AND notified_at IS NULL LIMIT 1`,
 );
 
-/** Returns how many entries from before this epoch still have to be notified. */
 export const countWaiting = longRead.count<AtEpoch>(
   `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND epoch < :epoch
      AND status = 'notify_when_public' AND notified_at IS NULL`,

@@ -101,7 +101,6 @@ export interface Endpoint {
   readonly sealedSecret: string;
   readonly previousSealedSecret: string | null;
   readonly previousSecretEndsAt: number | null;
-  /** See store/schema/webhooks.ts. */
   readonly inOrderUntil: string | null;
   readonly inOrderAfter: string | null;
 }

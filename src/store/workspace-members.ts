@@ -34,7 +34,6 @@ const seatIn = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a person's membership; undefined if they have none. */
 export async function findWorkspaceMember(
   reader: Reader,
   workspaceId: string,
@@ -102,7 +101,6 @@ export const isWorkspaceMemberByEmail = query.exists<{ workspaceId: string; emai
    WHERE m.workspace_id = :workspaceId AND coalesce(m.invited_email, u.email) = :email LIMIT 1`,
 );
 
-/** An owner's address and preferred language, if any. */
 export interface OwnerAddress {
   readonly email: string;
   readonly locale: string | null;
@@ -114,10 +112,8 @@ export const listOwners = query.rows<OwnerAddress, string>(
    WHERE m.workspace_id = :workspaceId AND m.role = 'owner' ORDER BY m.id`,
 );
 
-/** Returns whether any workspace has an owner. */
 export const hasOwner = query.exists("SELECT id FROM workspace_members WHERE role = 'owner' LIMIT 1");
 
-/** Returns whether anyone except this person owns the workspace. */
 export const hasOtherOwner = query.exists<{ workspaceId: string; userId: string }>(
   `SELECT id FROM workspace_members
    WHERE workspace_id = :workspaceId AND user_id <> :userId AND role = 'owner' LIMIT 1`,

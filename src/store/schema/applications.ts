@@ -45,7 +45,6 @@ export const applications = sqliteTable('applications', {
     .$type<SwitchableMethod[]>()
     .notNull()
     .default([...SIGNIN_METHODS]),
-  /** Time of the application's first successful token verification. */
   firstVerifiedAt: integer('first_verified_at'),
   /** Reason and time of the last refusal; kept only until the first success. */
   verificationRefusal: text('verification_refusal', { enum: TOKEN_REFUSALS }),

@@ -19,7 +19,6 @@ export const sessions = sqliteTable('sessions', {
   expiresAt: integer('expires_at').notNull(),
   revokedAt: integer('revoked_at'),
   revokedReason: text('revoked_reason'),
-  /** When the expiry was reported as an event. */
   expiryReportedAt: integer('expiry_reported_at'),
   /** Sum of the application's and the membership's epoch at creation. */
   epoch: integer().notNull().default(0),
@@ -102,7 +101,6 @@ export const codeFailures = sqliteTable('code_failures', {
   email: text().notNull(),
   purpose: text().notNull(),
   failedAt: integer('failed_at').notNull(),
-  /** Null if the client address is unknown. */
   addressBlock: text('address_block'),
   /** The browser that had recognized the person; null if none had. */
   browser: text(),

@@ -65,7 +65,6 @@ export const longWorks = sqliteTable('long_works', {
   data: text({ mode: 'json' }).$type<object>().notNull(),
   cursor: text(),
   done: integer().notNull(),
-  /** Null until counted. */
   total: integer(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

@@ -95,7 +95,6 @@ export const applicationUsers = sqliteTable('application_users', {
   updatedAt: integer('updated_at').notNull(),
 });
 
-/** Columns shared by the roles, scopes and groups tables. */
 const grantColumns = () => ({
   id: text().primaryKey(),
   applicationId: text('application_id')
