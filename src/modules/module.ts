@@ -1,4 +1,3 @@
-/** Modules and the context they are wired to. */
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import type { BackupSettings } from '../backup/plan.ts';
@@ -36,7 +35,6 @@ export interface Module {
   readonly flush?: ShutdownFlush;
 }
 
-/** Registers a module's listener for commits. */
 export type CommitListener = (db: Pick<Database, 'onCommit'>) => void;
 
 /** @param tell gets all of a transaction's messages on the topic, once committed; it must not throw. */
@@ -59,7 +57,6 @@ export interface ModuleContext {
   readonly log: Logger;
   /** This server's public URL, without a trailing slash. */
   readonly baseUrl: () => string;
-  /** Facts that those who run the instance may see. */
   readonly instance: InstanceFacts;
   /** Whether this server is for development or tests; its pages may then name their API calls. */
   readonly isDev: boolean;
@@ -74,7 +71,6 @@ export interface ModuleContext {
   readonly internal: Pick<InternalCalls, 'call'>;
   /** Metrics registry: `metrics.gauge(name, help, read)` adds a metric. */
   readonly metrics: Metrics;
-  /** Bearer token for reading metrics; null if none is set. */
   readonly metricsToken: string | null;
   readonly peerAddress: PeerAddress;
   readonly limiter: RateLimiter;

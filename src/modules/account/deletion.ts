@@ -86,8 +86,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
     },
 
     /**
-     * Deletes the account in one transaction. A background task wipes places and devices of its sessions if they are
-     * many.
+     * Deletes the account in one transaction. A background task wipes places and devices of its sessions if many.
      *
      * @throws {AppError} invalid_request, code_invalid, code_expired, code_exhausted, code_consumed, invalid_state
      */

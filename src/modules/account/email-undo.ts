@@ -27,7 +27,6 @@ import { restoreWaitlistEntries } from '../beta/waitlist.ts';
 import { publishToMemberships } from '../users/publish.ts';
 import { endAccess } from './end-access.ts';
 
-/** How long the previous address can undo a change, in days. */
 export const UNDO_DAYS = 7;
 
 /** Sign-in methods added up to this long before the change are removed too, whichever session added them. */
@@ -108,8 +107,7 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
 }
 
 /**
- * Deletes sign-in methods added since shortly before the change, and all ever added by a session that changed the
- * address, since that session was the attacker's.
+ * Deletes methods added since shortly before the change, or ever by sessions that changed the address (the attacker's).
  *
  * @returns the kinds removed.
  */

@@ -18,7 +18,6 @@ import type { MembershipState } from './model.ts';
 
 export type MembershipAction = 'inactivate' | 'reactivate' | 'leave';
 
-/** State transitions; repeating an action in its target state has no effect. */
 const ACTIONS = {
   inactivate: { from: ['active'], to: 'inactivated', event: 'user.inactivated', audit: 'account.inactivated' },
   reactivate: { from: ['inactivated', 'left'], to: 'active', event: 'user.reactivated', audit: 'account.reactivated' },

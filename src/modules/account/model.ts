@@ -1,4 +1,3 @@
-/** Schemas shared by the account routes. */
 import { type Static, Type } from '@sinclair/typebox';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import { PROOF_PURPOSES } from '../sign-in/step-up.ts';

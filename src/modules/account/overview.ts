@@ -1,4 +1,3 @@
-/** Account overview for the signed-in person. */
 import { type Clock, isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';

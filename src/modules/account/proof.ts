@@ -13,7 +13,6 @@ import { noteProofInSession } from '../sign-in/first-proof.ts';
 import { FRESH_MS, type ProofPurpose } from '../sign-in/step-up.ts';
 import type { CodeAsked, CodeGiven, ProofInput } from './model.ts';
 
-/** Data stored with the code. */
 interface Asked {
   readonly purpose: ProofPurpose;
   readonly target: string | null;

@@ -1,4 +1,3 @@
-/** Schemas of activity records. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 

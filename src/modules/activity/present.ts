@@ -1,4 +1,3 @@
-/** Presents audit records as activity. */
 import { isoTime } from '../../core/clock.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import type { AuthEvent } from './model.ts';

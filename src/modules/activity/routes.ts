@@ -1,4 +1,3 @@
-/** Activity routes of applications and workspaces, for management. */
 import { required } from '../../core/required.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Author } from '../../db/database.ts';
@@ -13,7 +12,6 @@ import type { ActivityStreams } from './streams.ts';
 export interface ActivityRouteDependencies {
   readonly activity: Activity;
   readonly streams: ActivityStreams;
-  /** Returns the budget of a workspace. */
   readonly budgetOf: (workspaceId: string) => Promise<string>;
 }
 

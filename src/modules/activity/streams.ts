@@ -21,7 +21,6 @@ const LIMITS = { total: 10_000, perBudget: 500, perSubject: 20 };
 const CHANGES_RIGHTS = /^(?:apikey|application|device|workspace)\./;
 
 export interface ActivityStreamOptions extends AuditScope {
-  /** Budget that the stream counts against. */
   readonly budgetId: string;
   /** The person, or the key's principal. */
   readonly userId: string;

@@ -1,4 +1,3 @@
-/** Schemas of API keys. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
   Choice,

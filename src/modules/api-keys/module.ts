@@ -1,4 +1,3 @@
-/** API keys of applications and workspaces. */
 import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { keyExpiryJob } from '../../jobs/key-expiry.ts';
 import type { Module, ModuleContext } from '../module.ts';

@@ -1,4 +1,3 @@
-/** Presents API keys with their grants, usage and creators. */
 import { isoTime } from '../../core/clock.ts';
 import type { Reader } from '../../db/database.ts';
 import { KEY_DAY, KEY_MINUTE, keySubject } from '../../http/limits.ts';
@@ -8,7 +7,6 @@ import type { HeldGrants } from '../../store/grants.ts';
 import { findKeyCreators, type KeyCreator } from '../../store/key-creators.ts';
 import type { ApiKeyRecord } from './model.ts';
 
-/** Returns the creators of keys of one workspace. */
 export function creatorsOf(
   reader: Reader,
   workspaceId: string,

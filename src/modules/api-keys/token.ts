@@ -1,4 +1,3 @@
-/** Columns stored for a key's token. */
 import { hashSecret, secretPrefix } from '../../core/secret.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 

@@ -34,10 +34,7 @@ interface UnderWay {
   readonly work: Promise<void>;
 }
 
-/**
- * A probe takes at most five seconds, redirects included, and a slot of the workspace's probe limit. One check runs per
- * application; concurrent callers share its result.
- */
+/** A probe takes at most 5 s and one of the workspace's slots. Concurrent callers share an application's one check. */
 export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDependencies) {
   /** Running checks by application id. */
   const underWay = new Map<string, UnderWay>();

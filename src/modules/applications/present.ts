@@ -1,4 +1,3 @@
-/** Presents applications as API records. */
 import { isoTime } from '../../core/clock.ts';
 import { onlyOne } from '../../core/required.ts';
 import type { Reader } from '../../db/database.ts';
@@ -7,11 +6,7 @@ import { listDefaultRoles } from '../../store/grants.ts';
 import { findPendingWork, type PendingWork } from '../../store/long-works.ts';
 import type { ApplicationRecord } from './model.ts';
 
-/**
- * Returns the record of one application. Within a transaction, pass its unit as reader to include its changes.
- *
- * @param now epoch milliseconds of the server's clock, which decides whether the application is hidden.
- */
+/** Pass a transaction's unit as reader to include its changes. @param now epoch milliseconds; decides `isHidden`. */
 export async function presentApplication(reader: Reader, row: Application, now: number): Promise<ApplicationRecord> {
   return onlyOne(await presentApplications(reader, [row], now));
 }

@@ -1,4 +1,3 @@
-/** Application routes, for management. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageOf } from '../../http/schemas.ts';
 import type { LegalUrls } from './legal-urls.ts';

@@ -27,7 +27,6 @@ export function signInTrials({ instanceKey, clock, baseUrl }: TrialDependencies)
     instanceKey.derive('sign-in trial', `${id}\0${expiry}`).subarray(0, HASH_BYTES);
 
   return {
-    /** Returns the page's URL, and when it expires. */
     link(application: Tried): { url: string; expiresAt: string } {
       const expiresAt = clock.now() + LIFETIME_MS;
       const expiry = expiresAt.toString(36);
@@ -36,7 +35,6 @@ export function signInTrials({ instanceKey, clock, baseUrl }: TrialDependencies)
       return { url: `${baseUrl()}/sign-in?${query}`, expiresAt: isoTime(expiresAt) };
     },
 
-    /** Returns whether a ticket was made for this application and has not expired. */
     isValid(application: Tried, ticket: string | null): boolean {
       const [, expiry, hash] = TICKET.exec(ticket ?? '') ?? [];
       if (expiry === undefined || hash === undefined) return false;

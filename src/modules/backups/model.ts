@@ -1,4 +1,3 @@
-/** Schemas of the server's own backups. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Nullable, Timestamp } from '../../http/schemas.ts';
 

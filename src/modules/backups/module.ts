@@ -1,4 +1,3 @@
-/** The server's own backups. */
 import { SECOND } from '../../core/clock.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import { notifyOwners } from './owners.ts';

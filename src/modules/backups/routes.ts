@@ -1,4 +1,3 @@
-/** Backup routes for those who run the instance. */
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';

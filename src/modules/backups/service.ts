@@ -1,7 +1,4 @@
-/**
- * The server's own backups, one at a time, with a record of each run. A missed run is made up after the start; a failed
- * one is retried with exponential backoff.
- */
+/** Makes and records one backup at a time. Makes up a missed one after the start; retries with exponential backoff. */
 import type { Logger } from 'pino';
 import { backupName } from '../../backup/names.ts';
 import type { BackupOrder, MadeBackup } from '../../backup/make.ts';

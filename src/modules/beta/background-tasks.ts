@@ -40,7 +40,6 @@ export type Tell = (
 ) => Promise<void>;
 
 interface Decision extends WaitlistDecision {
-  /** Mail that the people get; null for none. */
   readonly mail: BetaMail | null;
 }
 

@@ -24,10 +24,7 @@ export function writeDecision(
 
 /** Repeating a decision changes nothing and returns the same row. A refused decision has changed nothing. */
 export function betaDecisions(tell: Tell) {
-  /**
-   * @param notify whether to mail the person; by default only those who wait for a mail.
-   * @throws {AppError} rate_limited if the workspace has no mail left
-   */
+  /** @param notify by default only people who wait for a mail. @throws {AppError} rate_limited if no mail is left */
   async function approve(
     unit: Unit,
     application: Application,

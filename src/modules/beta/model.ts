@@ -1,4 +1,3 @@
-/** Schemas of the beta allowlist and the sign-in gate. */
 import { type Static, Type } from '@sinclair/typebox';
 import {
   ChangeOutcomeSchema,

@@ -1,4 +1,3 @@
-/** Routes of the sign-in gate and the waitlist, and of what anonymous clients may request and see. */
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';

@@ -126,11 +126,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
       return { pending, approved, notifyWhenPublic, declined, toldAtLaunch: pending + untold };
     },
 
-    /**
-     * Adds addresses, or decides existing entries; all or nothing. An approved row is never demoted.
-     *
-     * @throws {AppError} invalid_request naming each invalid address
-     */
+    /** Adds or decides entries, all or nothing; an approved row is never demoted. @throws {AppError} invalid_request */
     async add(actor: Actor, application: Application, { emails, status }: BetaAddInput): Promise<BetaAdded> {
       const addresses = normalizeAll(emails);
       const wanted: BetaStatus = status ?? (emails.length === 1 ? 'approved' : 'pending');
@@ -155,12 +151,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
       });
     },
 
-    /**
-     * Approves an entry; an approved one is left unchanged.
-     *
-     * @param notify whether to mail the person; by default only those who wait for a mail.
-     * @throws {AppError} not_found; rate_limited if the workspace has no mail left
-     */
+    /** Approves an entry: see {@link betaDecisions}. @throws {AppError} not_found, rate_limited */
     approve(actor: Actor, application: Application, id: string, notify?: boolean): Promise<BetaInterestRecord> {
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, id);
@@ -239,11 +230,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
       });
     },
 
-    /**
-     * Receives an anonymous request, without revealing whether the address is known.
-     *
-     * @throws {AppError} not_found, application_archived, invalid_request
-     */
+    /** Hides whether the address is known. @throws {AppError} not_found, application_archived, invalid_request */
     async receiveInterest(
       actor: Actor,
       applicationId: string,

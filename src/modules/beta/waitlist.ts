@@ -14,7 +14,6 @@ import {
 } from '../../store/waitlist.ts';
 import { listAliasesOf } from '../../store/people.ts';
 
-/** A person and the address just proved. */
 interface Proved {
   readonly id: string;
   readonly email: string;
@@ -23,9 +22,7 @@ interface Proved {
 /** Entries moved at once; the rest follow with the next code. A tenant may list a person without limit. */
 const MOST_MOVED = 200;
 
-/**
- * Moves a person's entries to the present address. An approved entry replaces an undecided one there; else both stay.
- */
+/** Moves entries to the present address. An approved entry replaces an undecided one there; else both stay. */
 export async function followAddress(unit: Unit, person: Proved, workspaceIds: readonly string[]): Promise<void> {
   const former = await listAliasesOf(unit, person.id);
   if (former.length === 0) return;

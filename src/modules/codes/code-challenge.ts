@@ -27,10 +27,8 @@ export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | '
 const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
 const MAX_ALIVE = 3;
-/** Window of the limits on sending. */
 const SENT_WINDOW_MS = LIMITS.codesPerEmail.windowMs;
 
-/** Purpose, application and recipient of a code. */
 export interface CodeSubject {
   readonly purpose: CodePurpose;
   readonly applicationId: string;
@@ -45,7 +43,6 @@ export interface MintedChallenge {
   readonly expiresAt: number;
 }
 
-/** A valid sign-in code, and when another may be requested. */
 export interface IssuedCode extends Omit<MintedChallenge, 'code'> {
   /** Plain text, for the mail; null within the cool-down, when the code sent before stays valid. */
   readonly code: string | null;
@@ -74,7 +71,6 @@ export type BrowserOf = (reader: Reader, email: string) => Promise<string | null
 /** Outcome of a code that confirms an action, with the data it was issued with. */
 export type ActionOutcome = { readonly ok: true; readonly data: unknown } | RedeemRefusal;
 
-/** Same as {@link IssueOutcome}, for the code of an action. */
 export type ActionIssueOutcome = ({ readonly ok: true } & MintedChallenge) | ({ readonly ok: false } & TooSoon);
 
 export type CodeChallenges = ReturnType<typeof codeChallengeService>;
@@ -150,12 +146,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       return { ok: true, ...(await insert(unit, subject, { data, sessionId })) };
     },
 
-    /**
-     * Checks the code of one action and consumes it, with all others for the same subject. Only this challenge's code
-     * is right.
-     *
-     * @returns the data that the code was issued with.
-     */
+    /** Checks and consumes an action's code, and all others for its subject. Only this challenge's code is right. */
     async redeemFor(
       unit: Unit,
       { purpose, applicationId }: Pick<CodeSubject, 'purpose' | 'applicationId'>,

@@ -23,13 +23,11 @@ const MAX_LOCKOUT_MS = DAY;
 /** Share of its limit that a client address keeps while the global limit is exceeded. */
 const SHARE_UNDER_ATTACK = 1 / 10;
 
-/** Limits on wrong codes that cause a lockout. */
 export type LockoutLimit = 'wrongCodesPerEmail' | 'wrongCodesPerBrowser' | 'wrongCodesPerAddress' | 'wrongCodesInAll';
 
 /** A lockout: until it ends, codes are neither checked nor sent. */
 export interface Lockout {
   readonly limit: LockoutLimit;
-  /** The limit's number of wrong codes. */
   readonly allowed: number;
   /** Epoch milliseconds. */
   readonly until: number;
@@ -93,11 +91,7 @@ export function codeLockouts(limits: LimitSettings) {
   }
 
   return {
-    /**
-     * Returns the longest lockout in force for the author of the change, or null.
-     *
-     * @param browser the person's known browser; null for an unknown one.
-     */
+    /** Returns the author's longest lockout in force. @param browser the person's known browser; null if unknown. */
     async findLockout(unit: Unit, owner: CodeOwner, browser: string | null): Promise<Lockout | null> {
       const pauses = await (browser === null
         ? lockoutsOutsideBrowser(unit, owner)

@@ -1,4 +1,3 @@
-/** Mailed codes: issued and redeemed for other modules. */
 import type { Module, ModuleContext } from '../module.ts';
 import { type CodeChallenges, codeChallengeService } from './code-challenge.ts';
 

@@ -13,13 +13,11 @@ const HINTS = {
 /** Reason why a code is not sent or checked now. */
 export interface TooSoon {
   readonly reason: keyof typeof HINTS;
-  /** The exceeded limit. */
   readonly allowed: number;
   /** Epoch milliseconds. */
   readonly retryAt: number;
 }
 
-/** Reason why a code is refused; an error code of the API. */
 export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
 
 /** A refusal that must be committed, since it counts the attempt. */

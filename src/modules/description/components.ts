@@ -25,7 +25,6 @@ export class Components {
     return known === undefined || Bun.deepEquals(known, part);
   }
 
-  /** Returns all parts sorted by name. */
   sorted(): Record<string, Record<string, object>> {
     return Object.fromEntries(
       [...this.#parts].map(([kind, parts]) => [

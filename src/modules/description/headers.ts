@@ -1,4 +1,3 @@
-/** Response headers in the OpenAPI description. */
 import { isOfClients, type Operation } from '../../http/operation.ts';
 import type { Components } from './components.ts';
 

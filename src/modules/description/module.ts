@@ -1,4 +1,3 @@
-/** Machine-readable descriptions of the API. */
 import type { Operation } from '../../http/operation.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import { descriptionRoutes } from './routes.ts';

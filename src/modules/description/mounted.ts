@@ -12,7 +12,6 @@ export interface DescribedOperation {
   readonly detail: DocumentDecoration;
 }
 
-/** The parts of the plugin's document that we use. */
 interface MadeDocument {
   readonly openapi: string;
   readonly info: object;

@@ -12,7 +12,6 @@ import { type DescribedOperation, mountedDocument } from './mounted.ts';
 import { describedParameters } from './parameters.ts';
 import { shareRepeated } from './repeated.ts';
 
-/** Version of the REST API, as the contract declares it. */
 export const API_VERSION = '1.0.0';
 
 const TAGS: Record<string, string> = {

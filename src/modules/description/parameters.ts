@@ -1,4 +1,3 @@
-/** Parameters of paths, queries and headers in the OpenAPI description. */
 import type { TSchema } from '@sinclair/typebox';
 import { type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';

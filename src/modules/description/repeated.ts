@@ -6,14 +6,12 @@ import type { DescribedOperation } from './mounted.ts';
 
 type Part = object | Reference;
 
-/** Parts of an operation's description that may be shared. */
 interface Detail {
   readonly parameters?: readonly Part[];
   readonly requestBody?: Part;
   readonly responses: Readonly<Record<string, Part>>;
 }
 
-/** Returns a part's replacement, or the part itself. */
 type Replace = (kind: Kind, part: Part, operation: Operation) => Part;
 
 export async function shareRepeated(

@@ -1,4 +1,3 @@
-/** Routes of the machine-readable API descriptions, derived from the operations. */
 import { Type } from '@sinclair/typebox';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
@@ -8,7 +7,6 @@ import { roleManifest } from './roles.ts';
 import { yaml } from './yaml.ts';
 
 export interface DescriptionDependencies {
-  /** All operations of the running app, these included. */
   readonly operations: () => readonly Operation[];
   readonly baseUrl: () => string;
   readonly limits: LimitSettings;

@@ -125,7 +125,6 @@ export const DeviceDecision = Type.Object(
 );
 export type DeviceDecision = Static<typeof DeviceDecision>;
 
-/** A personal key as its owner sees it. */
 export const Device = Type.Object(
   {
     id: ApiKeySchema.properties.id,

@@ -40,7 +40,6 @@ export interface PersonalKeyDependencies {
   readonly random: Random;
 }
 
-/** Owner and scope of a new key. */
 export interface NewPersonalKey {
   /** The owner's membership; the owner is the unit's actor. */
   readonly member: Member;

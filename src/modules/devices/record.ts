@@ -1,4 +1,3 @@
-/** Audit records of connected devices. */
 import type { Unit } from '../../db/database.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';

@@ -24,11 +24,7 @@ export function userCodeLimit(limiter: RateLimiter, limits: LimitSettings) {
   /** Runs the attempts of one guesser one after the other, so that concurrent ones cannot exceed the limit. */
   const guessers = pool({ perKey: 1 });
 
-  /**
-   * Returns the result; every wrong guess gets the same error.
-   *
-   * @throws {AppError} not_found; rate_limited after too many wrong codes, even for a correct one
-   */
+  /** @throws {AppError} the same not_found for every wrong guess; rate_limited after too many, even for a right one */
   return <Result>({ principal, context }: Caller, look: () => Promise<Result | null>): Promise<Result> => {
     const { sessionId, userId } = principal;
     const address = addressPrefix(context.ip);

@@ -1,4 +1,3 @@
-/** Links to operations in the API reference. */
 import type { Operation } from '../../http/operation.ts';
 import { pathTemplate } from '../description/mounted.ts';
 

@@ -18,12 +18,7 @@ import {
 } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
 
-/**
- * Returns ids by slug.
- *
- * @param path field that contained the slugs.
- * @throws {AppError} invalid_request naming each slug that does not exist in the application
- */
+/** Returns ids by slug. @param path field of the slugs. @throws {AppError} invalid_request naming each unknown slug */
 export async function knownGrants(
   reader: Reader,
   kind: GrantKind,
@@ -55,8 +50,7 @@ export async function grantInitially(unit: Unit, memberId: string, grants: Grant
 /**
  * Replaces grants of one kind. Additions and removals emit an event each; an unchanged set emits nothing.
  *
- * @param field of the body, named in a refusal.
- * @throws {AppError} invalid_request for an unknown slug
+ * @param field of the body, named in a refusal. @throws {AppError} invalid_request for an unknown slug
  */
 export async function replaceGrants(
   unit: Unit,
@@ -88,9 +82,7 @@ export async function replaceGrants(
 /**
  * Adds existing grants and leaves the others alone; emits only if something was added.
  *
- * @param before slugs of this kind that the holder has.
- * @param ids by slug.
- * @returns the holder's slugs afterwards.
+ * @param before slugs of this kind that the holder has. @returns the holder's slugs afterwards.
  */
 export async function addGrants(
   unit: Unit,

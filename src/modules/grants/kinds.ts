@@ -1,4 +1,3 @@
-/** Names of the three kinds of grant. */
 import type { GrantKind } from '../../store/grants.ts';
 
 export const GRANT_NAMES = {

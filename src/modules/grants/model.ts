@@ -1,4 +1,3 @@
-/** Schemas of roles, scopes and membership groups. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Input, Name, Nullable, PageOf, Remark, Timestamp } from '../../http/schemas.ts';
 

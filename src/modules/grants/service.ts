@@ -115,9 +115,8 @@ export function grantService(kind: GrantKind, db: Database) {
     },
 
     /**
-     * Deletes a grant at once; a background task notifies the holders.
+     * Deletes a grant at once; a background task notifies the holders. @returns the number of holders.
      *
-     * @returns the number of holders.
      * @throws {AppError} not_found; conflict if it is in use and not forced
      */
     remove(

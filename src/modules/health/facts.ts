@@ -1,7 +1,6 @@
 /** Facts about an instance that are known from its start, for those who run it. */
 
 export interface SettingFact {
-  /** The environment variable. */
   readonly name: string;
   /** Masked if secret. */
   readonly value: string | null;

@@ -1,4 +1,3 @@
-/** Instance health route for those who run the instance. */
 import { type Operation, operation } from '../../http/operation.ts';
 import type { InstanceHealth } from './instance.ts';
 import { InstanceHealthSchema } from './model.ts';

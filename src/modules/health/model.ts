@@ -1,4 +1,3 @@
-/** Schemas of an instance’s health. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Nullable, Timestamp } from '../../http/schemas.ts';
 import { MAIL_TRANSPORTS, MODES } from './facts.ts';

@@ -1,4 +1,3 @@
-/** Health of this instance: liveness, readiness and warnings. */
 import type { Module, ModuleContext } from '../module.ts';
 import { instanceHealthService } from './instance.ts';
 import { instanceHealthRoute } from './instance-route.ts';

@@ -12,7 +12,6 @@ export interface CountedQueues extends Queues {
 
 /** Counts on another thread. */
 export interface QueueCounts {
-  /** Returns counts of the last seconds. */
   recent(): Promise<CountedQueues>;
   /** Returns recent counts if quick, else the previous ones or null: callers never wait for a slow query. */
   quick(): Promise<CountedQueues | null>;

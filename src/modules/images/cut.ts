@@ -28,12 +28,10 @@ export interface Middle extends Size {
 }
 
 /**
- * Cuts the largest part with the given ratio around the centre, at least one pixel, reduced to `widest` and further if
- * memory demands.
+ * Cuts the largest centred part with this ratio, at least one pixel, reduced to `widest` and further to fit memory.
  *
- * @param picture its buffer is consumed.
  * @param size of the stored picture; `ratio` (width over height) and `widest` refer to it too.
- * @throws the errors of `Bun.Image`.
+ * @param picture its buffer is consumed. @throws the errors of `Bun.Image`.
  */
 export async function cutMiddle(picture: Picture, size: Size, ratio: number, widest: number): Promise<Middle> {
   const { isReducible, heldBytesPerPixel } = picture;

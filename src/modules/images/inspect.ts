@@ -16,12 +16,7 @@ const READERS: Partial<Record<Bun.Image.Format, (bytes: Buffer) => Picture>> = {
 
 export const PICTURE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 
-/**
- * Takes some milliseconds at most, however many parts a file has.
- *
- * @param format as reported by `Bun.Image`.
- * @throws {AppError} invalid_request for an unsupported format or an incomplete file
- */
+/** Takes some ms, however many parts a file has. @throws {AppError} invalid_request if unsupported or incomplete */
 export function inspect(file: Uint8Array, format: Bun.Image.Format): Picture {
   const read = READERS[format];
   if (!read) throw noPicture();

@@ -1,4 +1,3 @@
-/** Schemas of uploaded pictures. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Timestamp } from '../../http/schemas.ts';
 

@@ -1,4 +1,3 @@
-/** People's pictures: uploaded, cut, and served. */
 import type { Module, ModuleContext } from '../module.ts';
 import { imageRoutes } from './routes.ts';
 import { imageService } from './service.ts';

@@ -10,15 +10,13 @@ const QUALITY = 82;
 
 export interface Variant {
   readonly size: number;
-  /** WebP. */
   readonly bytes: Buffer;
 }
 
 /**
  * Runs on the threads of `Bun.Image`. Pictures are never enlarged: a larger variant keeps the picture's resolution.
  *
- * @param file is consumed.
- * @throws {AppError} invalid_request for an incomplete or too large picture
+ * @param file is consumed. @throws {AppError} invalid_request for an incomplete or too large picture
  */
 export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]> {
   const picture = inspect(file, (await metadataOf(file)).format);

@@ -1,4 +1,3 @@
-/** Routes to upload one's avatar and banner, and to serve them publicly. */
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';

@@ -1,4 +1,3 @@
-/** Avatars and banners: upload, removal and look-up. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -62,12 +61,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
   }
 
   return {
-    /**
-     * Stores a picture in all sizes or none.
-     *
-     * @param file of any content; consumed.
-     * @throws {AppError} invalid_request, unauthenticated
-     */
+    /** Stores all sizes or none; the file is consumed. @throws {AppError} invalid_request, unauthenticated */
     async put(actor: Actor, principal: SessionPrincipal, kind: ImageKind, file: Uint8Array): Promise<Image> {
       const { userId, profileId, applicationId } = principal;
       const { sizes, shownSize } = SHAPES[kind];

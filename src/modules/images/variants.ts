@@ -1,10 +1,8 @@
-/** Variants of each kind of picture, and their file names. */
 import { IMAGE_KINDS, type ImageKind } from '../../store/images.ts';
 
 export interface Shape {
   /** Widths of the variants in pixels, ascending. */
   readonly sizes: readonly number[];
-  /** Size shown by default. */
   readonly shownSize: number;
   /** Width over height. */
   readonly ratio: number;

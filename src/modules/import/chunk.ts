@@ -29,9 +29,7 @@ import type { CleanProfile, CleanRow } from './rows.ts';
 export interface ImportedChunk {
   /** One outcome per row, in order. */
   readonly results: ImportResult['results'];
-  /** Unknown slugs of the rows, by kind. */
   readonly unknownSlugs: Record<GrantKind, string[]>;
-  /** Users with changes. */
   readonly changed: ReadonlySet<string>;
 }
 
@@ -40,7 +38,6 @@ type RowResult = ImportResult['results'][number];
 /** State that the rows need, kept up to date so that a row sees the rows before it. */
 interface Known {
   readonly defaults: GrantIds;
-  /** Ids of existing slugs, by kind. */
   readonly grantIds: Record<GrantKind, ReadonlyMap<string, string>>;
   /** By address. */
   readonly addressees: Map<string, Recipient>;
@@ -176,7 +173,6 @@ interface Place {
   readonly applicationId: string;
   readonly email: string;
   readonly addressee: Stranger;
-  /** Existing reservation, if any. */
   readonly member: Member | undefined;
 }
 
@@ -247,7 +243,6 @@ function joiningGrants({ defaults, grantIds }: Known, slugs: CleanRow['slugs']):
   return { roles: idsOf('roles'), scopes: idsOf('scopes'), memberships: idsOf('memberships') };
 }
 
-/** Returns the existing slugs with their ids. */
 function pick(ids: ReadonlyMap<string, string>, slugs: readonly string[]): Map<string, string> {
   const named = new Set(slugs);
   return new Map([...ids].filter(([slug]) => named.has(slug)));

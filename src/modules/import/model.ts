@@ -1,4 +1,3 @@
-/** Schemas of bulk import and of the username check. */
 import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { Choice, Described, Input, Nullable } from '../../http/schemas.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
@@ -12,7 +11,6 @@ const Slugs = (options: SchemaOptions = {}) =>
     Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, remedy: 'Give a list of slugs.', ...options }),
   );
 
-/** Alternative name of a list of slugs. */
 const SlugsAlso = (name: string) => Slugs({ description: `The same as \`${name}\`; give one of the two.` });
 
 export const ImportProfile = Input(

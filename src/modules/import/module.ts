@@ -1,4 +1,3 @@
-/** Bulk import of users. */
 import type { Module, ModuleContext } from '../module.ts';
 import { IMPORT_OUTCOMES } from './model.ts';
 import { importRoutes } from './routes.ts';

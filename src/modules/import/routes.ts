@@ -1,4 +1,3 @@
-/** Routes of bulk import. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { ImportInput, ImportResult, UsernameCheck, UsernameCheckInput } from './model.ts';
 import type { Import } from './service.ts';

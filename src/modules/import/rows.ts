@@ -12,7 +12,6 @@ import { type ImportProfile, ImportRow } from './model.ts';
 /** Same maximum as for names that people enter. */
 const MAX_NAME = 100;
 
-/** A profile with validated, normalized values. */
 export interface CleanProfile extends InitialProfile {
   readonly username: string | null;
   readonly languages: readonly SpokenLanguage[];

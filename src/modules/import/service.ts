@@ -112,7 +112,6 @@ async function rolledBack<Result>(db: Database, actor: Actor, work: (unit: Unit)
 
 const NO_SLUGS: ImportResult['unknownSlugs'] = { roles: [], scopes: [], memberships: [] };
 
-/** Returns the result extended by one chunk. */
 function added(before: ImportResult, { results: newResults, unknownSlugs: newSlugs }: ImportedChunk): ImportResult {
   const results = [...before.results, ...newResults];
   const unknownSlugs = { ...NO_SLUGS };

@@ -1,4 +1,3 @@
-/** Schemas of the application lifecycle. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Input, OneTimeCode, Timestamp } from '../../http/schemas.ts';
 

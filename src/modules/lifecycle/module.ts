@@ -1,4 +1,3 @@
-/** Archiving, deleting and hiding applications, each confirmed by a code. */
 import type { CodeChallenges } from '../codes/code-challenge.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import { lifecycleRoutes } from './routes.ts';

@@ -1,4 +1,3 @@
-/** Lifecycle routes: send a code, confirm it; unarchive and restore. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input } from '../../http/schemas.ts';
 import { ApplicationSchema } from '../applications/model.ts';

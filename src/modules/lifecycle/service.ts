@@ -26,7 +26,6 @@ import type { LifecycleConfirmInput, LifecycleKind, LifecycleSendInput, Lifecycl
 
 const GRACE_MS = 90 * DAY;
 
-/** Data stored with the code. */
 interface Request {
   readonly kind: LifecycleKind;
   readonly skipGrace: boolean;
@@ -156,7 +155,6 @@ interface WayBack {
   readonly refusal: 'application_not_archived' | 'application_not_deleted';
 }
 
-/** Returns the acting member, or for a key the workspace's owners. */
 async function recipientsOf(
   unit: Unit,
   principal: Principal,

@@ -13,7 +13,6 @@ const LIMITS = { total: 50_000, perSubject: 20, hint: 'too_many_streams_in_sessi
 const MAX_WAITING_READS = 100;
 const MAX_WAITING_BYTES = 64 * 1024;
 
-/** Reason sent at the end of a key's stream. */
 const KEY_ENDED = 'key_ended';
 
 export interface Hub {
@@ -45,10 +44,7 @@ interface LiveStream extends StreamSource, Followed {
   waitingBytes: number;
 }
 
-/**
- * @param envelopeOf returns the current identity of a session or key; null once it has ended.
- * @param budgetOf returns a workspace's budget; null is the console.
- */
+/** @param envelopeOf returns null once the session or key has ended. @param budgetOf takes null for the console. */
 export function hub(
   envelopeOf: (followed: Followed) => Promise<Envelope | null>,
   budgetOf: (workspaceId: string | null) => Promise<string>,

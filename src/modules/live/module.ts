@@ -1,4 +1,3 @@
-/** Event streams that send a session or key its own changes. */
 import { SECOND } from '../../core/clock.ts';
 import { KEYS_CHANGED } from '../../store/api-keys.ts';
 import { findBudget } from '../../store/budgets.ts';

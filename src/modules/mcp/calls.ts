@@ -10,7 +10,6 @@ interface ToolResult {
   readonly isError?: true;
 }
 
-/** An error in the API's envelope. */
 interface Refusal {
   readonly error: string;
   readonly message: string;

@@ -4,7 +4,6 @@ import { effectsOf, type Payload, isList, type Operation, WORKSPACE_PARAMETER } 
 import { documented } from '../description/openapi.ts';
 import { type Arguments, argumentsOf, type ObjectSchema } from './arguments.ts';
 
-/** A tool as it is listed to clients. */
 interface ToolDefinition {
   readonly name: string;
   readonly title: string;

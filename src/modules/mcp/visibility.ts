@@ -3,7 +3,6 @@ import { type Access, type KeyPrincipal, type PersonalKeyPrincipal } from '../..
 import { workspaceAccess } from '../../core/access-control.ts';
 import type { Operation } from '../../http/operation.ts';
 
-/** The properties of a key that decide which tools it sees. */
 export interface KeyView {
   readonly access: Access;
   /** True for a whole workspace, false for some of its applications. */

@@ -1,4 +1,3 @@
-/** Routes of introspection, revocation and the authorization server metadata. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { DEVICE_GRANT_TYPE } from '../devices/model.ts';
 import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from '../devices/routes.ts';

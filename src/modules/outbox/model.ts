@@ -1,4 +1,3 @@
-/** Schemas of a workspace's outbox and of the test mail. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 import { SENT_NOW_OUTCOMES } from '../../mail/send-now.ts';

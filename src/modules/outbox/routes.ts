@@ -1,4 +1,3 @@
-/** Routes of a workspace's outbox and of the test mail. */
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';

@@ -1,4 +1,3 @@
-/** Passkeys: registration, management and sign-in. */
 import { requireRelyingParty } from '../../core/relying-party.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';

@@ -1,4 +1,3 @@
-/** Routes for signing in with a passkey and for managing one's own. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { RemovalQuery, SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';

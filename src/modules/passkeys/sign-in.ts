@@ -76,8 +76,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
         throw error instanceof AppError ? await refused(actor, application, passkey, error) : error;
       }
       const outcome = await db.write(actor, async (unit) => {
-        // A counter that does not grow shows a cloned authenticator (WebAuthn §7.2, step 22); without one it is always
-        // 0.
+        // A counter that does not grow shows a cloned authenticator (WebAuthn §7.2, step 22); without one it stays 0.
         if (!(await countPasskeyUse(unit, passkey.id, assertion))) return null;
         // Read again: the application may have changed while the signature was verified.
         const current = await requireApplication(unit, application.id);

@@ -1,4 +1,3 @@
-/** Routes of a person's own profile: identity, username in the application, and region. */
 import { RegionSchema } from '../../http/schemas.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { collectionRoutes } from './collection-routes.ts';

@@ -5,7 +5,6 @@
 import type { ProviderIdentity } from '../../store/provider-identities.ts';
 import { GOOGLE_ISSUER } from '../../core/issuer.ts';
 
-/** A client as its issuer identifies it. */
 export interface ClientName {
   readonly issuer: string;
   readonly clientId: string;
@@ -26,11 +25,7 @@ export function reachOf({ issuer, clientId }: ClientName, instance: ClientName |
 
 type IdentityScope = Pick<ProviderIdentity, 'issuer' | 'clientId' | 'workspaceId'>;
 
-/**
- * Returns whether an identity is valid in the workspace and proved by this client, or at Google by any client.
- *
- * @param workspaceId the application's; null for the console.
- */
+/** Returns whether an identity is valid in a workspace (null: console) and proved by this client, at Google by any. */
 export function isProvenBy(identity: IdentityScope, client: TrustedClient, workspaceId: string | null): boolean {
   if (!isTrustedIn(identity, client, workspaceId)) return false;
   if (client.issuer === GOOGLE_ISSUER || identity.clientId === client.clientId) return true;

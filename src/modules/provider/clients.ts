@@ -85,7 +85,6 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     /** Returns null if neither the application nor the instance has a client. */
     effectiveOf,
 
-    /** Returns for which people the client's claims are trusted. */
     reachOf: reach,
 
     /** Returns a check whether an identity can sign in to an application, by the clients currently in effect. */

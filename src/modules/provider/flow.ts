@@ -59,7 +59,6 @@ export interface ComingBack {
 }
 
 export interface SettingOut {
-  /** The browser's secret, for its cookie. */
   readonly browser: string;
   readonly acceptLanguage: string | null;
 }

@@ -1,4 +1,3 @@
-/** Schemas of identity provider settings, of the provider flow, and of people's identities. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { SessionsEndedCount } from '../sign-in/model.ts';

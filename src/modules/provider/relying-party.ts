@@ -54,8 +54,7 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
     },
 
     /**
-     * Exchanges the code and verifies the id_token. Claims it lacks come from UserInfo (§5.4), for the same subject
-     * only (§5.3.2).
+     * Exchanges the code and verifies the id_token. UserInfo gives missing claims (§5.4) of the same subject (§5.3.2).
      *
      * @returns null if the provider itself answered with an error.
      */

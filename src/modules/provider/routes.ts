@@ -1,4 +1,3 @@
-/** Routes of an application's identity provider, of the provider flow, and of people's identities. */
 import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { RemovalQuery } from '../sign-in/model.ts';

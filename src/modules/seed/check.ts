@@ -16,7 +16,6 @@ export type Secrets = (name: string) => string | undefined;
 const MAX_PROBLEMS = 20;
 const ROWS_A_LOOK = 200;
 
-/** Messages for invalid users, by import error. */
 const ROW_PROBLEMS: Readonly<Record<string, FieldProblem>> = {
   email_invalid: { path: 'email', message: 'Give an e-mail address, such as ada@example.com.' },
   username_invalid: {

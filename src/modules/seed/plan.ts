@@ -4,7 +4,6 @@ import type { TenantApplication } from '../../store/applications.ts';
 import { Problems, type Secrets } from './check.ts';
 import type { ApplyResult, ChangedKind, SeedApplication, SeedChange } from './model.ts';
 
-/** Results that steps report: skipped users and new signing secrets. */
 export type SeedTold = Pick<ApplyResult, 'skipped' | 'signingSecrets'>;
 
 export interface Step {

@@ -1,4 +1,3 @@
-/** Routes that apply a seed file to a workspace or to one application, and the route of its schema. */
 import { Type } from '@sinclair/typebox';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -15,7 +14,6 @@ const DESCRIPTION =
   'users in parts, as `gatehouse apply` does.';
 
 export function seedRoutes(seed: Seed): Operation[] {
-  // Built once, at the first call.
   let schema: Tagged | undefined;
   const common = {
     tag: 'Workspace',

@@ -33,7 +33,6 @@ export interface SeedTools extends ApplicationTools, WebhookTools {
 }
 
 export interface ApplyOptions {
-  /** The secrets that the document refers to. */
   readonly secrets: Secrets;
   readonly isDryRun: boolean;
   /** Prefix of the paths of problems: empty, or ending with a dot. */

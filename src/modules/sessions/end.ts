@@ -140,7 +140,6 @@ async function endOfMembers(
   return count;
 }
 
-/** The data of the background task. */
 interface Ending {
   readonly reason: string;
   /** The time of the epoch bump; sessions created later or ended before are left alone. */

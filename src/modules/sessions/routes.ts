@@ -1,4 +1,3 @@
-/** Sign-out. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { SignedOut } from './model.ts';
 import type { Sessions } from './service.ts';

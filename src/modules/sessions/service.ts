@@ -25,7 +25,6 @@ export interface SessionToMint {
   readonly email: string;
   readonly isNewUser: boolean;
   readonly method: SignInMethod;
-  /** The passkey or provider identity that was used. */
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
 }

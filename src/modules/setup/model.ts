@@ -1,4 +1,3 @@
-/** Schemas of first setup. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Email, Id, Input } from '../../http/schemas.ts';
 import { SignedIn, TimezoneOfBrowser } from '../sign-in/model.ts';

@@ -1,4 +1,3 @@
-/** One-time links that create an instance's first owner, or let an owner back in. */
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';

@@ -1,4 +1,3 @@
-/** First setup and recovery by a one-time link. */
 import { type Operation, operation } from '../../http/operation.ts';
 import type { SessionCookie } from '../../http/session-cookie.ts';
 import { SetupDone, SetupInput } from './model.ts';

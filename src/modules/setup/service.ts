@@ -41,11 +41,7 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
       return isSecret('setup', token) && isSetupLinkOpen(db.reader, { tokenHash: hashSecret(token), now: clock.now() });
     },
 
-    /**
-     * Signs the holder in as an owner.
-     *
-     * @throws {AppError} not_found for a spent link; invalid_request leaves it unused.
-     */
+    /** Signs in an owner. @throws {AppError} not_found for a spent link; invalid_request leaves it unused. */
     async complete(
       actor: Actor,
       { token, email: text, timezone: zone = '' }: SetupInput,

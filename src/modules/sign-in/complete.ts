@@ -38,7 +38,6 @@ import { withFirstProof } from './first-proof.ts';
 
 /** A proven identity: the caller has verified that the request may act as this person. */
 export interface ProvenIdentity {
-  /** A known person, or the holder of an address. */
   readonly person: { readonly userId: string } | ProvenAddress;
   readonly method: SignInMethod;
   /** The passkey or provider identity that was used; removing it ends the session. */
@@ -56,7 +55,6 @@ export interface BrowserLocale {
   readonly timezone: string | null;
 }
 
-/** The address of a sign-in, and whether it is proved. */
 export interface ProvenAddress {
   /** Normalised. */
   readonly email: string;

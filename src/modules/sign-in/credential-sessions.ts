@@ -12,8 +12,7 @@ export interface RemovedCredential {
 /**
  * Ends all of the credential's sessions, the asking one included: a thief of the credential has no others.
  *
- * @param isAll also ends all other sessions within reach of the asking one.
- * @returns how many ended.
+ * @param isAll also ends all other sessions within reach of the asking one. @returns how many ended.
  */
 export async function endWithCredential(
   unit: Unit,

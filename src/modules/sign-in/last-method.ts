@@ -7,7 +7,6 @@ import { listMembershipsWithApplication } from '../../store/memberships.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { listIdentitiesOf, type ProviderIdentity } from '../../store/provider-identities.ts';
 
-/** The credential about to be removed. */
 type RemovedCredential = { readonly passkeyId: string } | { readonly identityId: string };
 
 /** Returns a check whether an identity can sign in to one of these applications. */
@@ -22,8 +21,7 @@ export type LastMethodGuard = ReturnType<typeof lastMethodGuard>;
 export function lastMethodGuard(usableIdentities: UsableIdentities) {
   return {
     /**
-     * Requires another method in each application that the credential opens; a mailed code remains wherever it is
-     * allowed.
+     * Requires another method in each application that the credential opens; a mailed code counts where it is allowed.
      *
      * @throws {AppError} invalid_state, naming the first application they could no longer sign in to.
      */

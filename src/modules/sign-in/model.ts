@@ -1,4 +1,3 @@
-/** Schemas of sign-in. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Email, Id, Input, NewSecret, OneTimeCode, Timestamp } from '../../http/schemas.ts';
 
@@ -63,7 +62,6 @@ export type SignedIn = Static<typeof SignedIn>;
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description, remedy: 'Give true or false.' }));
 
-/** Options for removing a sign-in method. */
 export const RemovalQuery = Type.Object({
   force: Flag('Proceeds even if it is the last sign-in method for one of the person’s applications.'),
   endAllSessions: Flag(

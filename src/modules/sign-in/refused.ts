@@ -1,4 +1,3 @@
-/** Presents sign-in refusals as API errors. */
 import { AppError } from '../../core/error.ts';
 import type { Application } from '../../store/applications.ts';
 import type { SignInRefusal } from './complete.ts';

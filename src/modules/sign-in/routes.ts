@@ -1,4 +1,3 @@
-/** Routes that send a sign-in code and exchange it for a session. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
 import { SIGN_IN_REFUSALS } from './complete.ts';

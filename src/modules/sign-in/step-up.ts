@@ -33,8 +33,7 @@ export type WantedProof =
 /**
  * Requires a sign-in, or a proof of purpose `session`, in this session within ten minutes.
  *
- * @param wanted a proof of this purpose is accepted as well.
- * @throws {AppError} reauthentication_required
+ * @param wanted a proof of this purpose is accepted as well. @throws {AppError} reauthentication_required
  */
 export async function requireFresh(unit: Unit, principal: SessionPrincipal, wanted?: WantedProof): Promise<void> {
   if (wanted && (await hasProof(unit, principal, wanted, unit.now))) return;
@@ -58,7 +57,6 @@ export async function requireOwnProof(unit: Unit, principal: SessionPrincipal, w
 /**
  * Requires a code mailed to the current address for this purpose; no sign-in is enough, however fresh.
  *
- * @param maxAgeMs maximum age of the proof.
  * @throws {AppError} reauthentication_required
  */
 export async function requireProof(

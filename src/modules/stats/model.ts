@@ -1,4 +1,3 @@
-/** Schemas of an application's statistics. */
 import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
 import { REPORTED_LIMITS } from '../../http/limits.ts';

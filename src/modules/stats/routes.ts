@@ -1,4 +1,3 @@
-/** The route that reads an application's statistics. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { Stats, StatsQuery } from './model.ts';
 import type { Statistics } from './service.ts';

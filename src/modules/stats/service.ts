@@ -1,4 +1,3 @@
-/** Reads an application's statistics from its counters. */
 import { isoDate, startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';

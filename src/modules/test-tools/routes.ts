@@ -1,4 +1,3 @@
-/** Routes of ephemeral instances, with which an integration test reads mail and advances the clock. */
 import { Type } from '@sinclair/typebox';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type AdjustableClock, DAY, isoTime } from '../../core/clock.ts';

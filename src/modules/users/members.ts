@@ -1,4 +1,3 @@
-/** Creates memberships of an application with their grants. */
 import type { Unit } from '../../db/database.ts';
 import type { GrantIds } from '../../store/grants.ts';
 import { insertMemberRow, type Member } from '../../store/members.ts';

@@ -1,4 +1,3 @@
-/** Schemas of an application's users, as management sees them. */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import {
   ChangeOutcomeSchema,

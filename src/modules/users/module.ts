@@ -1,4 +1,3 @@
-/** Management of an application's users. */
 import type { Module, ModuleContext } from '../module.ts';
 import { bulkChanges } from './bulk.ts';
 import { userRoutes } from './routes.ts';

@@ -16,7 +16,6 @@ const GONE: readonly MembershipStatus[] = ['left', 'deleted'];
 
 type About<Type extends EventType> = Omit<EventData[Type], 'userId'>;
 
-/** The event's data, or a function that makes it for an application and its user id. */
 type Publication<Type extends EventType> =
   About<Type> | ((application: { readonly slug: string }, userId: string) => About<Type>);
 
@@ -59,7 +58,6 @@ export type ProfileCategory = 'identity' | 'languages' | 'region' | 'addresses' 
 
 interface ProfileChange {
   readonly categories: readonly ProfileCategory[];
-  /** The changed fields of the identity. */
   readonly changed: readonly string[];
 }
 

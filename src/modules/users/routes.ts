@@ -1,4 +1,3 @@
-/** Routes that manage an application's users. */
 import { applicationAccess } from '../../core/access-control.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { type Payload, type Operation, operation } from '../../http/operation.ts';

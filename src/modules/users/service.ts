@@ -100,11 +100,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
   }
 
   return {
-    /**
-     * Lists people without keys' principals. A page may be short and still have a next one: searches have a scan limit.
-     *
-     * @param isByName whether `q` also matches names.
-     */
+    /** Lists people, not keys' principals. A page may be short and still have a next one: searches are bounded. */
     async list(
       application: Application,
       { limit = DEFAULT_PAGE_SIZE, cursor, include, sort: order, ...search }: UsersQuery,

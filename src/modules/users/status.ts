@@ -16,7 +16,6 @@ import { deleteReservation, hasBeenUsed } from '../../store/reservations.ts';
 import { hasSignedIn } from '../../store/unproved-profiles.ts';
 import { endSessions } from '../sessions/end.ts';
 
-/** The allowed transitions. Repeating an action in its target status has no effect. */
 const ACTIONS = {
   ban: { from: ['active', 'paused', 'inactivated', 'left'], to: 'banned', event: 'user.banned' },
   unban: { from: ['banned'], to: 'active', event: 'user.unbanned' },

@@ -30,11 +30,7 @@ export interface UnprovedMember {
   readonly isNewProfile: boolean;
 }
 
-/**
- * A reservation stays one: its grants, username and imported profile apply, and still wait for the holder.
- *
- * @param member the membership they already have in the application.
- */
+/** A reservation stays one: its grants, username and imported profile apply, and still wait for the holder. */
 export async function admitUnproved(
   unit: Unit,
   { id: applicationId, workspaceId }: Application,

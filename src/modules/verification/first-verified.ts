@@ -11,7 +11,6 @@ const MAX_KNOWN = 50_000;
 const MAX_PENDING = 1_000;
 /** The same refusal of one application is written at most this often. */
 const REFUSAL_INTERVAL_MS = 10 * SECOND;
-/** Rows in one change. */
 const BATCH_ROWS = 50;
 
 /** `reason` is null for a success. */

@@ -1,4 +1,3 @@
-/** Schemas of verification. */
 import { type TProperties, Type } from '@sinclair/typebox';
 import {
   Choice,

@@ -1,4 +1,3 @@
-/** Routes that verify tokens, and that tell signed-in people their own grants. */
 import { JsonText } from '../../http/json-text.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import {

@@ -51,7 +51,6 @@ const asItIs = (row: KeyCredential) => row;
 /** Compared if a client is unknown or has no secret, for constant time; no secret hashes to it. */
 const NO_HASH = new Uint8Array(32);
 
-/** The subject of a token, and the reason it is refused; null if it is valid. */
 export interface Looked {
   readonly row: SessionSubject | KeySubject;
   readonly refusal: TokenRefusal | null;
@@ -248,10 +247,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return row && judge(row, clock.now()) === null ? row.identity.envelope : null;
     },
 
-    /**
-     * @param applicationId must be in the session's workspace; from the console any.
-     * @throws {AppError} not_found if the person has no active membership in that application.
-     */
+    /** @throws {AppError} not_found for an application out of reach or without an active membership of the person. */
     async liveSlugs(principal: PersonPrincipal, applicationId = principal.applicationId) {
       if (!(await isWithinReach(reader, principal, applicationId))) throw new AppError('not_found');
       const held = await findLiveSlugs(reader, principal.userId, applicationId);

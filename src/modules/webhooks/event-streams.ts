@@ -49,7 +49,6 @@ export function eventStreams(reader: Reader) {
       return hub.open({ budgetId, subject: userId, topics: [applicationId], read });
     },
 
-    /** Wakes the streams of applications that emitted events. */
     publish(applicationIds: ReadonlySet<string>): void {
       for (const applicationId of applicationIds) hub.wake(hub.of(applicationId));
     },

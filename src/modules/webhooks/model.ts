@@ -1,4 +1,3 @@
-/** Schemas of webhooks and their deliveries. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
 import { Choice, Id, Input, NewSecret, Nullable, PageOf, PageQuery, Remark, Timestamp } from '../../http/schemas.ts';

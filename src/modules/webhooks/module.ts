@@ -1,4 +1,3 @@
-/** Webhooks: endpoints of applications, and the deliveries of events to them. */
 import { SECOND } from '../../core/clock.ts';
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import { findBudget } from '../../store/budgets.ts';

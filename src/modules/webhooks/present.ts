@@ -1,4 +1,3 @@
-/** Presents webhooks and deliveries in answers. */
 import { isoTime } from '../../core/clock.ts';
 import type { Delivery, DeliveryAttempt } from '../../store/deliveries.ts';
 import type { Webhook } from '../../store/webhooks.ts';

@@ -1,4 +1,3 @@
-/** Routes of an application's webhooks and their deliveries. */
 import { applicationAccess } from '../../core/access-control.ts';
 import { required } from '../../core/required.ts';
 import { type Operation, operation } from '../../http/operation.ts';

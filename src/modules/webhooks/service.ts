@@ -268,7 +268,6 @@ function checkEvents(types: readonly string[]): void {
   if (fields.length > 0) throw new AppError('invalid_request', { fields });
 }
 
-/** Returns a problem for each unknown type, with its path. */
 export function eventProblems(types: readonly string[]): FieldProblem[] {
   if (types.length === 1 && types[0] === '*') return [];
   return types.flatMap((type, index) =>

@@ -184,8 +184,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
     },
 
     /**
-     * Removes a member. Closes the console to people left in no workspace, and drafts and betas they are not listed
-     * for.
+     * Removes a member. Closes the console to people left in no workspace, and drafts and betas that do not list them.
      *
      * @returns the keys they made that keep working.
      * @throws {AppError} not_found; forbidden; invalid_state if no owner would be left.

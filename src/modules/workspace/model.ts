@@ -1,4 +1,3 @@
-/** Schemas of workspaces and their members. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Email, Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { ApiKeySchema } from '../api-keys/model.ts';
@@ -44,7 +43,6 @@ export const MemberPatch = Input({ role: Role() });
 
 const { id, name, prefix, access, applicationId, createdAt, lastUsedAt } = ApiKeySchema.properties;
 
-/** A key that a member has made, with the fields needed to decide about it. */
 const MemberKey = Type.Object({ id, name, prefix, access, applicationId, createdAt, lastUsedAt }, { $id: 'MemberKey' });
 export type MemberKeyRecord = Static<typeof MemberKey>;
 

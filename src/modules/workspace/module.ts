@@ -1,4 +1,3 @@
-/** Workspaces and their members. */
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Applications } from '../applications/service.ts';
 import type { Module, ModuleContext } from '../module.ts';

@@ -1,4 +1,3 @@
-/** Routes of workspaces and their members. */
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';

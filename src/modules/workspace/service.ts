@@ -44,7 +44,6 @@ export interface BootstrapInput {
 
 export type Workspaces = ReturnType<typeof workspaceService>;
 
-/** Call `bootstrap` first: before it `consoleId` throws. */
 export function workspaceService({ db, applications, creation }: WorkspaceDependencies) {
   let consoleId: string | undefined;
 
@@ -95,9 +94,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     ensureOwner: (unit: Unit, workspaceId: string, email: string): Promise<{ userId: string }> =>
       makeOwner(unit, { workspaceId, consoleId: getConsoleId(), email }),
 
-    /**
-     * Creates what a data folder needs, in one transaction; idempotent. Await it at each start, before any other call.
-     */
+    /** Creates a data folder's contents in one transaction. Idempotent; await it at each start before other calls. */
     async bootstrap(apiKeys: ApiKeys, { ownerEmail, workspaceKey }: BootstrapInput): Promise<{ workspaceId: string }> {
       const found = await db.write(SYSTEM_ACTOR, async (unit) => {
         const consoleId = await ensureConsole(unit);
@@ -132,11 +129,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
       });
     },
 
-    /**
-     * Makes a workspace with its creator's budgets.
-     *
-     * @returns the daily limit as well. @throws {AppError} conflict, rate_limited
-     */
+    /** Makes a workspace on its creator's budgets; returns the day limit. @throws {AppError} conflict, rate_limited */
     create(
       actor: Actor,
       ownerId: string,
@@ -156,11 +149,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
   };
 }
 
-/**
- * Returns null for a deleted account. Refuses an address its account has since changed: the change may be a takeover.
- *
- * @throws {StartupError}
- */
+/** Returns null for a deleted account. @throws {StartupError} if its address has changed since: perhaps a takeover. */
 async function configuredOwner(unit: Unit, email: string): Promise<string | null> {
   if (await findAliasHolder(unit, email))
     throw new StartupError(
