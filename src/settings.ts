@@ -41,7 +41,7 @@ export interface Setting<Value = unknown> {
   /** The mode in which the value is always null. */
   readonly isVoidIn?: Mode;
   /** Text shown to people in place of null. */
-  readonly standIn?: string;
+  readonly placeholder?: string;
   /** True for a secret, or a value that contains one: it is never shown. */
   readonly isSecret?: true;
   /** Sentences, with code in backticks. */
@@ -104,7 +104,7 @@ export const SETTINGS = {
     group: 'server',
     env: 'GATEHOUSE_BASE_URL',
     flag: { name: 'base-url', value: 'URL' },
-    standIn: 'http://localhost:PORT',
+    placeholder: 'http://localhost:PORT',
     meaning: 'Public address, used in links, cookies and mails. With a certificate it starts with https.',
     remedy: 'give an http or https address without path, query or fragment, such as https://auth.example.com.',
     parse: parseBaseUrl,
@@ -166,7 +166,7 @@ export const SETTINGS = {
   mailFrom: {
     group: 'mail',
     env: 'GATEHOUSE_MAIL_FROM',
-    standIn: 'Gatehouse <no-reply@HOST>',
+    placeholder: 'Gatehouse <no-reply@HOST>',
     meaning: 'Sender of every mail.',
     remedy: 'give an address, such as Acme <no-reply@acme.example>.',
     parse(text: string) {
@@ -200,7 +200,7 @@ export const SETTINGS = {
   cdnUrl: {
     group: 'server',
     env: 'GATEHOUSE_CDN_URL',
-    standIn: 'BASE_URL/cdn',
+    placeholder: 'BASE_URL/cdn',
     meaning: 'Address that image links start with.',
     remedy: 'give an http or https address.',
     parse: (text: string) => (/^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text.replace(/\/+$/, '') : null),
@@ -218,7 +218,7 @@ export const SETTINGS = {
     group: 'upkeep',
     env: 'GATEHOUSE_LOG_FORMAT',
     flag: { name: 'log-format', value: 'FORMAT' },
-    standIn: 'json',
+    placeholder: 'json',
     meaning: '`json`, one line per request and event, or `pretty` for people, the default of `--dev` on a terminal.',
     remedy: 'give json or pretty.',
     parse: (text: string) => (text === 'json' || text === 'pretty' ? text : null),
@@ -262,7 +262,7 @@ export const SETTINGS = {
   providerIssuer: {
     group: 'provider',
     env: 'GATEHOUSE_GOOGLE_ISSUER',
-    standIn: GOOGLE_ISSUER,
+    placeholder: GOOGLE_ISSUER,
     meaning: 'Another OpenID Connect issuer for sign-in; the e-mail addresses that it asserts are trusted.',
     remedy: 'give the https address of an OpenID Connect issuer, without query or fragment.',
     parse: (text: string, mode: Mode) => (isIssuer(text, mode !== 'normal') ? text : null),
@@ -368,8 +368,8 @@ export function defaultOf({ default: usual, defaultIn = {} }: Setting, mode: Mod
 
 /** Returns the default in words, with that of each mode. @param code marks text to be typed literally. */
 export function defaultText(setting: Setting, code: (text: string) => string): string {
-  const { default: fallback, standIn, defaultIn = {}, isVoidIn } = setting;
-  const usual = fallback || standIn;
+  const { default: fallback, placeholder, defaultIn = {}, isVoidIn } = setting;
+  const usual = fallback || placeholder;
   const inMode = (mode: string, text: string) => `${text} with ${code(`--${mode}`)}`;
   return [
     ...(usual ? [code(usual)] : []),

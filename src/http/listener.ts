@@ -3,7 +3,7 @@
  * renewed one opens a second listener on the same port, and the first is drained and closed.
  */
 import { required } from '../core/required.ts';
-import { type Arrivals, arrivals } from './arrivals.ts';
+import { type ListenerDrain, listenerDrain } from './listener-drain.ts';
 import type { Certificate } from './certificate.ts';
 import { rawPathRoutes, seenBeyondRoutes, type Serve } from './raw-path.ts';
 import { pathOf } from './request-url.ts';
@@ -54,13 +54,13 @@ export interface Listener {
 
 interface BunListener {
   readonly server: Bun.Server<undefined>;
-  readonly leave: Arrivals['leave'];
+  readonly leave: ListenerDrain['leave'];
 }
 
 /** @throws what listening throws. */
 export function listen({ host, port, certificate, serve, onError }: ListenerOptions): Listener {
   function listen(at: number, tls: Certificate | null): BunListener {
-    const { note, answered, leave } = arrivals();
+    const { note, answered, leave } = listenerDrain();
     const take: Serve = (request, seen) => {
       note();
       if (tls) nameAsPlain(request);

@@ -8,7 +8,7 @@
  *   the same, final id. Deleting the user keeps the row: its status `deleted` keeps the address out. Deleting the
  *   reservation removes the row but keeps the person, so that the address gets the same id again.
  * - Some addresses must not lead to their person: one they gave up, or a second one where the workspace already
- *   reserves another. Such an address gets a placeholder person, found by `standInEmail`, that nobody can sign in as.
+ *   reserves another. Such an address gets a placeholder person, found by `placeholderEmail`, that nobody can sign in as.
  * - Management reads go through `asShown` (store/shown-member.ts), which replaces the person's data with the reserved data.
  * - The first sign-in to any application of the workspace clears both columns of all the person's rows there.
  *
@@ -33,7 +33,7 @@ export const NEVER = 0;
 const { placeholder } = sql;
 
 /** Returns the address of the placeholder account for an address that must not lead to its person. Receives no mail. */
-export const standInEmail = (email: string, workspaceId: string): string => `${email}.${workspaceId}.invalid`;
+export const placeholderEmail = (email: string, workspaceId: string): string => `${email}.${workspaceId}.invalid`;
 
 const isIn = (reader: Reader, workspaceId: string) => eq(unindexedWorkspaceId(reader), workspaceId);
 

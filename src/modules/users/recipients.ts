@@ -1,7 +1,7 @@
 /** Resolves addresses for a workspace. People it has never seen look the same as unknown ones. */
 import type { Reader, Unit } from '../../db/database.ts';
 import { findAliasHolders, findUsersByEmail, insertPerson, type User } from '../../store/people.ts';
-import { knownIn, listReservedPlaces, standInEmail } from '../../store/reservations.ts';
+import { knownIn, listReservedPlaces, placeholderEmail } from '../../store/reservations.ts';
 
 /** A person whom the workspace has not seen, known to the server or not. */
 export interface Stranger {
@@ -28,7 +28,10 @@ export async function findRecipients(
   emails: readonly string[],
 ): Promise<Map<string, Recipient>> {
   if (emails.length === 0) return new Map();
-  const users = await findUsersByEmail(reader, [...emails, ...emails.map((email) => standInEmail(email, workspaceId))]);
+  const users = await findUsersByEmail(reader, [
+    ...emails,
+    ...emails.map((email) => placeholderEmail(email, workspaceId)),
+  ]);
   const holders = await findAliasHolders(reader, emails);
   const userIds = [...[...users.values()].map(({ id }) => id), ...holders.values()];
   const known = await knownIn(reader, workspaceId, userIds);
@@ -37,7 +40,7 @@ export async function findRecipients(
   const addressee = (email: string): Recipient => {
     const user = users.get(email);
     if (user && known.has(user.id)) return { kind: 'known', user };
-    const standIn = standInEmail(email, workspaceId);
+    const placeholder = placeholderEmail(email, workspaceId);
     const own = places.filter((place) => place.email === email);
     const [kept] = own;
     const isReserved = own.some(({ isSeat }) => !isSeat);
@@ -46,8 +49,8 @@ export async function findRecipients(
     if (!user && holderId !== undefined && known.has(holderId)) return { kind: 'given_up' };
     // Their reservation is under another address: only the person may reveal that both are theirs.
     const isElsewhere = user !== undefined && places.some(({ userId }) => userId === user.id);
-    const account = user && !isElsewhere ? user : users.get(standIn);
-    const accountEmail = user || holderId !== undefined ? standIn : email;
+    const account = user && !isElsewhere ? user : users.get(placeholder);
+    const accountEmail = user || holderId !== undefined ? placeholder : email;
     return { kind: 'stranger', userId: account?.id ?? null, accountEmail, isReserved };
   };
   return new Map(emails.map((email) => [email, addressee(email)]));

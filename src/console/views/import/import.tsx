@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact';
 import { addresses, useOpen } from '../../address.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
-import { ExportPanel } from './export-panel.tsx';
+import { ExportPanel } from '../users/export-panel.tsx';
 import { ImportFile } from './import-file.tsx';
 import { useImportRun } from './import-run.ts';
 import { RunPanel } from './run-panel.tsx';

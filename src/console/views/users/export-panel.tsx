@@ -13,7 +13,7 @@ import type { FileFormat } from '../../list-file.ts';
 import { useRights } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { useAccess } from '../grants/access.ts';
-import { MemberFilters } from '../users/member-filters.tsx';
+import { MemberFilters } from './member-filters.tsx';
 import { exportUsers } from './export-users.ts';
 
 export function ExportPanel({ application }: ApplicationViewProps) {

@@ -35,10 +35,10 @@ describe('a reservation for an unknown address', () => {
   test('keeps out a person whom the application has banned by it', async () => {
     const { instance, ada, application, manage } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
-    const standIn = await given.reservation(instance, other, NEW);
-    expect(standIn).not.toBe(ada.userId);
+    const placeholder = await given.reservation(instance, other, NEW);
+    expect(placeholder).not.toBe(ada.userId);
     const manageOther = managing(instance, other);
-    expect((await manageOther('POST', `/users/${standIn}/ban`)).status).toBe(200);
+    expect((await manageOther('POST', `/users/${placeholder}/ban`)).status).toBe(200);
     later(instance);
     expect(problemOf(await instance.trySignIn(other.clientId, NEW))).toEqual([403, 'membership_blocked']);
     expect(openSessionsIn(instance, other.id)).toBe(0);

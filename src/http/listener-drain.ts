@@ -6,7 +6,7 @@ const QUIET_MS = 25;
 /** Longest wait, for a load that never pauses. */
 const MAX_MS = 500;
 
-export interface Arrivals {
+export interface ListenerDrain {
   note(): void;
   /** Adds `Connection: close` once leaving has begun, so that the client opens a new connection. */
   answered(response: Response): Response;
@@ -14,7 +14,7 @@ export interface Arrivals {
   leave(times?: { readonly quietMs: number; readonly maxMs: number }): Promise<void>;
 }
 
-export function arrivals(): Arrivals {
+export function listenerDrain(): ListenerDrain {
   let latest = 0;
   let isLeaving = false;
 

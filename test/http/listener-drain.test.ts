@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
-import { arrivals } from '@/http/arrivals.ts';
+import { listenerDrain } from '@/http/listener-drain.ts';
 
-const { note, answered, leave } = arrivals();
+const { note, answered, leave } = listenerDrain();
 const listener = Bun.serve({ port: 0, fetch: () => (note(), answered(new Response('here'))) });
 afterAll(() => listener.stop(true));
 
