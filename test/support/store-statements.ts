@@ -44,8 +44,14 @@ function record(sqlite: string, postgres: string): void {
 }
 
 function declare(sql: Sql) {
-  record(compile(sql, sqliteDialect).sql, compile(sql, postgresDialect).sql);
-  return async () => [];
+  const { sql: text, names } = compile(sql, sqliteDialect);
+  record(text, compile(sql, postgresDialect).sql);
+  const place = placeOf(new Error());
+  return async (_: Reader, given: Readonly<Record<string, unknown>>) => {
+    const missing = names.filter((name) => given[name] === undefined);
+    if (missing.length > 0) throw new Error(`${place}: no value is given for ${missing.join(', ')}`);
+    return [];
+  };
 }
 
 const orm = drizzle({ client: { prepare: () => ({}) } as unknown as SqliteDatabase });
