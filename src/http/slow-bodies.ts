@@ -62,8 +62,8 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   let isContinued = false;
 
   function forget(one: Reading): void {
-    reading.delete(one);
-    one.leave?.();
+    // A refused body is forgotten again when its read ends.
+    if (reading.delete(one)) one.leave?.();
   }
 
   function refuse(one: Reading, error: unknown): void {

@@ -47,6 +47,15 @@ test('a body that does not arrive is refused at its deadline, and its connection
   expect(bodies.count()).toBe(0);
 });
 
+test('a refused body frees its slot once, though its read ends only later', async () => {
+  const bodies = slowBodies(LIMITS, SLOW_MS);
+  const body = Promise.withResolvers<string>();
+  expect((await refusal(bodies.watch(body.promise, client('192.0.2.1'))))?.code).toBe('request_timeout');
+  body.reject(new Error('the connection was closed'));
+  await new Promise(setImmediate);
+  expect(bodies.count()).toBe(0);
+});
+
 test('slow bodies are limited in total and per client, with an IPv6 network as one client', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 0.2 }, SLOW_MS);
   const watched = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'].map((ip) =>
