@@ -106,7 +106,8 @@ export function streamHub<Source extends StreamSource>({
         state.wakes += 1;
         resolve();
       };
-      if ((yield* source.read(state)) || !state.isOpen) return;
+      const { isOpen } = state;
+      if ((yield* source.read(state)) || !isOpen) return;
       await woken;
       if (state.isHeartbeatDue && state.isOpen) yield HEARTBEAT;
       state.isHeartbeatDue = false;
