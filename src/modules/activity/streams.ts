@@ -31,7 +31,7 @@ export interface ActivityStreamOptions extends AuditScope {
 }
 
 interface ActivityStream extends StreamSource, AuditScope {
-  /** Time of the record from which it reads on, if that is still to come: the clock went back before. */
+  /** Latest time of a record it has read that is still to come: the clock went back before. */
   aheadUntil: number;
   /** Set where a record is not behind all earlier ones, because the clock went back. */
   isIncomplete: boolean;
@@ -49,12 +49,16 @@ export function activityStreams(reader: Reader, clock: Clock) {
     return newest;
   }
 
+  function noteTime(stream: ActivityStream, at: number): void {
+    if (at > clock.now()) stream.aheadUntil = Math.max(stream.aheadUntil, at);
+  }
+
   /** Finds the position to read from. An unknown id, or one of another scope, gives the newest record and `reload`. */
   async function begin(stream: ActivityStream, after: string | null) {
     const last = after === null ? undefined : await findAuditRecord(reader, stream, after);
     const position = last ? ([last.createdAt, last.id] as const) : await newestIn(stream);
     const [at = 0, id] = position ?? [];
-    if (at > clock.now()) stream.aheadUntil = at;
+    noteTime(stream, at);
     const messages = [eventMessage('ready', {}, id)];
     if (after !== null && !last) messages.push(eventMessage('reload', {}, id));
     return { messages, position };
@@ -66,7 +70,11 @@ export function activityStreams(reader: Reader, clock: Clock) {
       const scope = { workspaceId, applicationId };
       const readLog = logReader<AuditRecord, AuditPosition | null>({
         begin: () => begin(stream, after),
-        list: (last) => listAuditRecordsAfter(reader, scope, last, LOG_BATCH),
+        async list(last) {
+          const records = await listAuditRecordsAfter(reader, scope, last, LOG_BATCH);
+          for (const { createdAt } of records) noteTime(stream, createdAt);
+          return records;
+        },
         positionOf: ({ createdAt, id }) => [createdAt, id],
         messageOf: (record) => eventMessage('activity', presentRecord(record), record.id),
         confirm: () => confirm(reader),

@@ -300,6 +300,23 @@ describe('a stream that is opened again', () => {
     await write();
     expect((await begun.told()).map(({ event }) => event)).toEqual(['reload']);
   });
+
+  test('is told to reload when it has caught up with records of before the clock went back', async () => {
+    const { db, sqlite, clock, now } = await movableDatabase();
+    const write = () =>
+      db.write(SYSTEM_ACTOR, (unit) => recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1' }));
+    await write();
+    const { id: after } = sqlite.query('SELECT id FROM audit_records').get() as { id: string };
+    now.at += 60_000;
+    await write();
+    now.at -= 30_000;
+    const streams = activityStreams(db.reader, clock);
+    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    const stream = follow(new Response(streams.open({ ...options(), after })));
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'activity']);
+    await write();
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['reload']);
+  });
 });
 
 const options = (confirm: ActivityStreamOptions['confirm'] = async () => {}): ActivityStreamOptions => ({
