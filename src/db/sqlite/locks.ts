@@ -87,11 +87,13 @@ function takeLock(path: string, lockPath: string): FileLock {
 /** Locks a folder for one backup. @returns null where another one is under way. */
 export function lockBackups(folder: string): FileLock | null {
   const path = join(folder, 'backup.lock');
+  let lock: FileLock | null = null;
   try {
-    const lock = lockFile(path);
+    lock = lockFile(path);
     chownToOwnerOf(folder, [path]);
     return lock;
   } catch (error) {
+    lock?.release();
     if (engineErrorKind(error) === 'busy') return null;
     throw error;
   }
