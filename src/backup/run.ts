@@ -29,14 +29,14 @@ export interface BackupRun {
 }
 
 /** Files of a server and its commands in a data folder, in any letter case, for file systems that ignore it. */
-const RETENTION_RULES = /^(?:gatehouse\.(?:db|lock|server)|instance\.key|backup\.(?:lock|unfinished)|restore\.)/i;
+const OWN_FILES = /^(?:gatehouse\.(?:db|lock|server|holder)|instance\.key|backup\.(?:lock|unfinished)|restore\.)/i;
 
 /**
  * Refuses the instance's own files: a backup renamed over the database or its key would leave a running server working
  * on files that nobody finds any more. @throws {StartupError}
  */
 function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
-  if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !RETENTION_RULES.test(basename(target.path)))
+  if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !OWN_FILES.test(basename(target.path)))
     return;
   const [there, here] = [dirname(target.path), dataFolder].map((path) => {
     try {

@@ -38,7 +38,7 @@ async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Arra
 }
 
 /** Number of compressed answers cached by ETag, such as a description or a script: the same bytes for everybody. */
-const RETENTION_RULES = 8;
+const MAX_CACHED = 8;
 
 export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
 
@@ -50,7 +50,7 @@ export function compressor(): Compressor {
     if (tag === null) return zipped(bytes);
     let known = kept.get(tag);
     if (known === undefined) {
-      if (kept.size >= RETENTION_RULES) kept.clear();
+      if (kept.size >= MAX_CACHED) kept.clear();
       kept.set(tag, (known = zipped(bytes)));
     }
     return known;

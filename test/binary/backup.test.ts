@@ -56,7 +56,7 @@ test('no file of the instance is replaced by its backup, by whatever name the fo
   symlinkSync(folder, link);
   const before = readFileSync(join(folder, 'instance.key'));
   for (const at of [folder, link])
-    for (const name of ['gatehouse.db', 'gatehouse.db-wal', 'instance.key', 'GATEHOUSE.DB']) {
+    for (const name of ['gatehouse.db', 'gatehouse.db-wal', 'gatehouse.holder', 'instance.key', 'GATEHOUSE.DB']) {
       const { exitCode, stderr } = await gatehouse('backup', join(at, name), '--data', folder, '--force');
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining('is a file of the instance itself')]);
     }

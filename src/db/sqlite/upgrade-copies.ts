@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileTime } from '../../core/clock.ts';
 
 /** Number of newest copies that stay. */
-const RETENTION_RULES = 3;
+const COPIES_KEPT = 3;
 
 const UNFINISHED = '.unfinished';
 
@@ -47,7 +47,7 @@ export function clearUnfinishedCopies(databasePath: string): void {
 }
 
 export function removeOldCopies(databasePath: string): void {
-  for (const { path } of copiesOf(databasePath).slice(RETENTION_RULES)) rmSync(path, { force: true });
+  for (const { path } of copiesOf(databasePath).slice(COPIES_KEPT)) rmSync(path, { force: true });
 }
 
 /** Returns the newest copy that a binary of the schema can go back to; null where there is none. */
