@@ -36,8 +36,7 @@ const OWN_FILES = /^(?:gatehouse\.(?:db|lock|server|holder)|instance\.key|backup
  * on files that nobody finds any more. @throws {StartupError}
  */
 function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
-  if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !OWN_FILES.test(basename(target.path)))
-    return;
+  if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !OWN_FILES.test(basename(target.path))) return;
   const [there, here] = [dirname(target.path), dataFolder].map((path) => {
     try {
       return realpathSync(path);
