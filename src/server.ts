@@ -23,7 +23,7 @@ import { type Listener, listen, portAlone } from './http/listener.ts';
 import { requestIntake } from './http/intake.ts';
 import { listenError } from './http/listen-errors.ts';
 import type { Serve } from './http/raw-path.ts';
-import { beginOutbound, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
+import { startHttpThread, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 import { newIdentity, noteOf } from './server-note.ts';
 import type { Outbox } from './mail/outbox.ts';
@@ -59,7 +59,7 @@ export interface ServerOptions {
 /** Limit of the whole stop: the unit file and the guide say 10 s. */
 const STOP_MS = 9000;
 
-/** Longest wait for running jobs: deliveries and mails under way are leased and sent again after the next start. */
+/** Longest wait for running jobs. Unfinished deliveries and mails are leased, and sent again after the next start. */
 const JOBS_MS = 1000;
 
 /** Time reserved for the steps after the requests in flight: running jobs, the last flush, closing the database. */
@@ -112,7 +112,7 @@ export async function startServer(
     handle: (request, seen) => handle(request, seen),
     refuse: (request, refusal) => refuse(request, refusal),
   });
-  await beginOutbound();
+  await startHttpThread();
   let door: Listener;
   try {
     door = listening(config, () =>
@@ -201,7 +201,7 @@ export async function startServer(
     const drained = before(deadline, AFTER_DRAIN_MS);
     closeStreams();
     await waitUntil(drained, door.leave());
-    // Closes streams that were opened meanwhile.
+    // Closes streams that were opened during the wait.
     closeStreams();
     await waitUntil(drained, door.stop());
     await waitUntil(deadline, door.stop(true));

@@ -87,7 +87,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   'background tasks': {
     rule: 'shared',
     owners: ['jobs/background-tasks.ts'],
-    ifTwo: 'Both take batches of one task in turn, from the cursor in its row; none runs twice.',
+    ifTwo: 'Both process batches of one task, from the cursor in its row; no batch runs twice.',
   },
   jobs: {
     rule: 'leased',

@@ -82,7 +82,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('takes a certificate with its key only, and then no base URL in plain http', () => {
+  test('requires a certificate to come with its key, and then rejects a base URL with plain http', () => {
     const given = { GATEHOUSE_TLS_CERT: 'cert.pem', GATEHOUSE_TLS_KEY: 'key.pem' };
     const config = loadConfig(given);
     expect(config.tlsFiles).toEqual({ certFile: 'cert.pem', keyFile: 'key.pem' });
@@ -94,7 +94,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('of an ephemeral instance takes a free port, has an owner and no limit per address, nor on codes for one e-mail', () => {
+  test('of an ephemeral instance has a free port, an owner, and no limits per client address or on codes per e-mail', () => {
     expect(loadConfig({}, { mode: 'ephemeral' })).toMatchObject({
       port: 0,
       ownerEmail: 'owner@example.test',
@@ -121,7 +121,7 @@ describe('the configuration', () => {
     expect(limited.limits.codesPerAddress).toBeNull();
   });
 
-  test('of dev mode is quieter', () => {
+  test('of dev mode logs less', () => {
     expect(loadConfig({}, { mode: 'dev' }).logLevel).toBe('warn');
     expect(loadConfig({ GATEHOUSE_LOG_LEVEL: 'debug' }, { mode: 'dev' }).logLevel).toBe('debug');
   });
@@ -176,18 +176,18 @@ describe('the configuration', () => {
     expect([trusted('11.0.0.1'), trusted('192.0.2.2'), trusted('2001:db9::9', 'ipv6')]).toEqual([false, false, false]);
   });
 
-  test('takes an empty value for none', () => {
+  test('treats an empty value as unset', () => {
     const empty = Object.fromEntries(ALL_SETTINGS.map(({ env }) => [env, ' ']));
     expect(loadConfig(empty)).toEqual(loadConfig({}));
   });
 
-  test('reports a wrong value also in a mode in which it would be of no effect', () => {
+  test('reports an invalid value even in a mode that ignores the setting', () => {
     expect(problemsOf({ GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '0' }, { mode: 'ephemeral' })).toContain(
       'CODES_PER_ADDRESS',
     );
   });
 
-  test('prefers a flag to its setting', () => {
+  test('prefers a flag to its environment variable', () => {
     const environment = {
       GATEHOUSE_DATA: 'a',
       GATEHOUSE_HOST: 'a',
@@ -205,12 +205,12 @@ describe('the configuration', () => {
     expect(problemsOf({ GATEHOUSE_PORT: '1' }, { flags: { port: 'broken' } })).toContain('--port');
   });
 
-  test('signs people in through Google where only a client is given', () => {
+  test('uses Google if only a client is given', () => {
     const { provider } = loadConfig({ GATEHOUSE_GOOGLE_CLIENT_ID: 'a', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'b' });
     expect(provider).toEqual({ issuer: 'https://accounts.google.com', clientId: 'a', clientSecret: 'b' });
   });
 
-  test('takes an issuer on loopback in dev and ephemeral mode', () => {
+  test('accepts an issuer on loopback in dev and ephemeral mode', () => {
     const client = { GATEHOUSE_GOOGLE_CLIENT_ID: 'id', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret' };
     for (const issuer of ['http://localhost:9000', 'http://127.0.0.1:9000/realm', 'http://[::1]:9000']) {
       const settings = { ...client, GATEHOUSE_GOOGLE_ISSUER: issuer };
@@ -221,11 +221,11 @@ describe('the configuration', () => {
     expect(problemsOf(plain, { mode: 'dev' })).not.toBe('');
   });
 
-  test('refuses an issuer without a client, which would be of no effect', () => {
+  test('refuses an issuer without a client, which would have no effect', () => {
     expect(problemsOf({ GATEHOUSE_GOOGLE_ISSUER: 'https://id.example.com' })).toContain('GATEHOUSE_GOOGLE_CLIENT_ID');
   });
 
-  test('cannot be changed afterwards', () => {
+  test('is frozen', () => {
     const config = loadConfig({});
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.limits)).toBe(true);
@@ -233,7 +233,7 @@ describe('the configuration', () => {
   });
 });
 
-/** Each is wrong in a way of its own. The text is what must not come back. */
+/** Each value is invalid for a different reason. Errors must not repeat the value. */
 const WRONG: [setting: string, values: string[]][] = [
   ['GATEHOUSE_PORT', ['eighty', '65536', '-1', '1.5', '0x50', '99999999999']],
   [
@@ -289,13 +289,13 @@ const WRONG: [setting: string, values: string[]][] = [
   ],
 ];
 
-describe('a wrong setting', () => {
+describe('an invalid setting', () => {
   test.each(WRONG.flatMap(([name, values]) => values.map((value) => [name, value, values[0]!] as const)))(
     '%s=%j is refused by name, with a remedy and without the value',
     (name, value, other) => {
       const message = problemsOf({ [name]: value });
       expect(message).toMatch(new RegExp(`^The configuration has problems:\\n  - ${name}[^\\n]*: [^\\n]+\\.$`));
-      // The same words whatever was wrong: nothing of the value can be in them.
+      // One message for all invalid values, so that it cannot contain any part of the value.
       expect(message).toBe(problemsOf({ [name]: other }));
       expect(message).not.toContain('hunter2');
     },
@@ -310,14 +310,14 @@ describe('a wrong setting', () => {
     expect(message).not.toContain('hunter2');
   });
 
-  test('is reported together with all the others', () => {
+  test('is reported together with all other errors', () => {
     const environment = Object.fromEntries(WRONG.map(([name, values]) => [name, values[0]!]));
     const message = problemsOf({ ...environment, GATEHOUSE_COLOUR: 'red' });
     for (const [name] of WRONG) expect(message).toContain(`  - ${name}`);
     expect(message.split('\n')).toHaveLength(1 + WRONG.length + 1);
   });
 
-  test.each(['GATEHOUSE_KEY', 'GATEHOUSE_URL'])('%s, which commands against a server read, is none of it', (name) => {
+  test.each(['GATEHOUSE_KEY', 'GATEHOUSE_URL'])('%s is accepted, though only remote commands read it', (name) => {
     expect(() => loadConfig({ [name]: 'hunter2' })).not.toThrow();
   });
 
@@ -330,12 +330,12 @@ describe('a wrong setting', () => {
     },
   );
 
-  test('of somebody else is none of ours', () => {
+  test('without our prefix is ignored', () => {
     expect(problemsOf({ PORT: 'x', gatehouse_port: 'x', MY_GATEHOUSE_PORT: 'x' })).toBe('');
   });
 });
 
-test('the list of settings names each once, with a meaning', () => {
+test('each setting is listed once, with a description', () => {
   const names = ALL_SETTINGS.map(({ env }) => env);
   expect(new Set(names).size).toBe(names.length);
   for (const { env, meaning, remedy } of ALL_SETTINGS) {

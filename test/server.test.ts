@@ -5,7 +5,7 @@ import { startServer } from '@/server.ts';
 
 const CONNECTIONS = 10;
 
-test('a stop answers what has arrived and nobody has read yet, on connections old and new', async () => {
+test('a stop still answers requests that have arrived but were not read, on idle and new connections', async () => {
   const config = loadConfig({}, { mode: 'ephemeral', flags: { port: '0' } });
   const server = await startServer(config, { log: pino({ level: 'silent' }), accessLog: () => {} });
   const { hostname, port, host } = new URL(server.url);
@@ -27,7 +27,7 @@ test('a stop answers what has arrived and nobody has read yet, on connections ol
   for (const { ask } of kept) ask();
   while (kept.some(({ answers }) => answers() === 0)) await fetch(`${server.url}/healthz`);
   const fresh = await connectSome();
-  // It is all in the kernel now, since nothing was awaited in between.
+  // Everything is in the kernel's buffers now, since nothing was awaited in between.
   for (const { ask } of [...kept, ...fresh]) ask();
   const stopped = server.stop();
   await Promise.all([...kept, ...fresh].map(({ over }) => over));

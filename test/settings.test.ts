@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { ALL_SETTINGS, type Setting } from '@/settings.ts';
 import { createInstance } from './support/instance.ts';
 
-test('whatever is called a secret, a key, a password or a token is never shown, nor an address with a password in it', () => {
+test('settings named secret, key, password or token are masked, and so is a URL with a password', () => {
   const isSecret = ({ env }: Setting) => /SECRET|(?<!TLS)_KEY|PASSWORD|TOKEN|SMTP_URL|DATABASE_URL/.test(env);
   expect(ALL_SETTINGS.filter((setting) => setting.isSecret).map(({ env }) => env)).toEqual(
     ALL_SETTINGS.filter(isSecret).map(({ env }) => env),
@@ -11,7 +11,7 @@ test('whatever is called a secret, a key, a password or a token is never shown, 
 });
 
 describe('the descriptions', () => {
-  test('say the limits in force, not the defaults', async () => {
+  test('contain the limits in force, not the defaults', async () => {
     const instance = await createInstance({
       environment: {
         GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '601',
@@ -40,7 +40,7 @@ describe('the descriptions', () => {
     expect(json.limits.code_verify).toStartWith('4 wrong tries per code; 20 wrong codes');
   });
 
-  test('leave out what an ephemeral instance does not count', async () => {
+  test('omit the limits that an ephemeral instance does not have', async () => {
     const instance = await createInstance({ mode: 'ephemeral' });
     const { json } = await instance.call('GET', '/openapi.roles.json');
     expect(json.limits.passkey).toBe('not limited in this instance');

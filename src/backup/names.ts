@@ -1,4 +1,4 @@
-/** Names the backups that the server makes by itself, and decides which of them it keeps. */
+/** Names scheduled backups, and decides which of them are kept. */
 import { DAY, fileTime } from '../core/clock.ts';
 
 /** Retention of backups: the newest `count`, those younger than `days` days, or all that either of the two keeps. */

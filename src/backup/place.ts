@@ -53,7 +53,7 @@ export function bucketOf(name: string, access: BucketAccess): Bun.S3Client {
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ERR_S3_MISSING_CREDENTIALS: 'Set GATEHOUSE_S3_ACCESS_KEY_ID and GATEHOUSE_S3_SECRET_ACCESS_KEY.',
-  NoSuchBucket: 'There is no such bucket; make it first, or mend its name.',
+  NoSuchBucket: 'There is no such bucket; create it first, or correct its name.',
   NoSuchKey: 'There is no such object in it.',
   AccessDenied: 'The key has no right to it; it needs to list, read, write and delete objects.',
   InvalidAccessKeyId: 'The access key is not known there; see GATEHOUSE_S3_ACCESS_KEY_ID.',

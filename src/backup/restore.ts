@@ -36,7 +36,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
   if (source.kind === 'disk') requireFile(source.path);
   if (!isForced && !isFolderEmpty(dataFolder))
     throw new StartupError(
-      `There is something in ${dataFolder}. Name an empty folder with --data, or set aside what is there with --force.`,
+      `${dataFolder} is not empty. Name an empty folder with --data, or move its files aside with --force.`,
     );
   const isNew = !existsSync(dataFolder);
   const folder = openDataFolder(dataFolder);

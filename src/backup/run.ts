@@ -1,4 +1,4 @@
-/** Runs a backup in its own thread, one at a time for each data folder, so that nothing else waits for it. */
+/** Runs a backup in its own thread, so that no request waits for it. Each data folder has at most one at a time. */
 import { realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -17,8 +17,8 @@ import {
 } from './make.ts';
 import type { ThreadNews } from './backup-thread.ts';
 
-/** The error if another backup of this folder is running. */
-export class BackupUnderWay extends StartupError {}
+/** Thrown while another backup of this folder is running. */
+export class BackupRunningError extends StartupError {}
 
 export interface BackupRun {
   /** @throws {StartupError} with the remedy. */
@@ -28,12 +28,12 @@ export interface BackupRun {
   cancel(): void;
 }
 
-/** Files of a server and its commands in a data folder, in any letter case, for file systems that ignore it. */
+/** Files that a server and its commands keep in a data folder, in any letter case: some file systems ignore case. */
 const OWN_FILES = /^(?:gatehouse\.(?:db|lock|server|holder)|instance\.key|backup\.(?:lock|unfinished)|restore\.)/i;
 
 /**
- * Refuses the instance's own files: a backup renamed over the database or its key would leave a running server working
- * on files that nobody finds any more. @throws {StartupError}
+ * Refuses the instance's own files: after a backup was renamed over the database or its key, a running server would
+ * keep writing to the deleted file. @throws {StartupError}
  */
 function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
   if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !OWN_FILES.test(basename(target.path))) return;
@@ -45,15 +45,15 @@ function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' |
     }
   });
   if (there === here)
-    throw new StartupError(`${target.path} is a file of the instance itself; name another place for its backup.`);
+    throw new StartupError(`${target.path} is a file of the instance itself; choose another path for the backup.`);
 }
 
-/** @throws {StartupError} if the place must not be written to; BackupUnderWay if another backup runs. */
+/** @throws {StartupError} if the target is one of the instance's files; BackupRunningError if another backup runs. */
 export function startBackup(order: BackupOrder): BackupRun {
   refuseOwnFiles(order);
   const lock = lockBackups(order.dataFolder);
   if (lock === null)
-    throw new BackupUnderWay('Another backup of this data folder is under way; wait until it has ended.');
+    throw new BackupRunningError('Another backup of this data folder is running; wait until it has ended.');
   const { dataFolder, target } = order;
   const unfinished = target.kind === 'disk' ? unfinishedPath(target.path, systemRandom.bytes(4)) : null;
   const work: BackupWork = { ...order, unfinished };
@@ -77,13 +77,13 @@ export function startBackup(order: BackupOrder): BackupRun {
     }
     end();
     if (news.kind === 'made') result.resolve(news.made);
-    else result.reject(news.isTold ? new StartupError(news.message) : new Error(news.message));
+    else result.reject(news.isForOperators ? new StartupError(news.message) : new Error(news.message));
   };
   thread.onerror = (event) => {
     end();
-    result.reject(new Error(`the thread of the backup failed: ${event.message}`));
+    result.reject(new Error(`the backup thread failed: ${event.message}`));
   };
-  // Avoids an unhandled rejection: the caller may not wait yet when it fails.
+  // Avoids an unhandled rejection if the backup fails before the caller awaits it.
   result.promise.catch(() => {});
   thread.postMessage(work);
 
@@ -97,7 +97,7 @@ export function startBackup(order: BackupOrder): BackupRun {
       thread.terminate();
       removeWorkFiles(dataFolder);
       end();
-      result.reject(new StartupError('The backup was given up because the server stops.'));
+      result.reject(new StartupError('The backup was cancelled because the server is stopping.'));
     },
   };
 }

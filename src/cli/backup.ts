@@ -60,7 +60,7 @@ export const backup: Command = {
     });
     const made = await watched(run, folder.databasePath);
     if (pipedPath !== null) await toStdout(pipedPath);
-    tell(made, pipedPath === null ? made.place : 'standard output', isEncrypted(locks));
+    printResult(made, pipedPath === null ? made.place : 'standard output', isEncrypted(locks));
     return 0;
   },
 };
@@ -93,7 +93,7 @@ async function toStdout(path: string): Promise<void> {
   await pipeline(createReadStream(path), process.stdout, { end: false });
 }
 
-function tell(made: MadeBackup, place: string, isLocked: boolean): void {
+function printResult(made: MadeBackup, place: string, isLocked: boolean): void {
   const { bytes, contents, durationMs, sha256 } = made;
   const rows = contents.rowCount.toLocaleString('en');
   const lines = [`${place}: ${bytesText(bytes)}, ${rows} rows, ${secondsText(durationMs)}, sha-256 ${sha256}`];

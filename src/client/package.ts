@@ -62,8 +62,8 @@ async function pack(folder: string, destination: string): Promise<void> {
 }
 
 /** Keeps `gatehouse` external in `testing`, so that each error class exists only once. */
-const BESIDE: Bun.BunPlugin = {
-  name: 'beside',
+const EXTERNAL_GATEHOUSE: Bun.BunPlugin = {
+  name: 'external-gatehouse',
   setup: (build) => void build.onResolve({ filter: /^\.\/gatehouse\.ts$/ }, ({ path }) => ({ path, external: true })),
 };
 
@@ -74,7 +74,7 @@ async function bundled(entry: string): Promise<string> {
     root: import.meta.dir,
     target: entry === 'testing' ? 'node' : 'browser',
     format: 'esm',
-    plugins: entry === 'testing' ? [BESIDE] : [],
+    plugins: entry === 'testing' ? [EXTERNAL_GATEHOUSE] : [],
     throw: false,
   });
   const [module] = outputs;

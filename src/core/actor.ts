@@ -1,4 +1,4 @@
-/** The actor: the identity a write is recorded under, whatever credential proved it. */
+/** The actor: the identity under which a write is recorded, independent of the credential. */
 
 export interface Actor {
   readonly type: 'user' | 'key' | 'anonymous' | 'system';

@@ -1,6 +1,6 @@
 /**
- * Batches of background work. A batch holds the writer and the event loop, so its number of rows follows how long the
- * last one took: some milliseconds, whatever the machine.
+ * Batches of background work. A batch holds the writer and the event loop, so its size adapts to the duration of the
+ * previous one: a batch takes a few milliseconds on any machine.
  */
 
 /** Duration of a batch without its commit, above which the next one is half as large. */

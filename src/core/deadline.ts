@@ -21,7 +21,7 @@ export function earlier(left: Deadline, right: Deadline): Deadline {
   return { remainingMs: () => Math.min(left.remainingMs(), right.remainingMs()) };
 }
 
-/** Waits for work until the deadline; late work goes on. @returns whether it was in time. @throws its error in time. */
+/** Waits for work until the deadline; late work continues. @returns whether it was in time. @throws its error in time. */
 export async function waitUntil({ remainingMs }: Deadline, work: Promise<unknown>): Promise<boolean> {
   const ms = remainingMs();
   if (ms === Infinity) return work.then(() => true);

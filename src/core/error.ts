@@ -107,7 +107,7 @@ export type AppErrorOptions = {
   readonly limit?: number;
   /** For `rate_limited`: name of the limit in the counts of refusals; defaults to the hint. */
   readonly limitName?: string;
-  /** The challenge of the response (RFC 9110 §11.6.1). With one the status is 401, whatever the code. */
+  /** The challenge of the response (RFC 9110 §11.6.1). With a challenge the status is 401 for every code. */
   readonly challenge?: string;
   readonly cause?: unknown;
 } & (HintGiven | { readonly hint?: ErrorCode; readonly values?: undefined });

@@ -5,7 +5,7 @@ import type { SignInMethod } from './sign-in-methods.ts';
 const Slugs = (description: string) => Type.Array(Type.String(), { description });
 const Current = Slugs('The full set now.');
 
-/** Every payload names the person. */
+/** Every payload has the user's id. */
 const about = <Properties extends TProperties>(properties: Properties) =>
   Type.Object({ userId: Type.String(), ...properties });
 
@@ -76,7 +76,7 @@ export type EventType = keyof typeof EVENT_SCHEMAS;
 export const EVENT_TYPES = Object.keys(EVENT_SCHEMAS) as EventType[];
 
 /**
- * Events that change nothing an open stream shows; a person who is shut out learns it from the end of the session.
+ * Events that event streams do not carry. A client learns of a ban or a deletion when the stream ends with the session.
  * modules/live/hub.ts must send every type that is not listed here.
  */
 export const UNSHOWN = [

@@ -35,7 +35,7 @@ export type IdKind = keyof typeof ID_PREFIXES;
 
 /**
  * Returns a new id; later ones sort behind it. TypeID v0.3, https://github.com/jetify-com/typeid/tree/main/spec. User
- * ids are random: whoever names an address is given its holder's id, and must not learn if they were here before.
+ * ids are random: a caller that imports an address gets its holder's id, and an ordered id would show when they joined.
  *
  * @param now in epoch milliseconds.
  */

@@ -13,7 +13,7 @@ export const ALL_WRITTEN: Unwritten = { count: 0, cause: null };
 /** Items per change: some 10 ms of the event loop. */
 const BATCH = 2000;
 
-/** Concurrent changes: the next is committed while the disk flushes the one before. */
+/** Number of concurrent changes: the next is committed while the disk flushes the previous one. */
 const AT_ONCE = 4;
 
 /** Writes items in order, until the deadline or the first failure. @returns how many are left then. */

@@ -1,6 +1,6 @@
 /**
- * Mints, recognises and hashes bearer secrets: a kind prefix, 256 random bits in base62 and a CRC32 in base62. Mistyped
- * or made-up ones are refused before any look-up, and scanners can recognise ours.
+ * Mints, recognises and hashes bearer secrets: a kind prefix, 256 random bits in base62 and a CRC32 in base62. The
+ * checksum refuses mistyped secrets before any lookup, and the prefix lets secret scanners find leaked ones.
  */
 import type { Random } from './random.ts';
 
@@ -14,7 +14,7 @@ export const SECRET_PREFIXES = {
   deviceCode: 'edc',
   /** The `state` of a sign-in in progress at a provider. */
   providerState: 'eps',
-  /** Ties such a sign-in to the browser it began in. */
+  /** Binds a sign-in at a provider to the browser it began in. */
   browser: 'ebr',
   /** For the link that undoes a change of address. */
   emailUndo: 'egu',
@@ -23,7 +23,7 @@ export const SECRET_PREFIXES = {
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The value of each character by its code. */
+/** Value of each base62 digit by its character code. */
 const DIGITS = Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 const RANDOM_LENGTH = 43; // ceil(256 bits / log2(62))
 const CHECKSUM_LENGTH = 6; // ceil(32 bits / log2(62))
@@ -64,9 +64,9 @@ export function isSecret(kind: SecretKind, text: string): boolean {
   if (!SHAPES[kind].test(text)) return false;
   const checked = text.length - CHECKSUM_LENGTH;
   // Decoding the checksum is faster than encoding the expected one, and this runs for every token.
-  let said = 0;
-  for (let at = checked; at < text.length; at += 1) said = said * 62 + (DIGITS[text.charCodeAt(at)] as number);
-  return said === Bun.hash.crc32(text.slice(0, checked));
+  let decoded = 0;
+  for (let at = checked; at < text.length; at += 1) decoded = decoded * 62 + (DIGITS[text.charCodeAt(at)] as number);
+  return decoded === Bun.hash.crc32(text.slice(0, checked));
 }
 
 /** Returns the SHA-256 of a secret, the only form that is stored. High-entropy input needs no salt or stretching. */

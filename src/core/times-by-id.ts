@@ -36,11 +36,11 @@ export class TimesById {
   }
 }
 
-/** The id of the current look-up. */
+/** The id of the current lookup. */
 const asked = new Uint32Array(ID_WORDS);
 const askedBytes = Buffer.from(asked.buffer);
 
-/** Copies an id to the buffer of the current look-up. @returns its hash. */
+/** Copies an id to the buffer of the current lookup. @returns its hash. */
 function ask(id: string): number {
   if (id.length > ID_BYTES) throw new RangeError(`an id of more than ${ID_BYTES} letters: ${id}`);
   asked.fill(0);

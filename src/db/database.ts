@@ -12,7 +12,7 @@ export interface Reader {
   readonly [CONNECTION]: Connection;
 }
 
-/** Change under way. It is a reader too, so that a read inside a change sees the change. */
+/** Running change. It is also a reader, so that a read inside a change sees the change. */
 export interface Unit extends Reader {
   /** Time of the whole change, in epoch milliseconds. */
   readonly now: number;
@@ -22,7 +22,7 @@ export interface Unit extends Reader {
 }
 
 export interface Author extends Actor {
-  /** Checks the author again once the change runs: a ban, a sign-out or a lost role meanwhile makes it throw. */
+  /** Checks the author again when the change runs. Throws if they were banned, signed out or lost their role while it waited. */
   confirm?: (reader: Reader) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function topic<Message>(name: string): Topic<Message> {
 
 export interface Database {
   readonly engine: 'sqlite';
-  /** For reads outside a change. Never waits for a change under way. */
+  /** For reads outside a change. Never waits for a running change. */
   readonly reader: Reader;
   /**
    * Changes data: `work` and all it wrote are committed together, or rolled back when it throws. Changes run one by one
@@ -69,7 +69,7 @@ export interface Database {
 export interface DatabaseSize {
   /** Without the log. */
   readonly bytes: number;
-  /** Freed pages among these bytes: later rows fill them, but the file does not shrink by itself. */
+  /** Part of these bytes in freed pages. Later rows reuse them; the file does not shrink. */
   readonly reusableBytes: number;
   /** Free bytes on its disk; null where unknown. */
   readonly freeBytes: number | null;

@@ -12,7 +12,7 @@ export type DatabaseMetrics = Readonly<MutableMetrics>;
 export function databaseMetrics() {
   return {
     changes: 0,
-    /** Whole transactions, from waiting for another process to the end; no other change can write meanwhile. */
+    /** Duration of whole transactions, including the wait for another process. No other change can write during one. */
     transactions: histogramOf(BOUNDS),
     commits: histogramOf(BOUNDS),
     flushes: histogramOf(BOUNDS),

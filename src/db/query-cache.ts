@@ -151,7 +151,7 @@ const END_LETTERS = 8;
 /** Set bits at which one key in eight would be mistaken for another: the filter is cleared. */
 const DOOR_MOST = DOOR_BITS / 8;
 
-/** Returns whether a key was seen lately: caching keys that come once evicts those that come again and adds garbage. */
+/** Returns whether a key was seen recently: caching keys used once would evict reused keys and add garbage. */
 function doorkeeper(): (key: string) => boolean {
   const bits = new Uint8Array(DOOR_BITS / 8);
   let set = 0;

@@ -5,7 +5,7 @@ import { CONNECTION, type Topic, type Unit } from './database.ts';
 
 export type UnitState = ReturnType<typeof openUnit>;
 
-/** Microtask turns in which an unawaited statement shows itself: an `await` takes up to three. */
+/** Microtasks to wait for before a statement counts as unawaited: an `await` takes up to three. */
 const LAST_CALLS = 3;
 
 /** Opens the unit for one run of a change's work; the engine begins and ends its transaction. */

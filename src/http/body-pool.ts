@@ -26,7 +26,7 @@ export interface BodyHold {
   release(): void;
 }
 
-/** Hold of a request that is over: it refuses to take anything. */
+/** Reservation of a finished request: it refuses every further byte. */
 export const RELEASED: BodyHold = {
   take() {
     throw bodyPoolFull();

@@ -8,7 +8,7 @@ import { slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
 
 const MIB = 1024 * 1024;
 
-/** Share of the pool that one authenticated caller may hold, so that no tenant keeps the others out. */
+/** Share of the pool that one authenticated caller may hold, so that no tenant can exhaust it. */
 const CALLERS_SHARE = 1 / 4;
 
 export interface BodyReader {

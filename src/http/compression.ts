@@ -37,21 +37,21 @@ async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Arra
   return Bun.gzipSync(text as Uint8Array<ArrayBuffer>, { level: LEVEL });
 }
 
-/** Number of compressed answers cached by ETag, such as a description or a script: the same bytes for everybody. */
+/** Maximum of compressed bodies cached by ETag. Only public resources have one, such as a script or a description. */
 const MAX_CACHED = 8;
 
 export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
 
 /** Creates a compressor for responses built by handlers. It leaves short, already encoded and non-text ones alone. */
 export function compressor(): Compressor {
-  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const cached = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
 
   function zippedOnce(tag: string | null, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
     if (tag === null) return zipped(bytes);
-    let known = kept.get(tag);
+    let known = cached.get(tag);
     if (known === undefined) {
-      if (kept.size >= MAX_CACHED) kept.clear();
-      kept.set(tag, (known = zipped(bytes)));
+      if (cached.size >= MAX_CACHED) cached.clear();
+      cached.set(tag, (known = zipped(bytes)));
     }
     return known;
   }

@@ -20,7 +20,7 @@ const EXPOSED =
 
 type Judged = Pick<Operation, 'path' | 'access' | 'style' | 'isUndocumented'>;
 
-/** Returns whether browsers may call the operation: never if it takes a key or manages, whatever its path. */
+/** Returns whether browsers may call the operation: never if it accepts an API key or manages the workspace. */
 export function isForBrowsers({ path, access, style, isUndocumented }: Judged): boolean {
   if (isUndocumented || style === 'page' || access === 'key' || access === 'read' || access === 'full') return false;
   return PATHS.some((pattern) => pattern.test(path));

@@ -7,7 +7,7 @@ import { freePart } from '../core/buffer.ts';
 /** More than any operation takes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A client that sends for longer has had time to read the answer meanwhile. */
+/** Time after which a client that still sends has had time to read the answer. */
 const MAX_MS = 2000;
 
 /**

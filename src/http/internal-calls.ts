@@ -15,7 +15,7 @@ export interface InternalCall {
 export interface InternalCalls {
   /** Makes a call. It inherits only the outer call's credential, id and client address. */
   call(outer: RequestContext, call: InternalCall): Promise<Response>;
-  /** Returns the outer call of a request; undefined for every request from outside, whatever its headers say. */
+  /** Returns the outer call of a request; undefined for every request from outside, regardless of its headers. */
   outerOf(request: Request): RequestContext | undefined;
   serve(take: (request: Request) => Promise<Response>): void;
 }

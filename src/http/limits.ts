@@ -278,7 +278,7 @@ const RECORDED = {
   },
 } as const satisfies Record<string, Limit>;
 
-/** Limits on what is under way at once. */
+/** Concurrency limits. */
 const AT_ONCE = {
   requestsAtOnce: {
     env: 'GATEHOUSE_LIMIT_REQUESTS_AT_ONCE',

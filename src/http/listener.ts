@@ -48,7 +48,7 @@ export interface Listener {
   renew(certificate: Certificate): void;
   /** Resolves once no more requests arrive. Call `stop` at once afterwards. */
   leave(): Promise<void>;
-  /** Stops listening, and resolves after the last request; forced, it aborts those under way. */
+  /** Stops listening, and resolves after the last request. If forced, aborts running requests. */
   stop(isForced?: boolean): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ export function logReader<Entry, Position>(log: Log<Entry, Position>): StreamSou
         return true;
       }
       for (const entry of entries) {
-        // Whatever wakes the stream may have ended the right: it is checked again before the next entry.
+        // The event that wakes the stream may also have revoked access, so access is checked before each entry.
         if (state.wakes !== wakes) break;
         position = { at: log.positionOf(entry) };
         const message = log.messageOf(entry);

@@ -132,7 +132,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, state);
   }
 
-  // A verification answers at once, so Bun buffers no body meanwhile.
+  // A verification answers at once, so Bun buffers no body while it runs.
   const leavesBody =
     !isVerification && operation.method !== 'GET' && validateBody === undefined && uploadRule === undefined;
   const readBody = (context: RequestContext, caller: AnyPrincipal | null) =>
@@ -240,7 +240,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   };
 }
 
-/** Refuses an OAuth client: its secret manages nothing, whatever an operation declares. @throws {AppError} forbidden */
+/** Refuses an OAuth client: its secret grants no management access, even if an operation allows it. @throws {AppError} forbidden */
 function managing(principal: AnyPrincipal): Principal {
   if (principal.kind === 'client') throw new AppError('forbidden');
   return principal;

@@ -1,7 +1,7 @@
 /**
- * Counters of one limit in one window. When there are too many, the least used go first, then the oldest; those at the
- * limit go last. A flood evicts a well-used counter only with as many others used as much, which costs more than it
- * gains.
+ * Counters of one limit in one window. If there are too many, the least used are evicted first, then the oldest, and
+ * exhausted counters last. To evict a well-used counter, a flood must use as many others as often, which costs more
+ * than it gains.
  */
 import { BigMap } from '../core/big-map.ts';
 

@@ -88,7 +88,7 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     const { windowMs, windowEndsAt } = table;
     const window = { bucket: name, windowStartedAt: windowEndsAt - windowMs, windowEndsAt };
     const rows = counters.map(({ subject, count }) => ({ ...window, subject, count }));
-    // Cleared before the write, so that uses counted meanwhile are stored next time.
+    // Cleared before the write, so that uses counted during it are stored next time.
     for (const counter of counters) table.changed.delete(counter);
     try {
       await db.write(SYSTEM_ACTOR, (unit) => saveRateCounters(unit, rows));

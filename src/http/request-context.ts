@@ -137,7 +137,7 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
       warn(peer, 'X-Forwarded-For');
       return peer;
     }
-    // From the right: each trusted hop vouches for the one before it; the first untrusted is the client.
+    // Read from the right: each trusted proxy added the address to its left; the first untrusted address is the client.
     const hops = forwarded.split(',').slice(-MAX_FORWARDED_HOPS).reverse();
     let client = peer;
     for (const hop of hops) {

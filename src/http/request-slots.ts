@@ -1,4 +1,4 @@
-/** Limits concurrent requests; further ones are told to retry later. */
+/** Limits concurrent requests; further requests get 503 with Retry-After. */
 import { AppError } from '../core/error.ts';
 import { pool } from '../core/pool.ts';
 import { pathOf } from './request-url.ts';

@@ -11,8 +11,8 @@ const SLOW_MS = 1000;
 const ROUND_MS = 250;
 
 /**
- * Refusals per turn of the event loop. Bun nests the close of each connection in the one before: some 2,300 in one turn
- * overflow the stack and end the process.
+ * Refusals per turn of the event loop. Bun closes connections recursively: some 2,300 in one turn overflow the stack and
+ * end the process.
  */
 const MOST_REFUSED_AT_ONCE = 100;
 
@@ -58,7 +58,7 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   const totalMs = limits.bodySeconds * 1000;
   const reading = new Set<Reading>();
   let round: ReturnType<typeof setInterval> | undefined;
-  /** Whether a round continues in the next turn; a concurrent second one would refuse as many again. */
+  /** Whether a round continues in the next turn; a second, concurrent round would double the refusals. */
   let isContinued = false;
 
   function forget(one: Reading): void {

@@ -57,7 +57,7 @@ interface Held {
   readonly size: number;
   readonly startedAt: number;
   arrived: number;
-  /** Whether it was ever too slow. Never reset: others may have its room by now. */
+  /** Whether it was ever too slow. Never reset, because its memory may already be reserved by another upload. */
   isLate: boolean;
 }
 

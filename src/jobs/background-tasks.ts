@@ -45,7 +45,7 @@ export interface BackgroundTask<Data extends object = object, Whose extends stri
   count?(reader: Reader, task: RunningTask<Data, Whose>): Promise<number>;
 }
 
-/** Runs all background tasks, one batch of each in turn. */
+/** Runs all background tasks round-robin, one batch each. */
 export interface TaskRunner {
   /** Runs every task to its end; calls during a run join it. */
   runOnce(): Promise<void>;
@@ -92,7 +92,7 @@ export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunn
       size.run(
         async (limit): Promise<Batch> => {
           const run = await findLongWork(unit, id);
-          // The run was deleted meanwhile.
+          // The run was deleted during the batch.
           if (!run) return { done: 0, cursor: null, isFinished: true };
           const batch = await task.step(unit, run, limit);
           const done = run.done + batch.done;
@@ -124,7 +124,7 @@ export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunn
     return size;
   }
 
-  /** Writes one batch of each run in turn, so that a long task delays no short one. */
+  /** Writes one batch of each run round-robin, so that a long task delays no short one. */
   async function runAll(): Promise<boolean> {
     let left = (await listLongWorks(db.reader)).map(({ id }) => id);
     const ended = { waiting: 0, finished: 0 };

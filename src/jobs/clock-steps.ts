@@ -59,7 +59,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
     } while (planned.length === PLANNED_READ);
   }
 
-  /** Applies the corrections that hold whatever the clock showed before. Idempotent. */
+  /** Applies the corrections that are valid regardless of the previous clock time. Idempotent. */
   async function setRight(): Promise<void> {
     for (const [what, lifetimeMs] of shortLived)
       await inSlices((unit, limit) => shortenToLifetime(unit, what, lifetimeMs, limit));

@@ -2,7 +2,7 @@
 import { DAY } from '../core/clock.ts';
 import type { Purgeable } from '../store/retention.ts';
 
-/** Retention of sent mails, events and their deliveries. People are told of it when they delete their account. */
+/** Retention of sent mails, events and their deliveries. The account-deletion mail states it. */
 export const SENT_RETENTION_MS = 30 * DAY;
 
 /** A table that the retention job sweeps. */
@@ -16,7 +16,7 @@ export type TableRetention =
   | { readonly afterMs: number; readonly by: string }
   /** Rows are deleted with the row of this table that they belong to. */
   | { readonly with: string }
-  /** Rows are kept for ever, or until somebody removes them; and why. */
+  /** Reason why rows are never deleted by age. */
   | { readonly kept: string };
 
 const PERSONAL = 'the person’s own, until they change it; the deletion of the account takes it';
@@ -24,7 +24,7 @@ const GRANTED = 'as long as the membership has it; removal, deletion and the end
 const DEFINED = 'as the application defines it; a removed one goes with its last holder';
 
 export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
-  api_keys: { kept: 'what is in records and logs can be told for good, and an ended key stays refused in words' },
+  api_keys: { kept: 'audit records and logs name keys, and the error for an ended key says why it ended' },
   application_user_groups: { kept: GRANTED },
   application_user_roles: { kept: GRANTED },
   application_user_scopes: { kept: GRANTED },
@@ -43,7 +43,7 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   deliveries: { sweeps: { finishedDeliveries: SENT_RETENTION_MS } },
   delivery_attempts: { with: 'deliveries' },
   device_grants: { sweeps: { expiredDeviceGrants: 30 * DAY } },
-  email_aliases: { kept: 'nobody else may sign in with an address that was given up' },
+  email_aliases: { kept: 'no other person may sign in with a former address' },
   email_changes: { sweeps: { expiredEmailChanges: 30 * DAY } },
   // After the deliveries: an event stays as long as one of its deliveries does.
   events: { afterMs: SENT_RETENTION_MS, by: 'purgeEvents' },
@@ -69,7 +69,7 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   user_addresses: { kept: PERSONAL },
   user_images: { kept: PERSONAL },
   user_languages: { kept: PERSONAL },
-  users: { kept: 'the address stays, so that nobody registers with it; the deletion of the account takes the rest' },
+  users: { kept: 'the address stays taken; deleting the account erases the rest' },
   webhooks: { kept: 'as the application defines it; a removed one goes with its last delivery' },
   workspace_members: { kept: 'until the member is taken out' },
   workspaces: { kept: 'never removed' },

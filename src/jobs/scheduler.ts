@@ -15,13 +15,13 @@ export interface Scheduler {
   start(): void;
   /** Runs every job now, one after the other; everything that a moved clock made due is done when it returns. */
   runAll(): Promise<void>;
-  /** Starts no more runs and waits for those under way. */
+  /** Starts no more runs and waits for running ones. */
   stop(): Promise<void>;
 }
 
 /**
  * A job that takes longer than its interval skips a run.
- * @param isDatabaseDown whether the database takes no changes now: jobs that fail meanwhile are logged once together.
+ * @param isDatabaseDown whether the database refuses changes now. Jobs that fail during such an outage are logged once.
  */
 export function scheduler(jobs: readonly Job[], log: Logger, isDatabaseDown: () => boolean = () => false): Scheduler {
   const timers: Timer[] = [];

@@ -12,7 +12,7 @@ const BATCH = 200;
 /** Approximate limit of the reports and deliveries per transaction. */
 const MOST_ROWS = 400;
 
-/** Skips sessions that were ended before they expired: their end is reported by whoever ended them. */
+/** Reports expired sessions. Skips sessions ended before their expiry, whose end was already reported. */
 export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }): Job {
   /** @returns the last session read; null if there are no more. */
   async function reportSome(unit: Unit, after: ExpiredSession | null): Promise<ExpiredSession | null> {

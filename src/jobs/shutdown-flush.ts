@@ -13,7 +13,7 @@ export interface ShutdownFlush {
 /** Time reserved for each later flush. */
 const RESERVE_MS = 150;
 
-/** Runs the flushes in turn. Never throws. */
+/** Runs the flushes one after the other. Never throws. */
 export async function flushOnShutdown(
   flushes: readonly ShutdownFlush[],
   deadline: Deadline,

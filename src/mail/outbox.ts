@@ -19,7 +19,7 @@ export interface OutboxDependencies extends Outbox {
   readonly log: Logger;
 }
 
-/** Starts no work by itself, only on calls. */
+/** Starts no work until it is called. */
 export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQueue {
   async function capture(): Promise<boolean> {
     const captured = await db.write(SYSTEM_ACTOR, (unit) => captureDueMails(unit, CAPTURED_AT_ONCE));

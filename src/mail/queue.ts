@@ -61,7 +61,7 @@ interface Result {
   readonly outcome: MailOutcome;
 }
 
-/** Starts no work by itself, only on calls. */
+/** Starts no work until it is called. */
 export function mailQueue({ db, clock, transport, leaseHolder: holder, log }: MailQueueDependencies): MailQueue {
   /** Mails without a recorded outcome. They are not leased again, even if their lease ends. */
   const unrecorded = new Set<string>();

@@ -21,7 +21,7 @@ export interface MailStanding {
   readonly resetSeconds: number;
 }
 
-/** Budgets by workspace; null stands for the console. */
+/** Budgets by workspace; the key null is the console's. */
 export interface WorkspaceMail {
   standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding>;
   /** Returns how many mails may still be queued this hour. */

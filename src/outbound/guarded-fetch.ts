@@ -8,10 +8,10 @@ import { lookup } from 'node:dns/promises';
 import { isLoopbackAddress, withoutBrackets } from '../core/ip-address.ts';
 import { isAddressAllowed } from './address-guard.ts';
 
-/** `refused` means that this server may not reach the address; the others come from the other side or the network. */
+/** `refused` means that this server may not reach the address. Every other problem is the remote host's or the network's. */
 export type OutboundProblem = 'refused' | 'unresolved' | 'timeout' | 'tls' | 'connection';
 
-/** The reason why no answer came. `refused` means nothing was sent. */
+/** The reason why there is no answer. `refused` means that nothing was sent. */
 export class OutboundError extends Error {
   readonly problem: OutboundProblem;
   constructor(problem: OutboundProblem, message: string, options?: { cause?: unknown }) {
@@ -41,9 +41,9 @@ export interface OutboundAnswer {
 /** Resolves a name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** Addresses that may be reached besides public ones by https. */
+/** Exceptions to the rule that only public https addresses may be reached. */
 export interface OutboundSettings {
-  /** Ranges that are allowed although they are not public. */
+  /** Private ranges that are allowed. */
   readonly allowed: BlockList;
   /** Allows plain http and loopback, as in dev and ephemeral instances. */
   readonly isLoopbackAllowed: boolean;
@@ -63,7 +63,7 @@ export function targetProblem(
   const isLocal = isLoopbackAddress(literal) || /(?:^|\.)localhost\.?$/.test(literal);
   if (isLocal && settings.isLoopbackAllowed) return null;
   const isOpened = isIP(literal) !== 0 && settings.allowed.check(literal, isIP(literal) === 6 ? 'ipv6' : 'ipv4');
-  if (url.protocol === 'http:' && !isOpened) return 'Give an https address; plain http is not sent to.';
+  if (url.protocol === 'http:' && !isOpened) return 'Give an https address; plain http is not allowed.';
   if (isLocal && !isOpened) return 'Give a public address; this one is not.';
   if (isIP(literal) !== 0 && !isAddressAllowed(literal, settings.allowed))
     return 'Give a public address; this one is not.';
@@ -75,7 +75,7 @@ export type GuardedFetch = (request: OutboundRequest) => Promise<OutboundAnswer>
 
 /** Refuses every request, for an instance that must send nothing. */
 export const refuseOutbound: GuardedFetch = async () => {
-  throw new OutboundError('refused', 'Nothing may leave this instance.');
+  throw new OutboundError('refused', 'This instance sends no requests.');
 };
 
 const resolveByDns: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
@@ -89,7 +89,7 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
   function check(text: string): URL {
     const url = URL.parse(text);
     if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-      throw new OutboundError('refused', 'only http and https addresses are requested');
+      throw new OutboundError('refused', 'not an http or https address');
     if (url.username || url.password) throw new OutboundError('refused', 'an address with user name or password');
     if (!isPortPermitted(url)) throw new OutboundError('refused', 'a port that does not speak http');
     return url;
@@ -138,10 +138,10 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
 }
 
 /**
- * Creates the runtime's thread for outgoing requests, which otherwise starts at the first of them: without a free file
- * descriptor the process would then end. This request reaches nobody, for there is no port 0.
+ * Starts Bun's thread for outgoing requests. Bun otherwise starts it at the first request, and exits if no file
+ * descriptor is free then. Port 0 does not exist, so nothing is sent.
  */
-export async function beginOutbound(): Promise<void> {
+export async function startHttpThread(): Promise<void> {
   await fetch('http://127.0.0.1:0/').catch(() => {});
 }
 
@@ -151,7 +151,7 @@ function isTlsProblem(error: unknown): boolean {
   return /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME|EPROTO/.test(code);
 }
 
-/** Permitted ports below 1024, and blocked ones above: those that browsers block (WHATWG Fetch §2.9). */
+/** Ports that browsers block (WHATWG Fetch §2.9): below 1024 all but these, above only the listed ones. */
 const HTTP_PORTS_BELOW_1024 = [80, 443];
 const BLOCKED_PORTS = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,

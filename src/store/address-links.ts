@@ -23,7 +23,7 @@ const ADDRESSES = `(SELECT :email UNION SELECT email FROM users WHERE id IN ${PE
 const isProved = (userId: string) =>
   `EXISTS (SELECT 1 FROM users p WHERE p.id = ${userId} AND p.email_verified_at IS NOT NULL)`;
 
-/** Returns the workspaces of the person who has or had the normalized address, whatever the state of the link. */
+/** Returns the workspaces of the person who has or had the normalized address, in any state of the link. */
 export const listAddressLinks = query.rows<AddressLink, string>(
   ({
     joinInOrder,

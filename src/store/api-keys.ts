@@ -1,6 +1,6 @@
 /**
  * API keys: backend keys of applications and workspaces with a synthetic principal each, and personal keys (devices).
- * A personal key acts as a person's membership and is over once its epoch differs from the application's. The member's
+ * A personal key acts as a person's membership and has ended once its epoch differs from the application's. The member's
  * epoch does not matter: pausing a member only suspends devices.
  */
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
@@ -63,7 +63,7 @@ function selectHeldKeys(reader: Reader, { workspaceId, applicationId }: KeyOwner
     );
 }
 
-/** Returns a key of this owner, whatever its state. */
+/** Returns a key of this owner in any state. */
 export async function findKey(reader: Reader, owner: KeyOwner, id: string): Promise<HeldKey | undefined> {
   const [row] = await selectHeldKeys(reader, owner, eq(apiKeys.id, id));
   return row;
@@ -83,7 +83,7 @@ export async function listKeys(
   return selectHeldKeys(reader, owner, and(isBefore, isOfSource)).orderBy(desc(apiKeys.id)).limit(limit);
 }
 
-/** Returns any key, whatever its state or owner. */
+/** Returns any key, in any state and of any owner. */
 export async function requireKey(reader: Reader, id: string): Promise<ApiKey> {
   const [key] = await orm(reader).select().from(apiKeys).where(eq(apiKeys.id, id));
   return required(key, `key ${id}`);
@@ -108,7 +108,7 @@ const idByToken = prepared((db) =>
     .prepare(),
 );
 
-/** Returns whether a key with this token exists, whatever its state. */
+/** Returns whether a key with this token exists, in any state. */
 export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<boolean> {
   return (await idByToken(reader, { tokenHash })).length > 0;
 }
@@ -118,7 +118,7 @@ export const findDeviceKeyBehind = query.value<string | null, string>(
   `SELECT CASE WHEN source = 'device' THEN id ELSE device_key_id END FROM api_keys WHERE id = :id`,
 );
 
-/** Returns the key with this token, whatever its state or owner. */
+/** Returns the key with this token, in any state and of any owner. */
 export async function findKeyByToken(reader: Reader, tokenHash: Buffer): Promise<ApiKey | undefined> {
   const [row] = await idByToken(reader, { tokenHash });
   return row && requireKey(reader, row.id);
@@ -155,7 +155,7 @@ const pastItsTime = (limit: string) =>
 /** Returns whether a key is past its expiry or grace period at a time, and not yet marked as ended. */
 export const isAnyKeyPastItsTime = query.exists<number>(pastItsTime('1'));
 
-/** Marks up to `limit` expired keys, and as many past their grace, as ended for good whatever the clock does. */
+/** Marks up to `limit` expired keys and up to `limit` keys past their grace as ended, so that no clock step revives one. */
 export const endKeysByTime = change<number>(
   `UPDATE api_keys SET ended_at = :now WHERE id IN (${pastItsTime(':limit')})`,
 );
@@ -207,7 +207,7 @@ function selectDevices(reader: Reader, { userId, workspaceId }: DeviceOwner, con
     );
 }
 
-/** Returns a device within the scope, whatever its state. */
+/** Returns a device within the scope, in any state. */
 export async function findDevice(reader: Reader, owner: DeviceOwner, keyId: string): Promise<HeldDevice | undefined> {
   const [row] = await selectDevices(reader, owner, eq(apiKeys.id, keyId));
   return row;

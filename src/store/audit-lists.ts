@@ -1,4 +1,4 @@
-/** Activity lists, read from the audit trail, newest first. Filters without an index are scanned for in batches. */
+/** Activity lists, read from the audit log, newest first. Filters without an index are scanned for in batches. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { familiesBeginning } from '../core/audit.ts';
 import type { Reader } from '../db/database.ts';

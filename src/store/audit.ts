@@ -1,4 +1,4 @@
-/** The audit trail, written in the change it describes. `audit-lists.ts` reads activity from it. */
+/** The audit log, written in the change it describes. `audit-lists.ts` reads activity from it. */
 import { eq, sql } from 'drizzle-orm';
 import type { Actor } from '../core/actor.ts';
 import type { AuditEntry } from '../core/audit.ts';

@@ -149,7 +149,7 @@ export const listWaitingEndpoints = query.rows<WaitingEndpoint, DueTimes & { aft
    SELECT w.id, ${IS_DUE} AS "isDue" FROM waiting ${joinInOrder} webhooks w ON w.id = waiting.id ORDER BY w.id`,
 );
 
-/** Exceeds the deliveries concurrently under way to one endpoint, so that those do not hide the due ones. */
+/** More than the concurrent deliveries to one endpoint, so that deliveries in flight do not hide due ones. */
 const DUE_READ = 20;
 
 /** Returns the first due deliveries without a lease, longest due first. */
@@ -190,7 +190,7 @@ const leasedById = query.rows<LeasedDelivery, string>(
    FROM deliveries d ${joinInOrder} events e ON e.id = d.event_id WHERE d.id = :id`,
 );
 
-/** Leases a delivery and counts the attempt: nobody else attempts it meanwhile. */
+/** Leases a delivery and counts the attempt. No other instance attempts it during the lease. */
 export async function leaseDelivery(unit: Unit, id: string, lease: NewLease): Promise<LeasedDelivery> {
   await setLeased(unit, { id, ...lease });
   return onlyOne(await leasedById(unit, id));
@@ -238,13 +238,13 @@ export function listDeliveriesPlannedAhead(
   return plannedAhead(reader, { now, ...(after ?? START) });
 }
 
-/** Makes a delivery due unless it was rescheduled meanwhile. */
+/** Makes a delivery due unless it was already rescheduled. */
 export const bringDeliveryForward = change<PlannedDelivery>(
   `UPDATE deliveries SET next_attempt_at = :now
    WHERE id = :id AND status = 'pending' AND next_attempt_at = :nextAttemptAt`,
 );
 
-/** Inserts an attempt, unless its delivery was deleted meanwhile. */
+/** Inserts an attempt, unless its delivery was already deleted. */
 export const insertAttempt = change<DeliveryAttempt & { deliveryId: string }>(
   `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error_class,
      request_headers, response_excerpt)

@@ -1,6 +1,6 @@
 /**
  * Device authorization grants (RFC 8628). Callers compare `applicationEpoch`: a grant from another epoch of its
- * application is over, though its row does not say so.
+ * application has ended, though its row does not say so.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';

@@ -14,7 +14,7 @@ export type { Member, MemberWithUser } from './shown-member.ts';
 
 const { placeholder } = sql;
 
-/** Statuses in which management keeps a member out until it reverts them. */
+/** Statuses, set by management, in which a member cannot sign in. */
 export const KEPT_OUT: readonly MembershipStatus[] = ['banned', 'paused', 'deleted'];
 
 /** A member's first visit on a day. */

@@ -83,7 +83,7 @@ export interface PasskeyUse {
   readonly isBackedUp: boolean;
 }
 
-/** Records a use. @returns false if the passkey is gone, or its counter neither grows nor stays at zero. */
+/** Records a use. @returns false if the passkey was removed, or its counter neither grows nor stays at zero. */
 export async function countPasskeyUse(unit: Unit, id: string, { counter, isBackedUp }: PasskeyUse): Promise<boolean> {
   const grows = lt(passkeys.counter, counter);
   const isAccepted = counter === 0 ? or(grows, eq(passkeys.counter, 0)) : grows;

@@ -122,7 +122,7 @@ export const PERSONAL_TABLES: readonly string[] = [...byName.keys()];
 const BATCH = 250;
 
 /**
- * Yields a table's rows about a person, in short batches. Ids are read first; a row deleted meanwhile is missing.
+ * Yields a table's rows about a person, in short batches. Ids are read first; a row deleted in between is missing.
  * @param table one of {@link PERSONAL_TABLES}.
  */
 export async function* personalRows(reader: Reader, table: string, userId: string): AsyncGenerator<PersonalRow[]> {

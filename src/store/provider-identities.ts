@@ -1,4 +1,4 @@
-/** Identities at providers: the person that an issuer's subject stands for, and the workspace where it is valid. */
+/** Identities at providers: the person that an issuer's subject identifies, and the workspace where it is valid. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';

@@ -5,7 +5,7 @@
  * - A reservation is a row of `application_users` with `reserved_email`. Grants, username and status work as for any
  *   member; the profile waits in `reserved_profile` (JSON).
  * - Its person is the holder of the address, else a person created with only the address, so that every workspace gets
- *   the same, final id. Deleting the user keeps the row: its status `deleted` keeps the address out. Deleting the
+ *   the same, final id. Deleting the user keeps the row: its status `deleted` blocks the address. Deleting the
  *   reservation removes the row but keeps the person, so that the address gets the same id again.
  * - Some addresses must not lead to their person: one they gave up, or a second one where the workspace already
  *   reserves another. Such an address gets a placeholder person, found by `placeholderEmail`, that nobody can sign in as.

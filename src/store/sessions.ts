@@ -1,5 +1,5 @@
 /**
- * Sessions of people in applications. A session is over if its row says so, if it has expired, or if its epoch differs
+ * Sessions of people in applications. A session has ended if its row says so, if it has expired, or if its epoch differs
  * from the current sum of its application's and its membership's epoch.
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
@@ -100,7 +100,7 @@ const OWNED = `sessions s JOIN application_users m ON m.id = s.application_user_
   JOIN applications a ON a.id = m.application_id`;
 const IS_CURRENT = 's.epoch = a.session_epoch + m.session_epoch';
 
-/** Returns the owner of a session that is not over, whatever the membership's status. */
+/** Returns the owner of a session that has not ended, in any membership status. */
 export const findOpenSession = query.row<SessionOwner, { id: string; now: number }>(
   `SELECT ${OWNER} FROM ${OWNED} WHERE s.id = :id AND s.revoked_at IS NULL AND s.expires_at > :now AND ${IS_CURRENT}`,
 );

@@ -209,7 +209,7 @@ export async function deleteWaitlistEntry(unit: Unit, id: string): Promise<void>
   await orm(unit).delete(betaInterests).where(eq(betaInterests.id, id));
 }
 
-/** Removes these addresses from all waitlists, so that nobody is mailed at an address whose holder is gone. */
+/** Removes these addresses from all waitlists, so that no mail is sent to the address of a deleted account. */
 export async function deleteWaitlistEntriesOf(unit: Unit, emails: readonly string[]): Promise<void> {
   await orm(unit)
     .delete(betaInterests)

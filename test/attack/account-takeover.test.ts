@@ -11,7 +11,7 @@ import {
   type Person,
   problemOf,
   prove,
-  toMoveTo,
+  proofForNewEmail,
 } from '../modules/account/account.ts';
 import { type Scene, sceneOf } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
@@ -75,7 +75,7 @@ describe('a stolen session', () => {
       expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
       expect(answer.json.message).toContain('/api/account/proof');
       expect(mailsTo(instance, ATTACKER)).toEqual([]);
-      await prove(instance, session, toMoveTo(ATTACKER));
+      await prove(instance, session, proofForNewEmail(ATTACKER));
       expect((await as(instance, session)('POST', '/email', { email: ATTACKER })).status).toBe(200);
     },
   );
@@ -84,7 +84,7 @@ describe('a stolen session', () => {
     const { instance, stolen } = await setUp();
     const call = as(instance, stolen);
     const asked = [];
-    for (const email of ['ada@new.example', ATTACKER]) await prove(instance, stolen, toMoveTo(email));
+    for (const email of ['ada@new.example', ATTACKER]) await prove(instance, stolen, proofForNewEmail(email));
     for (const email of ['ada@new.example', ATTACKER])
       asked.push({
         challengeId: (await call('POST', '/email', { email })).json.data.challengeId,
@@ -98,7 +98,7 @@ describe('a stolen session', () => {
 
   test('cannot confirm a change long after the proof', async () => {
     const { instance, stolen } = await setUp();
-    await prove(instance, stolen, toMoveTo(ATTACKER));
+    await prove(instance, stolen, proofForNewEmail(ATTACKER));
     instance.clock.advance(9 * MINUTE);
     const { json } = await as(instance, stolen)('POST', '/email', { email: ATTACKER });
     instance.clock.advance(9 * MINUTE);

@@ -1,4 +1,4 @@
-/** Guessing codes: how many guesses are judged, from any number of clients, and who can still sign in meanwhile. */
+/** Guessing codes: how many guesses are checked, from any number of clients, and who can still sign in during an attack. */
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';

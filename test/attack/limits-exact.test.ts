@@ -1,4 +1,4 @@
-/** Limits under concurrent calls and after a restart: exactly as many calls get through as configured. */
+/** Limits under concurrent calls and after a restart: exactly the configured number of calls is admitted. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

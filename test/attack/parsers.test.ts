@@ -1,5 +1,6 @@
 /**
- * Bodies and queries that break parsers, at every operation that takes one: refused quickly and with a clear error.
+ * Bodies and queries that break parsers, sent to every operation with a body or query: refused quickly, with a clear
+ * error.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
@@ -118,7 +119,7 @@ describe('names of Object.prototype', () => {
 });
 
 describe('a duplicate', () => {
-  test('field in JSON is validated by the value that is stored', async () => {
+  test('field in JSON takes its last value, which is both validated and stored', async () => {
     const { status, json } = await instance.call('POST', `/api/applications/${world.applicationId}/api-keys`, {
       token: instance.workspaceKey,
       body: '{"name":"first","access":"full","access":"read","name":"second"}',
@@ -159,7 +160,7 @@ describe('invalid Unicode text', () => {
     return copy;
   }
 
-  const isJudgedByItself = ({ body }: Operation, path: Path) =>
+  const hasOwnValidation = ({ body }: Operation, path: Path) =>
     (body!['properties'] as Record<string, { isAnyText?: boolean }>)[String(path[0])]?.isAnyText === true;
 
   const BAD = ['a\0b', '\ud800', 'x\udc00', '\ud83dx'];
@@ -174,7 +175,7 @@ describe('invalid Unicode text', () => {
       for (const body of fc.sample(fitting, { numRuns: 20, seed: 12 }))
         for (const path of textsIn(body)) {
           const name = path.filter((part) => typeof part === 'string').join('.');
-          if (seen.has(name) || isJudgedByItself(operation, path)) continue;
+          if (seen.has(name) || hasOwnValidation(operation, path)) continue;
           seen.add(name);
           for (const bad of BAD) texts.push(JSON.stringify(replaced(body, path, (text) => `${text}${bad}`)));
         }
@@ -221,7 +222,7 @@ describe('invalid Unicode text', () => {
 describe('wrong types', () => {
   const WRONG = ['null', 'true', '0', '-1.5e308', '"text"', '[]', '{}', '[[]]', '[null]', '{"length":1}'];
 
-  test.each(named(withBody))('%s: break no field', async (_, operation) => {
+  test.each(named(withBody))('%s: cause no internal error in any field', async (_, operation) => {
     for (const name of propertiesOf(operation))
       for (const wrong of WRONG) {
         const { status, text } = await sendBody(operation, `{${JSON.stringify(name)}:${wrong}}`);

@@ -1,7 +1,7 @@
-/** Proofs: each is valid for the one action it was requested for, whatever else the session attempts. */
+/** Proofs: each is valid only for the action it was requested for. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
-import { as, problemOf, type Proof, prove, toMoveTo } from '../modules/account/account.ts';
+import { as, problemOf, type Proof, prove, proofForNewEmail } from '../modules/account/account.ts';
 import * as given from '../support/given.ts';
 import { type Answer, createInstance } from '../support/instance.ts';
 import { dumpTables } from '../support/stored.ts';
@@ -25,8 +25,8 @@ async function setUp() {
   const refusedOr = ({ status, json }: Answer) => (json?.error === 'reauthentication_required' ? 'refused' : status);
   const proofs: Record<string, Proof> = {
     everything: {},
-    'address one': toMoveTo(ONE),
-    'address two': toMoveTo(TWO),
+    'address one': proofForNewEmail(ONE),
+    'address two': proofForNewEmail(TWO),
     deletion: { purpose: 'account_deletion' },
     export: { purpose: 'account_export' },
     'identity one': { purpose: 'provider_removal', target: identities[0]! },
@@ -83,8 +83,8 @@ describe('a code', () => {
 test('a proof ends with the change it was for, and with the address it was sent to', async () => {
   const { instance, there, call } = await setUp();
   await prove(instance, there, { purpose: 'account_export' });
-  await prove(instance, there, toMoveTo(ONE));
-  await prove(instance, there, toMoveTo(TWO));
+  await prove(instance, there, proofForNewEmail(ONE));
+  await prove(instance, there, proofForNewEmail(TWO));
   const { challengeId } = (await call('POST', '/email', { email: ONE })).json.data;
   const body = { challengeId, code: instance.codeFor(ONE) };
   expect((await call('POST', '/email/confirm', body)).status).toBe(200);

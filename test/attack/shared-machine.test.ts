@@ -95,7 +95,7 @@ describe.skipIf(process.getuid?.() !== 0)('a data folder of root that the proces
   test.each([0o770, 0o2770, 0o3770, 0o2775 & ~0o005])('is accepted with mode %o at every start', (mode) => {
     give(mode);
     expect(startAs(GROUP)).toBe('');
-    // Some volumes give their files to the group again at each mount.
+    // Some volumes reset the group of their files at each mount.
     chmodSync(join(folder, 'instance.key'), 0o660);
     chownSync(join(folder, 'instance.key'), USER, GROUP);
     expect(startAs(GROUP)).toBe('');
@@ -108,9 +108,9 @@ describe.skipIf(process.getuid?.() !== 0)('a data folder of root that the proces
 
   test.each([
     ['others have any right', 0o775, 0, GROUP, GROUP],
-    ['others may go in', 0o771, 0, GROUP, GROUP],
-    ['it is of the process itself', 0o770, USER, GROUP, GROUP],
-    ['it is of another user', 0o770, 64_009, GROUP, GROUP],
+    ['others may enter it', 0o771, 0, GROUP, GROUP],
+    ['the process owns it', 0o770, USER, GROUP, GROUP],
+    ['another user owns it', 0o770, 64_009, GROUP, GROUP],
   ])('is refused if %s', (_, mode, owner, group, groups) => {
     give(mode, owner, group);
     expect(startAs(groups)).toContain('Other users can write to the data folder');
@@ -139,7 +139,7 @@ describe('a file that others may read or change', () => {
     expect(await start()).toBeNull();
   });
 
-  test('among the log and backups counts too; all are named at once, unrelated files are ignored', async () => {
+  test('is refused as a backup copy too; all such files are named at once, and unrelated files are ignored', async () => {
     expect(await start()).toBeNull();
     const copy = join(folder, 'gatehouse.db.schema-1');
     for (const name of ['gatehouse.db.schema-1', 'notes.txt']) {
@@ -155,7 +155,7 @@ describe('a file that others may read or change', () => {
     expect(await start()).toBeNull();
   });
 
-  test('is refused to a command that runs alongside the server too', async () => {
+  test('also stops a command that runs alongside the server', async () => {
     expect(await start()).toBeNull();
     chmodSync(join(folder, 'gatehouse.db'), 0o644);
     await expect(openData(folder, { isServer: false, isDurable: false })).rejects.toThrow('chmod 600');

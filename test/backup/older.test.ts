@@ -10,7 +10,7 @@ import { openData } from '@/dependencies.ts';
 import { inspectBackup } from '@/db/sqlite/backup.ts';
 import { findInstance } from '@/db/sqlite/find-instance.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
-import { layFixture } from '../fixtures/schemas.ts';
+import { writeFixture } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_MARK } from '../fixtures/world.ts';
 import { emptyFolder } from '../support/binary.ts';
 
@@ -28,7 +28,7 @@ function unboundFolder(): { folder: string; database: string; key: string } {
   const folder = join(scratch.path, `data-${(folders += 1)}`);
   mkdirSync(folder, { mode: 0o700 });
   const [database, key] = [join(folder, 'gatehouse.db'), join(folder, 'instance.key')];
-  layFixture(OLD, database);
+  writeFixture(OLD, database);
   const sqlite = new Database(database);
   sqlite.run('PRAGMA application_id = 0');
   sqlite.close();
@@ -80,11 +80,11 @@ test.each<[string, (at: ReturnType<typeof unboundFolder>) => void, RegExp]>([
     /instance\.key is the key of another instance than .*gatehouse\.db; put back/,
   ],
   ['beside a key that is rubbish', ({ key }) => writeFileSync(key, 'rubbish'), /instance\.key is damaged; put back/],
-  ['without its key', ({ key }) => rmSync(key), /instance\.key is missing beside an existing database/],
+  ['without its key', ({ key }) => rmSync(key), /instance\.key is missing, but the database exists/],
   [
     'that is empty, beside a key',
     ({ database }) => writeFileSync(database, ''),
-    /gatehouse\.db is missing or empty beside .*instance\.key\. Put back/,
+    /gatehouse\.db is missing or empty, but .*instance\.key exists\. Put back/,
   ],
   [
     'that is empty, without a key',

@@ -1,4 +1,4 @@
-/** A backup is restored completely or not at all, whatever was done to it, and whenever the restore is killed. */
+/** A restore is all or nothing: of damaged or manipulated backups, and if it is killed at any point. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import {
@@ -17,7 +17,7 @@ import { type Keys, type Locks, NO_LOCKS } from '@/backup/encryption.ts';
 import type { BackupOrder } from '@/backup/make.ts';
 import { parsePlace } from '@/backup/place.ts';
 import { type RestoreOrder, restoreBackup } from '@/backup/restore.ts';
-import { BackupUnderWay, startBackup } from '@/backup/run.ts';
+import { BackupRunningError, startBackup } from '@/backup/run.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { finishRestore } from '@/db/sqlite/atomic-restore.ts';
 import { openData } from '@/dependencies.ts';
@@ -117,7 +117,7 @@ describe('a backup', () => {
 
   test('is made one at a time: a concurrent second one is refused', async () => {
     const first = make(join(scratch.path, 'first.db'));
-    expect(() => make(join(scratch.path, 'second.db'))).toThrow(BackupUnderWay);
+    expect(() => make(join(scratch.path, 'second.db'))).toThrow(BackupRunningError);
     await first;
     expect(existsSync(join(scratch.path, 'second.db'))).toBe(false);
     await make(join(scratch.path, 'second.db'));
@@ -228,7 +228,7 @@ describe('a folder with content', () => {
   test('is left alone unless forced: then its content is moved aside completely', async () => {
     occupied();
     writeFileSync(join(target, 'notes.txt'), 'mine');
-    await expect(restore(plain)).rejects.toThrow('There is something in');
+    await expect(restore(plain)).rejects.toThrow('is not empty');
     expect(await nameIn(target)).toBe('Before');
     const { aside } = await restore(plain, { isForced: true });
     expect(await nameIn(target)).toBe('Backed up');

@@ -1,5 +1,5 @@
 /**
- * Measures whether `+?` still pays: the same look-up of a session with `= ?` and with `= +?`, in microseconds. The
+ * Measures whether `+?` still pays: the same lookup of a session with `= ?` and with `= +?`, in microseconds. The
  * two would be alike in a Bun or SQLite that no longer re-plans the first.
  * Usage: bun test/bench/statements.ts
  */

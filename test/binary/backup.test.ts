@@ -69,7 +69,7 @@ test('no file of the instance is replaced by its backup, by whatever name the fo
 test('a restore over what is there says where that went, and is refused without --force', async () => {
   const refused = await gatehouse('restore', backup, '--data', folder);
   expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toMatch(/^gatehouse: There is something in [^\n]+--force\.\n$/);
+  expect(refused.stderr).toMatch(/^gatehouse: [^\n]+ is not empty[^\n]+--force\.\n$/);
   const { exitCode, stdout } = await gatehouse('restore', backup, '--data', folder, '--force');
   expect(exitCode).toBe(0);
   const [, aside = ''] = /The previous files are in (\S+);/.exec(stdout) ?? [];

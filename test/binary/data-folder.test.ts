@@ -133,7 +133,7 @@ describe('serve refuses the data folder', () => {
     ['is a link to nowhere', () => (symlinkSync('nowhere', folder), folder), 'is a link that leads to no folder; name'],
     ['is a link to itself', () => (symlinkSync('data', folder), folder), 'is a link that leads to no folder; name'],
     ['has too long a name', () => join(folder, 'a'.repeat(300)), 'is too long. Name another'],
-    ['takes no folders', () => '/proc/gatehouse/data', 'Mend that, or name another folder with --data'],
+    ['takes no folders', () => '/proc/gatehouse/data', 'Fix that, or name another folder with --data'],
     [
       'has a folder for its database',
       () => (mkdirSync(join(folder, 'gatehouse.db'), { recursive: true }), folder),
@@ -142,7 +142,7 @@ describe('serve refuses the data folder', () => {
     [
       'has a folder for its lock',
       () => (mkdirSync(join(folder, 'gatehouse.lock'), { recursive: true }), folder),
-      'Mend that',
+      'Fix that',
     ],
   ])('and names the remedy if it %s', async (_, make, remedy) => {
     folder = make();

@@ -29,7 +29,7 @@ afterAll(() => server.stop());
 const here = { XDG_CONFIG_HOME: join(home.path, 'config'), NO_COLOR: '1' };
 const gatehouse = (...args: string[]) => run(args, { cwd: home.path, env: here });
 
-/** Starts a command that does not end by itself. */
+/** Starts a command that runs until it is stopped. */
 function start(...args: string[]) {
   const child = Bun.spawn([BINARY, ...args], {
     cwd: home.path,

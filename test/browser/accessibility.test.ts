@@ -24,7 +24,7 @@ afterAll(async () => {
   await scene.stop();
 });
 
-describe('in every look nothing serious stands in the way at', () => {
+describe('no serious accessibility violation in any theme at', () => {
   test.each(STATES.map((state, index) => [state.name, state, index] as const))('%s', async (name, { reach }, index) => {
     await look(page, 'light', 1280);
     if (!CONTINUED.has(name)) await forgetEverything(page, scene);
@@ -37,13 +37,13 @@ describe('in every look nothing serious stands in the way at', () => {
   });
 });
 
-test('a finding would be told', async () => {
+test('an accessibility violation is reported', async () => {
   await page.open(scene.address('/device'));
   await page.evaluate(`void document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="data:,">')`);
   expect((await findings(page)).join()).toContain('image-alt');
 });
 
-describe('by keyboard alone', () => {
+describe('with the keyboard alone', () => {
   const press = (key: string) => page.view.press(key as never);
   const focused = () => page.evaluate<string>('document.activeElement?.id ?? ""');
 
@@ -76,7 +76,7 @@ describe('by keyboard alone', () => {
     await look(page, 'light', 1280);
   });
 
-  test('somebody signs in, mends the address, mistypes the code, and asks for another', async () => {
+  test('a person corrects the address, mistypes the code, requests another and signs in', async () => {
     await forgetEverything(page, scene);
     const { clientId } = await scene.application();
     await page.open(scene.address('/sign-in', { clientId }));
@@ -97,7 +97,7 @@ describe('by keyboard alone', () => {
     await page.untilVisible('#signed-in');
   });
 
-  test('somebody on the waitlist asks for access, and takes another address', async () => {
+  test('a person on the waitlist requests access, then uses another address', async () => {
     await forgetEverything(page, scene);
     const { clientId } = await scene.application('private_beta');
     await page.open(scene.address('/sign-in', { clientId }));
@@ -118,7 +118,7 @@ describe('without JavaScript', () => {
   beforeAll(async () => void (await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: true })));
   afterAll(async () => void (await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: false })));
 
-  test.each(['/sign-in', '/device', '/account'])('%s says that it needs it', async (path) => {
+  test.each(['/sign-in', '/device', '/account'])('%s says that JavaScript is required', async (path) => {
     await page.open(scene.address(path));
     expect(await page.text('noscript .note')).toContain('JavaScript');
     expect(await page.isVisible('noscript .note')).toBe(true);
@@ -126,7 +126,7 @@ describe('without JavaScript', () => {
 });
 
 describe('the sign-in page', () => {
-  test('comes over the line with all that it needs in less than 40 KB', async () => {
+  test('transfers less than 40 KB in all', async () => {
     await forgetEverything(page, scene);
     const { clientId } = await scene.application();
     const address = scene.address('/sign-in', { clientId });
@@ -142,7 +142,7 @@ describe('the sign-in page', () => {
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(SIGN_IN_BYTES);
   });
 
-  test('has its form in the HTML, and shows it at once', async () => {
+  test('has its form in the HTML and shows it before scripts run', async () => {
     const { clientId } = await scene.application();
     const html = await (await fetch(scene.address('/sign-in', { clientId }))).text();
     expect(html.slice(0, html.indexOf('page-data'))).toContain('id="email-form"');

@@ -59,7 +59,7 @@ export const byName = ({ url }: EphemeralServer) => url.replace('127.0.0.1', 'lo
 
 export { closeBrowser };
 
-/** Moves the clock so far that no sign-in is fresh and the cool-down of codes is over. */
+/** Moves the clock so far that no sign-in is fresh and the cool-down of codes has ended. */
 export const later = (server: EphemeralServer, advanceMs = 11 * 60_000) =>
   request(server, 'POST', '/test/clock', { body: { advanceMs } });
 

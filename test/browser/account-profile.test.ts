@@ -68,7 +68,7 @@ async function fill(selector: string, text: string): Promise<void> {
 const valueOf = (selector: string) => page.evaluate<string>(`document.querySelector('${selector}').value`);
 
 describe('the profile', () => {
-  test('a name is saved, is there after a reload, and is what the session says', async () => {
+  test('a saved name is shown after a reload and returned by the session endpoint', async () => {
     await openPart('profile', 'ada@example.com');
     await fill('#fullName', 'Ada King, Countess of Lovelace');
     await fill('#givenName', 'Ada');
@@ -83,7 +83,7 @@ describe('the profile', () => {
     expect(json).toMatchObject({ name: 'Ada King, Countess of Lovelace' });
   });
 
-  test('what the server refuses is marked under its field, and what it cannot do is taken back', async () => {
+  test('a refused value is marked under its field, and a failed change is reverted', async () => {
     await openPart('profile', 'refused@example.com');
     await fill('#fullName', 'x'.repeat(101));
     await click('#names-save');
@@ -103,7 +103,7 @@ describe('the profile', () => {
     expect(await page.text('#applications .row')).toContain('Active');
   });
 
-  test('a username is judged while it is typed; a taken one is said to be so, also where it is taken meanwhile', async () => {
+  test('a username is validated while it is typed, and reported as taken even if that happens before it is saved', async () => {
     const { token } = await signIn(server, 'holder@example.com', server.clientId);
     await request(server, 'PATCH', '/api/account/username', { token, body: { username: 'taken.name' } });
     await openPart('profile', 'wants@example.com');
@@ -131,7 +131,7 @@ describe('the profile', () => {
     expect((await asked(server, 'wants@example.com', '/api/account')).username).toBeNull();
   });
 
-  test('another language shows the page in it; time zone and region are kept', async () => {
+  test('choosing a language changes the page, and time zone and region are saved', async () => {
     await openPart('profile', 'language@example.com');
     await choose(page, '#timezone', 'Europe/Vienna');
     await page.untilText('#timezone-hint', /There it is .+ now/);
@@ -191,7 +191,7 @@ describe('a picture', () => {
       }
     })()`);
 
-  test('is cut by keyboard alone, sent, shown and removed', async () => {
+  test('is cropped with the keyboard alone, uploaded, shown and removed', async () => {
     await openPart('profile', 'picture@example.com');
     await give(PICTURE, 'image/png', 'choose');
     await page.untilVisible('#crop-dialog');
@@ -214,7 +214,7 @@ describe('a picture', () => {
     expect((await asked(server, 'picture@example.com', '/api/account')).avatarUrl).toBeNull();
   });
 
-  test('is dropped, moved by dragging and enlarged by the slider', async () => {
+  test('is dropped on the page, moved by dragging and zoomed with the slider', async () => {
     await openPart('profile', 'drops@example.com');
     await give(PICTURE, 'image/png', 'drop');
     await page.untilVisible('#crop-dialog');
@@ -237,7 +237,7 @@ describe('a picture', () => {
     for (const share of [0.1, 0.9]) expect(isNear(await pixelOf(page, avatarUrl, 0.5, share), RED)).toBe(true);
   });
 
-  test('is refused with a reason by the page or the server, if it is not a picture', async () => {
+  test('is refused by the page or the server, with the reason, if it is not an image', async () => {
     await openPart('profile', 'no-picture@example.com');
     await give('no picture at all', 'image/png', 'choose');
     await page.untilText('#avatar-file-error', /cannot be used as a picture/);
@@ -253,7 +253,7 @@ describe('a picture', () => {
 });
 
 describe('addresses', () => {
-  test('are added with what is missing marked, changed, and removed after a question', async () => {
+  test('are added with missing fields marked, changed, and removed after a confirmation', async () => {
     await openPart('addresses', 'lives@example.com');
     await click('#address-add');
     await page.untilVisible('#address-dialog');
@@ -294,7 +294,7 @@ describe('addresses', () => {
     expect(entities.items).toMatchObject([{ legalName: 'Engines Ltd', addressId: null }]);
   });
 
-  test('are added by keyboard alone', async () => {
+  test('are added with the keyboard alone', async () => {
     await openPart('addresses', 'keys@example.com');
     await page.untilVisible('#addresses .empty');
     await page.evaluate(`document.querySelector('#address-add').focus()`);
@@ -356,7 +356,7 @@ describe('addresses', () => {
 });
 
 describe('applications', () => {
-  test('one is paused and resumed from here; leaving this one signs out, and signing in comes back', async () => {
+  test('are paused and resumed; leaving the current one signs out, and signing in rejoins it', async () => {
     const forum = await createApplication(server, 'Forum');
     await signIn(server, 'member@example.com', forum.clientId);
     await openPart('applications', 'member@example.com');
@@ -381,7 +381,7 @@ describe('applications', () => {
     await page.untilVisible('#email-form');
   });
 
-  test('the cookie of one opens no account of another', async () => {
+  test('are separate: the cookie of one opens no account page of another', async () => {
     const shop = await createApplication(server, 'Shop');
     await openPart('profile', 'two-places@example.com');
     await page.untilVisible('#names-form');

@@ -39,7 +39,7 @@ async function logIn(): Promise<void> {
   await leaving(page, () => page.view.press('Enter'));
 }
 
-test('a provider is connected over there, listed here, and disconnected with a proof', async () => {
+test('a provider is connected, listed, and disconnected after a proof', async () => {
   const email = 'ada@example.com';
   const { token } = await personAt(server, email);
   await page.openAs(token, 'sign-in');
@@ -62,7 +62,7 @@ test('a provider is connected over there, listed here, and disconnected with a p
   await expectSoundPage();
 });
 
-test('a person who cancels at the provider is back on the account page, still signed in, and reads what happened', async () => {
+test('a person who cancels at the provider returns to the account page, still signed in, with a message', async () => {
   const { token } = await personAt(server, 'grace@example.com');
   await page.openAs(token, 'sign-in');
   await leaving(page, () => page.press('#connect-provider'));
@@ -82,7 +82,7 @@ test.each(['constructor', '__proto__', 'toString'])('a link with the error %s br
   await expectSoundPage();
 });
 
-test('an account over there that is somebody else’s here is not connected', async () => {
+test('a provider account that belongs to another person is not connected', async () => {
   const [first, second] = [await personAt(server, 'first@example.com'), await personAt(server, 'second@example.com')];
   await page.openAs(first.token, 'sign-in');
   await leaving(page, () => page.press('#connect-provider'));

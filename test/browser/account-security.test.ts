@@ -47,7 +47,7 @@ async function expectSoundPage(origin = server.url): Promise<void> {
 }
 
 describe('devices', () => {
-  test('a session elsewhere is named by device and place, and ends by its button', async () => {
+  test('another session is listed with device and location, and its button ends it', async () => {
     const email = newAddress();
     const own = await personAt(server, email);
     await later(server, 31_000);
@@ -63,7 +63,7 @@ describe('devices', () => {
     await expectSoundPage();
   });
 
-  test('all other sessions end at once, after a question that the keyboard alone answers', async () => {
+  test('all other sessions end at once, after a confirmation with the keyboard alone', async () => {
     const email = newAddress();
     const sessions = [];
     for (let index = 0; index < 23; index += 1) {
@@ -95,7 +95,7 @@ describe('devices', () => {
     await expectSoundPage();
   });
 
-  test('all devices are disconnected with all other sessions, unless the box is cleared', async () => {
+  test('ending all other sessions also disconnects all devices, unless the box is cleared', async () => {
     const email = newAddress();
     const own = await personAt(server, email);
     const use = async (key: string) => (await request(server, 'GET', '/api/me/roles', { token: key })).status;
@@ -124,7 +124,7 @@ describe('devices', () => {
     await expectSoundPage();
   });
 
-  test('a device that was connected is listed, renamed and disconnected', async () => {
+  test('a connected device is listed, renamed and disconnected', async () => {
     const { token } = await personAt(server, newAddress());
     const key = await connectedDevice(token);
     const use = async () => (await request(server, 'GET', '/api/me/roles', { token: key })).status;
@@ -155,7 +155,7 @@ describe('devices', () => {
 });
 
 describe('the e-mail address', () => {
-  test('changes by a code to each mailbox, and is undone by the link that the old one gets', async () => {
+  test('changes with a code to each mailbox, and the link mailed to the old address reverts it', async () => {
     const [from, to] = [newAddress(), newAddress()];
     const before = await personAt(server, from);
     await later(server, 31_000);
@@ -199,7 +199,7 @@ describe('the e-mail address', () => {
     await expectSoundPage();
   });
 
-  test('gets no code if somebody else uses it, and the page does not reveal them', async () => {
+  test('of another person gets no code, and the page does not reveal that it is taken', async () => {
     const [email, taken] = [newAddress(), newAddress()];
     await personAt(server, taken);
     const { token } = await personAt(server, email);
@@ -218,7 +218,7 @@ describe('the e-mail address', () => {
 });
 
 describe('passkeys', () => {
-  test('cannot be added at a bare address, which the page explains', async () => {
+  test('cannot be added at an IP address, and the page says why', async () => {
     await page.openAs((await personAt(server, newAddress())).token, 'sign-in');
     await page.untilText('#passkeys', /You have no passkey yet/);
     expect(await page.text('#no-passkeys')).toContain('Passkeys can be added only at localhost.');
@@ -226,7 +226,7 @@ describe('passkeys', () => {
     await expectSoundPage();
   });
 
-  test('are added with a proof where the sign-in is long ago, used, renamed, and removed with all other sessions', async () => {
+  test('are added (with a proof after an old sign-in), used, renamed, and removed with all other sessions', async () => {
     const email = newAddress();
     const { token } = await personAt(server, email);
     await later(server);
@@ -278,8 +278,8 @@ describe('passkeys', () => {
   });
 });
 
-describe('one’s own data', () => {
-  test('is downloaded as one file with the date in its name, with a proof where the sign-in is long ago', async () => {
+describe('a person’s own data', () => {
+  test('is downloaded as one file with the date in its name, with a proof after an old sign-in', async () => {
     const email = newAddress();
     const { token, userId } = await personAt(server, email);
     await later(server);
@@ -301,7 +301,7 @@ describe('one’s own data', () => {
     await expectSoundPage();
   });
 
-  test('is deleted with the account, by typing the address and the code, and the page says farewell', async () => {
+  test('is deleted with the account after typing the address and the code, and the page confirms it', async () => {
     const email = newAddress();
     const { token } = await personAt(server, email);
     await later(server);
@@ -338,7 +338,7 @@ describe('one’s own data', () => {
     expect(refused.json.error ?? 'sent').toBeOneOf(['user_deleted', 'sent']);
   });
 
-  test('stays while a change of the address can be undone, and the page says why', async () => {
+  test('cannot be deleted while a change of address can be reverted, and the page says why', async () => {
     const [from, to] = [newAddress(), newAddress()];
     const { token } = await personAt(server, from);
     const call = async (path: string, body?: unknown) =>

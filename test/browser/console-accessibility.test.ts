@@ -26,7 +26,7 @@ afterAll(async () => {
 const examined = CONSOLE.filter(({ name }) => !LIKE_ANOTHER.has(name));
 
 test.each(examined.map((state, index) => [state.name, state, index] as const))(
-  'nothing serious stands in the way at %s',
+  'no serious accessibility violation at %s',
   async (_, { reach }, index) => {
     await look(page, 'light', 1280);
     page.problems.length = 0;

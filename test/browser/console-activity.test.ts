@@ -42,7 +42,7 @@ const refuse = async (email: string) => {
 const workspaceId = async () => (await api('GET', '/api/workspace')).json.data.id as string;
 
 describe('the list', () => {
-  test('is filtered by its address, and back leads to what was shown before', async () => {
+  test('keeps its filters in the URL, and the back button restores the previous ones', async () => {
     await signIn(server, 'ada@example.com', clientId);
     await refuse('zoe@example.com');
     await page.go(activity('?status=error'));
@@ -57,7 +57,7 @@ describe('the list', () => {
     expect(await page.untilText('#activity', /ada@example\.com/)).not.toContain('zoe@');
   });
 
-  test('grows while it is looked at, by what its filters let through, until it is told not to', async () => {
+  test('adds new records that match the filters, until live updates are switched off', async () => {
     await page.go(activity('?family=signin'));
     await page.untilText('#main', /Connected/);
     await signIn(server, 'ada@example.com', clientId);
@@ -74,7 +74,7 @@ describe('the list', () => {
     await page.untilText('#activity', /cleo@example\.com/);
   });
 
-  test('shows no record twice, in the order in which they happened', async () => {
+  test('shows each record once, in chronological order', async () => {
     await page.go(activity());
     await page.untilText('#main', /Connected/);
     for (const name of ['a', 'b', 'c', 'd']) await signIn(server, `${name}@example.com`, clientId);
@@ -91,7 +91,7 @@ describe('the list', () => {
 });
 
 describe('a record', () => {
-  test('has an address of its own, with everything in it and the person and the actor as links', async () => {
+  test('has its own URL, shows every field, and links the person and the actor', async () => {
     const { userId } = await signIn(server, 'ada@example.com', clientId);
     await api('POST', `/api/applications/${app}/users/${userId}/ban`, { reason: 'Spam' });
     await page.go(activity('?family=user'));
@@ -131,7 +131,7 @@ describe('the export', () => {
       HTMLAnchorElement.prototype.click = function () { globalThis.saved = { blob, name: this.download }; };
     })()`);
 
-  test('holds what the filters show over all pages, and nothing that a spreadsheet would carry out', async () => {
+  test('has the filtered records of all pages, and no formula that a spreadsheet would run', async () => {
     const emails = Array.from({ length: 120 }, (_, index) => `p${index}@example.com`);
     await api('POST', `/api/applications/${app}/users/bulk`, { users: emails.map((email) => ({ email })) });
     const { json } = await api('GET', `/api/applications/${app}/users?limit=200`);
@@ -168,7 +168,7 @@ describe('the export', () => {
     expect(records.map(({ kind }: { kind: string }) => kind)).toEqual(['signin.succeeded', 'signin.code_sent']);
   });
 
-  test('can be stopped, and saves nothing then', async () => {
+  test('can be cancelled, and then saves nothing', async () => {
     await signIn(server, 'ada@example.com', clientId);
     await page.go(activity());
     await page.untilText('#activity', /Signed in/);
@@ -190,7 +190,7 @@ describe('the export', () => {
   });
 });
 
-test('a read-only member looks at it on a phone', async () => {
+test('a read-only member sees the activity on a phone', async () => {
   await signIn(server, 'ada@example.com', clientId);
   page.close();
   page = await openConsole(server, { member: 'reader@example.test', size: PHONE });

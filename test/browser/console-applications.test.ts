@@ -60,7 +60,7 @@ async function end(application: string, body: object): Promise<void> {
   expect(done.status).toBe(200);
 }
 
-test('an application is created with a slug that follows its name, and opens', async () => {
+test('an application is created with a slug derived from its name, and opens', async () => {
   await page.go(`${applications}?new=1`);
   await page.enter('#application-name', 'Café Müller & Söhne');
   await page.untilVisible('#application-slug');
@@ -89,7 +89,7 @@ test('an application is created with a slug that follows its name, and opens', a
   await page.untilText('#application-form', /taken|use|reserved/i);
 });
 
-test('deleted ones say how long they are listed, and hidden ones are shown on demand, to be restored', async () => {
+test('deleted applications show how long they are listed, and hidden ones can be shown and restored', async () => {
   const kept = await create('Old shop');
   const gone = await create('Older shop');
   const archived = await create('Resting shop');
@@ -108,7 +108,7 @@ test('deleted ones say how long they are listed, and hidden ones are shown on de
   await page.untilText('#applications', /^(?![^]*Older shop)/);
 });
 
-test('a hidden application is hidden by the server’s clock, whatever the browser’s says', async () => {
+test('the server’s clock decides whether an application is hidden, not the browser’s', async () => {
   const gone = await create('Sunken shop');
   await end(gone, { kind: 'delete', skipGrace: true });
   // Sets the browser's clock back by a week before any script runs.
@@ -121,7 +121,7 @@ test('a hidden application is hidden by the server’s clock, whatever the brows
   await page.untilText('#applications', /Sunken shop\s+Deleted\s*hidden; can be restored/);
 });
 
-test('a workspace is renamed, and another one stands beside it with nothing in it', async () => {
+test('a workspace is renamed, and a second, empty one is created', async () => {
   await page.go(applications);
   await page.press('#rename-workspace');
   await page.enter('#workspace-name', 'Acme');
@@ -140,7 +140,7 @@ test('a workspace is renamed, and another one stands beside it with nothing in i
   expect(await page.text('#applications')).not.toContain('Garden');
 });
 
-test('a workspace beyond those of the day, or of all, is refused in the dialog, which says what to do', async () => {
+test('a workspace beyond the daily or total limit is refused in the dialog, which says what to do', async () => {
   const folder = emptyFolder();
   const environment = { GATEHOUSE_OWNER_EMAIL: OWNER, GATEHOUSE_LIMIT_WORKSPACES_PER_DAY: '1' };
   for (const [limit, refusal] of [
@@ -163,14 +163,14 @@ test('a workspace beyond those of the day, or of all, is refused in the dialog, 
   folder.remove();
 });
 
-test('an admin creates applications, but no workspace', async () => {
+test('an admin can create applications but not workspaces', async () => {
   await reopen('admin@example.test');
   await page.go(applications);
   expect(await isOutOfReach('#create-workspace')).toBe(true);
   expect(await isOutOfReach('#create-application')).toBe(false);
 });
 
-test('a read-only member sees the list, on a phone too, and is told why nothing can be changed', async () => {
+test('a read-only member sees the list, also on a phone, and why it cannot be changed', async () => {
   await reopen('reader@example.test', PHONE);
   await page.go(applications);
   await page.untilText('#applications', /Test application/);

@@ -42,7 +42,7 @@ async function open(size?: typeof PHONE): Promise<void> {
 }
 const signInAsOwner = () => signIn(server, 'owner@example.test');
 
-test('an owner sees what is set, makes one by hand and reads how it is brought back', async () => {
+test('an owner sees the backup settings, starts a backup and reads how to restore it', async () => {
   await open();
   expect(await page.untilText('#backup-settings', /Schedule/)).toContain(backups);
   expect(await page.text('#backup-settings')).toMatch(/the newest 7 and all of the last 30 days/);
@@ -56,7 +56,7 @@ test('an owner sees what is set, makes one by hand and reads how it is brought b
   expect(page.problems).toEqual([]);
 });
 
-test('one that failed says why, on a phone as well, and the health’s warnings say so too', async () => {
+test('a failed backup shows its reason, also on a phone and among the health warnings', async () => {
   rmSync(backups, { recursive: true });
   await open(PHONE);
   await page.press('#back-up-now');

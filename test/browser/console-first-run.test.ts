@@ -61,7 +61,7 @@ async function createApplication(name: string): Promise<void> {
   await page.untilText('#main h1', new RegExp(`^${name}$`));
 }
 
-test('an empty folder has its first verified session within a minute, with nothing but what is on the screen', async () => {
+test('a new instance gets its first verified session within a minute by following the screen alone', async () => {
   const since = performance.now();
   await openedByNewcomer();
   await createApplication('Shop');
@@ -118,7 +118,7 @@ test('an empty folder has its first verified session within a minute, with nothi
   expect(page.requested.filter((url) => !/^data:/.test(url) && !url.startsWith(`${server.url}/`))).toEqual([]);
 });
 
-test('a refused token ticks nothing and is told with its reason; the command of the screen ticks it, run in a terminal', async () => {
+test('a refused token completes no step and shows its reason; the shown command, run in a terminal, completes it', async () => {
   await openedByOwner();
   await createApplication('Market');
   await press('#create-first-key');
@@ -146,7 +146,7 @@ test('a refused token ticks nothing and is told with its reason; the command of 
   expect(await page.isVisible('#verification-refusal')).toBe(false);
 });
 
-test('a key that a reload has taken away can be made again, or found among the keys', async () => {
+test('a key lost by a reload can be created again, and is listed among the keys', async () => {
   await openedByOwner();
   await createApplication('Garden');
   await press('#create-first-key');

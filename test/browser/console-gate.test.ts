@@ -64,7 +64,7 @@ async function confirm(dialog: string): Promise<void> {
 }
 
 describe('the gate', () => {
-  test('tells whom opening will mail, opens, and mails each of them', async () => {
+  test('says whom opening will mail, opens, and mails each of them', async () => {
     await asks('ada@example.com');
     await asks('bea@example.com', 'notify');
     await api('POST', `/api/applications/${app}/beta-interests`, { emails: ['cleo@example.com'] });
@@ -83,7 +83,7 @@ describe('the gate', () => {
     await page.untilText('#status-tabs', /Pending\s*0[^]*To be notified\s*2/);
   });
 
-  test('closes to newcomers when asked to', async () => {
+  test('is closed to new people', async () => {
     await page.go(gate());
     await page.press('#gate-choice input[value=closed]');
     await page.press('#change-gate');
@@ -94,7 +94,7 @@ describe('the gate', () => {
   });
 });
 
-test('the policy says what becomes of those who wait, and decides over all at once', async () => {
+test('a new policy says how it affects waiting people, and decides on all of them at once', async () => {
   const emails = Array.from({ length: 400 }, (_, at) => `person-${at}@example.com`);
   await api('POST', `/api/applications/${app}/beta-interests`, { emails, status: 'pending' });
   await page.go(gate());
@@ -111,7 +111,7 @@ test('the policy says what becomes of those who wait, and decides over all at on
 });
 
 describe('the allowlist', () => {
-  test('takes a pasted list, and names the one that is no address', async () => {
+  test('accepts a pasted list, and names an invalid address in it', async () => {
     await page.go(gate('?new=1'));
     await page.press('#add-emails');
     await page.view.type('ada@example.com, Bea <bea@example.com>\nnobody@');
@@ -127,7 +127,7 @@ describe('the allowlist', () => {
     expect((await page.address()).search).toBe('');
   });
 
-  test('shows a request as it comes, and decides singly and over several at once', async () => {
+  test('shows new requests live, and decides one or several at once', async () => {
     await page.go(gate());
     await page.untilText('#main', /Nobody is on the allowlist yet/);
     for (const name of ['ada', 'bea', 'cleo', 'dan', 'eve', 'fay']) await asks(`${name}@example.com`);
@@ -173,7 +173,7 @@ describe('the allowlist', () => {
     expect(Object.keys(await statuses())).not.toContain('ada@example.com');
   });
 
-  test('is filtered by its address, and back leads to what was shown before', async () => {
+  test('keeps its filters in the URL, and the back button restores the previous ones', async () => {
     await asks('ada@example.com');
     await api('POST', `/api/applications/${app}/beta-interests`, { emails: ['bea@example.com'] });
     await page.go(gate('?status=approved'));
@@ -185,7 +185,7 @@ describe('the allowlist', () => {
   });
 });
 
-test('a read-only member sees the gate and how many wait, on a phone too, but not who', async () => {
+test('a read-only member sees the gate and how many people wait, also on a phone, but not who', async () => {
   await asks('ada@example.com');
   page.close();
   page = await openConsole(server, { member: 'reader@example.test', size: PHONE });

@@ -26,7 +26,7 @@ afterEach(() => page.close());
 
 const at = (id: string, rest = '') => `/workspaces/${id}/health${rest}`;
 
-test('an owner sees version, database, queues, and that all is well', async () => {
+test('an owner of a healthy instance sees version, database and queues, and no warning', async () => {
   page = await openConsole(server);
   await page.go(at(workspace));
   await page.untilText('#all-well', /Nothing needs attention/);
@@ -37,7 +37,7 @@ test('an owner sees version, database, queues, and that all is well', async () =
   expect(page.problems).toEqual([]);
 });
 
-test('settings are searched by name and meaning, in the address, and secrets stay hidden', async () => {
+test('settings are searched by name and meaning, with the query in the URL, and secrets stay hidden', async () => {
   page = await openConsole(server, { size: PHONE });
   await page.go(at(workspace, '?q=smtp'));
   await page.untilText('#settings-table', /GATEHOUSE_SMTP_URL/);
@@ -53,7 +53,7 @@ test('settings are searched by name and meaning, in the address, and secrets sta
   expect(page.problems).toEqual([]);
 });
 
-test('a test mail says what the mail server did, and refuses strangers under the field', async () => {
+test('a test mail shows the mail server’s answer, and an unknown recipient is refused under the field', async () => {
   page = await openConsole(server, { member: 'admin@example.test' });
   await page.go(at(workspace));
   await page.untilText('#main', /Only owners see this/);
@@ -68,7 +68,7 @@ test('a test mail says what the mail server did, and refuses strangers under the
   expect(page.problems).toEqual([]);
 });
 
-test('what needs attention stands on top with its remedy, and without a mail server a test mail stays here', async () => {
+test('warnings come first, with their remedies, and without a mail server a test mail stays in the outbox', async () => {
   const folder = emptyFolder();
   const running = await startServer(folder.path, { GATEHOUSE_OWNER_EMAIL: OWNER });
   try {
@@ -88,7 +88,7 @@ test('what needs attention stands on top with its remedy, and without a mail ser
   }
 });
 
-test('a read-only member is told that owners see it', async () => {
+test('a read-only member reads that only owners see the health page', async () => {
   page = await openConsole(server, { member: 'reader@example.test' });
   await page.go(at(workspace));
   await page.untilText('#main', /Only owners see this/);
@@ -96,7 +96,7 @@ test('a read-only member is told that owners see it', async () => {
   expect(page.problems).toEqual([]);
 });
 
-test('the owner of another workspace sees neither settings nor queues, and is told whose they are', async () => {
+test('the owner of another workspace sees neither settings nor queues, and reads who does', async () => {
   const { token } = await signIn(server, OWNER);
   const made = await request(server, 'POST', '/api/workspaces', {
     token,

@@ -74,7 +74,7 @@ const leavingIsAsked = () => page.evaluate<boolean>(`!dispatchEvent(new Event('b
 const countOf = async (outcome: string) => Number((await page.text(`[data-outcome=${outcome}] dd`)).replace(',', ''));
 
 describe('an import', () => {
-  test('of 2,000 people with some bad rows is checked before, and reported row by row after', async () => {
+  test('of 2,000 people with invalid rows is checked first and reported row by row afterwards', async () => {
     const app = await newApplication('Shop');
     await api('POST', `/api/applications/${app}/memberships`, { slug: 'berlin', name: 'Berlin', isDefault: false });
     await api('POST', `/api/applications/${app}/users/bulk`, {
@@ -144,7 +144,7 @@ describe('an import', () => {
     });
   });
 
-  test('waits when the server says so, continues after a failure and a pause, and survives a change of the view', async () => {
+  test('obeys Retry-After, continues after a failure and a pause, and survives leaving the view', async () => {
     const app = await newApplication('Library');
     const rows = Array.from({ length: 1800 }, (_, at) => ({ email: `reader-${at}@example.com`, roles: ['user'] }));
     let calls = 0;
@@ -193,7 +193,7 @@ describe('an import', () => {
     page.problems.splice(0, page.problems.length, ...page.problems.filter((one) => !one.includes('users/bulk')));
   });
 
-  test('lists unsent people when it is stopped', async () => {
+  test('lists the people who were not sent when it is stopped', async () => {
     const app = await newApplication('Museum');
     let held: (() => void) | null = null;
     page.view.addEventListener('Fetch.requestPaused', (event) => {
@@ -226,7 +226,7 @@ describe('an import', () => {
 });
 
 describe('an export', () => {
-  test('gives everybody whom the filters leave, without formulas, and can be imported again', async () => {
+  test('has everybody who matches the filters, contains no formulas, and can be imported again', async () => {
     const app = await newApplication('Theatre');
     const users = Array.from({ length: 450 }, (_, at) => ({ email: `guest-${at}@example.com` }));
     await api('POST', `/api/applications/${app}/users/bulk`, { users });
@@ -270,7 +270,7 @@ describe('an export', () => {
 });
 
 describe('a read-only member', () => {
-  test('may look through a file and export without profiles, on a phone too, and cannot import', async () => {
+  test('can preview a file and export without profiles, also on a phone, but cannot import', async () => {
     page.close();
     page = await openConsole(server, { member: READER, size: PHONE });
     await page.view.cdp('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });

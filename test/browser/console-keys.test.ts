@@ -37,7 +37,7 @@ async function store(page: ConsolePage): Promise<string> {
 const record = async (address: string) =>
   (await request(server, 'GET', `/api${address}`, { token: server.workspaceKey })).json.data;
 
-test('a key is made, works, is rotated with grace beside its predecessor, and revoked with it', async () => {
+test('a key is created, works, is rotated with a grace period for the old one, and revoked with it', async () => {
   const page = await openConsole(server);
   await page.go(`${keys}?new=1`);
   await page.press('#key-form-submit');
@@ -77,7 +77,7 @@ test('a key is made, works, is rotated with grace beside its predecessor, and re
   page.close();
 });
 
-test('a key rotated at once refuses its old token, and keeps its place, name and changed limits', async () => {
+test('a key rotated without grace refuses its old token, and keeps its row, name and limits', async () => {
   const page = await openConsole(server);
   await page.go(keys);
   await page.press('#add-key');
@@ -116,7 +116,7 @@ test('a key rotated at once refuses its old token, and keeps its place, name and
   page.close();
 });
 
-test('a form keeps what was typed after a refusal, and closing it gives the focus back', async () => {
+test('a form keeps its values after a refusal, and closing it returns the focus', async () => {
   const page = await openConsole(server);
   await page.go(keys);
   await page.press('#add-key');
@@ -137,7 +137,7 @@ test('a form keeps what was typed after a refusal, and closing it gives the focu
   page.close();
 });
 
-test('a key of the workspace reaches the chosen applications, and the bootstrap key says what it is', async () => {
+test('a workspace key covers the chosen applications, and the bootstrap key is labelled as such', async () => {
   const page = await openConsole(server);
   await page.go(`/workspaces/${server.workspaceId}/keys?new=1`);
   await page.enter('#key-name', 'Provisioning');
@@ -156,7 +156,7 @@ test('a key of the workspace reaches the chosen applications, and the bootstrap 
   page.close();
 });
 
-test('a read-only member is told who sees keys, and none is asked for', async () => {
+test('a read-only member reads who can see keys, and the console requests none', async () => {
   await addMember(server, 'reader@example.test', 'member');
   const page = await openConsole(server, { member: 'reader@example.test' });
   await page.go(keys);
@@ -165,7 +165,7 @@ test('a read-only member is told who sees keys, and none is asked for', async ()
   page.close();
 });
 
-test('on a phone the list, a key by its address and the form fit', async () => {
+test('the list, a key opened by URL and the form fit on a phone', async () => {
   const { json } = await request(server, 'POST', `/api/applications/${server.applicationId}/api-keys`, {
     token: server.workspaceKey,
     body: { name: 'A backend with a name that is rather long for a phone', access: 'full' },

@@ -39,7 +39,7 @@ async function openMember(email: string): Promise<void> {
   await page.untilText('#detail-title', new RegExp(email));
 }
 
-test('an owner invites, changes the role and removes, and each is asked once', async () => {
+test('an owner invites a member, changes their role and removes them, each with one confirmation', async () => {
   page = await openConsole(server);
   await page.go(`${at(first)}?new=1`);
   await page.enter('#invite-email', 'no address');
@@ -67,7 +67,7 @@ test('an owner invites, changes the role and removes, and each is asked once', a
   expect(page.problems).toEqual([]);
 });
 
-test('keys that somebody made are named before they are removed, and are revoked with them where that is asked for', async () => {
+test('a member’s keys are listed before the member is removed, and revoked if that is chosen', async () => {
   await addMember(server, 'maker@example.test', 'admin');
   const { token } = await signIn(server, 'maker@example.test');
   const make = async (path: string, name: string) =>
@@ -93,7 +93,7 @@ test('keys that somebody made are named before they are removed, and are revoked
   expect(page.problems).toEqual([]);
 });
 
-test('the last owner stays, which is said before it is tried', async () => {
+test('the last owner cannot be removed, and the page says so beforehand', async () => {
   page = await openConsole(server);
   await page.go(at(first));
   await page.untilVisible('#members .row-link');
@@ -111,7 +111,7 @@ test('the last owner stays, which is said before it is tried', async () => {
   expect(page.problems).toEqual([]);
 });
 
-test('an admin makes no owner and changes none', async () => {
+test('an admin can neither add nor change an owner', async () => {
   page = await openConsole(server, { member: 'admin@example.test' });
   await page.go(at(first));
   await openMember(OWNER);
@@ -123,7 +123,7 @@ test('an admin makes no owner and changes none', async () => {
   expect(page.problems).toEqual([]);
 });
 
-test('a read-only member sees everybody, and is told why nothing can be changed', async () => {
+test('a read-only member sees all members, and why nothing can be changed', async () => {
   page = await openConsole(server, { member: 'reader@example.test', size: PHONE });
   await page.go(at(first));
   await page.untilText('#members', /admin@example.test/);
@@ -137,7 +137,7 @@ test('a read-only member sees everybody, and is told why nothing can be changed'
   expect(page.problems).toEqual([]);
 });
 
-test('two workspaces have their own members, and leaving one keeps the other', async () => {
+test('two workspaces have separate members, and leaving one does not affect the other', async () => {
   const made = await request(server, 'POST', '/api/workspaces', {
     token: ownerToken,
     body: { name: 'Workshop' },

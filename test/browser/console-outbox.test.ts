@@ -28,7 +28,7 @@ afterEach(() => page.close());
 
 const at = (rest = '') => `/workspaces/${workspace}/outbox${rest}`;
 
-test('an owner sees a mail come by itself, and reads its code', async () => {
+test('a new mail appears without a reload, and an owner can read its code', async () => {
   page = await openConsole(server);
   await page.go(at());
   await page.untilText('#no-mail-server', /no mail server/);
@@ -46,7 +46,7 @@ test('an owner sees a mail come by itself, and reads its code', async () => {
   expect(page.problems).toEqual([]);
 });
 
-test('filters are in the address, and going back takes them away', async () => {
+test('filters are in the URL, and going back removes them', async () => {
   page = await openConsole(server, { size: PHONE });
   await page.go(at());
   await page.untilText('#outbox', /admin@example.test/);
@@ -64,7 +64,7 @@ test('filters are in the address, and going back takes them away', async () => {
   expect(page.problems).toEqual([]);
 });
 
-test('whoever is no owner is told why', async () => {
+test('a member who is not an owner reads why the outbox is not shown', async () => {
   page = await openConsole(server, { member: 'admin@example.test' });
   await page.go(at());
   await page.untilText('#main', /Only owners read the outbox/);
@@ -72,7 +72,7 @@ test('whoever is no owner is told why', async () => {
   expect(page.problems).toEqual([]);
 });
 
-test('a mail to somebody whom another workspace knows as well says why it is not shown', async () => {
+test('the body of a mail to a person of another workspace too is hidden, with the reason', async () => {
   await signIn(server, 'buyer@shop.test', clientId);
   const { token } = await signIn(server, OWNER);
   const made = await request(server, 'POST', '/api/workspaces', {

@@ -35,7 +35,7 @@ async function expectSound(): Promise<void> {
   expect(await page.sidewaysScroll()).toBe(0);
 }
 
-test('a new name shows everywhere at once; a taken slug is refused under its field, and nothing is lost', async () => {
+test('a new name appears everywhere at once; a taken slug is refused under its field and keeps the form’s values', async () => {
   await manage('POST', '/api/applications', { name: 'Taken', slug: 'taken' });
   await page.go(settings('general'));
   expect(await page.isVisible('#names-save')).toBe(false);
@@ -67,7 +67,7 @@ test('a new name shows everywhere at once; a taken slug is refused under its fie
   await expectSound();
 });
 
-test('a client secret is shown once; the next one takes its place after a question', async () => {
+test('a client secret is shown once, and replaced after a confirmation', async () => {
   await page.go(settings('general'));
   await page.press('#create-secret');
   await page.untilText('#client-secret', /^ecs_/);
@@ -83,7 +83,7 @@ test('a client secret is shown once; the next one takes its place after a questi
   await expectSound();
 });
 
-test('the sign-in page beside the branding follows what is typed, in light and dark, and takes no cursor', async () => {
+test('the preview of the sign-in page follows the branding form, in light and dark, and cannot be clicked or focused', async () => {
   const inside = <Result>(scheme: string, expression: string) =>
     page.evaluate<Result>(
       `(() => { const root = document.querySelector('#preview-${scheme}').shadowRoot; return ${expression}; })()`,
@@ -114,7 +114,7 @@ test('the sign-in page beside the branding follows what is typed, in light and d
   await expectSound();
 });
 
-test('the last method cannot be taken away', async () => {
+test('the last sign-in method cannot be removed', async () => {
   await page.go(settings('sign-in'));
   for (const method of ['otp', 'passkey', 'provider']) await page.press(`#methods-list [value=${method}]`);
   await page.press('#methods-save');
@@ -135,7 +135,7 @@ test('the last method cannot be taken away', async () => {
   await expectSound();
 });
 
-test('an own identity provider is set up and removed again; an issuer that will not do is refused under its field', async () => {
+test('an identity provider is set up and removed; an invalid issuer is refused under its field', async () => {
   await page.go(settings('sign-in'));
   await page.press('#set-provider');
   await page.press('#provider-kind [value=other]');
@@ -154,7 +154,7 @@ test('an own identity provider is set up and removed again; an issuer that will 
   await expectSound();
 });
 
-test('a return URL that will not do is named under the field', async () => {
+test('an invalid return URL is named under the field', async () => {
   await page.go(settings('urls'));
   await page.enter('#return-urls-lines', 'https://shop.example.com/in\nshop.example.com\nhttps://a@b.example/');
   await page.press('#return-urls-save');
@@ -177,7 +177,7 @@ test('a return URL that will not do is named under the field', async () => {
   await expectSound();
 });
 
-test('a draft opens step by step, and each step says what is still missing', async () => {
+test('a draft goes live step by step, and each step says what is still missing', async () => {
   const { id, clientId } = await manage('POST', '/api/applications', { name: 'New' });
   await page.go(settings('stage', id));
   expect(await page.text('#sign-in-link')).toBe(`${server.url}/sign-in?clientId=${clientId}`);
@@ -197,7 +197,7 @@ async function giveCode(code: string): Promise<void> {
   await page.press('#code-dialog-submit');
 }
 
-test('archived with the mailed code, once a wrong one was refused under its field; and brought back', async () => {
+test('an application is archived with the mailed code, after a wrong one was refused, and restored', async () => {
   const { id } = await manage('POST', '/api/applications', { name: 'Old Shop' });
   await page.go(settings('lifecycle', id));
   await page.press('#archive');
@@ -215,7 +215,7 @@ test('archived with the mailed code, once a wrong one was refused under its fiel
   await expectSound();
 });
 
-test('deleted once its slug was typed, with a countdown until it is hidden; and restored', async () => {
+test('an application is deleted after its slug is typed, shows when it will be hidden, and is restored', async () => {
   const { id, slug } = await manage('POST', '/api/applications', { name: 'Older Shop' });
   await page.go(settings('lifecycle', id));
   await page.press('#delete');
@@ -232,7 +232,7 @@ test('deleted once its slug was typed, with a countdown until it is hidden; and 
   await expectSound();
 });
 
-test('a member who only reads sees every part and is told why nothing can be changed, on a phone as well', async () => {
+test('a read-only member sees every section, also on a phone, and why nothing can be changed', async () => {
   await addMember(server, 'reader@example.com', 'member');
   page.close();
   page = await openConsole(server, { member: 'reader@example.com', size: PHONE });

@@ -29,7 +29,7 @@ async function expectSound(): Promise<void> {
   expect(await page.sidewaysScroll()).toBe(0);
 }
 
-test('a stranger signs in first and then arrives where the link led', async () => {
+test('a person who is not signed in signs in and then reaches the link’s target', async () => {
   const stranger = await openBrowserPage();
   await stranger.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'all' });
   await stranger.open(`${server.url}/console${own('roles')}`);
@@ -60,7 +60,7 @@ test('a user of an application who is no workspace member is refused', async () 
   stranger.close();
 });
 
-test('back and forward go through the views and their filters, and a reload stays', async () => {
+test('back and forward go through the views and their filters, and a reload keeps both', async () => {
   await page.go(own('roles'));
   await page.pressNamed('Scopes', '.rail');
   await page.untilText('#main h1', /^Scopes$/);
@@ -77,7 +77,7 @@ test('back and forward go through the views and their filters, and a reload stay
   await expectSound();
 });
 
-test('a detail that Escape closes gives the focus back to its row; one that is not there says so', async () => {
+test('closing a detail with Escape returns the focus to its row; a missing detail says so', async () => {
   const path = `/api/applications/${server.applicationId}/roles`;
   const body = { slug: 'editor', name: 'Editor' };
   await request(server, 'POST', path, { token: server.workspaceKey, body });
@@ -92,7 +92,7 @@ test('a detail that Escape closes gives the focus back to its row; one that is n
   await expectSound();
 });
 
-test('an unknown address says so, and keeps the navigation', async () => {
+test('an unknown URL shows an error and keeps the navigation', async () => {
   for (const path of ['/applications/app_nothing/users', own('nothing'), '/workspaces/wsp_nothing/members']) {
     await page.open(`${server.url}/console${path}`);
     await page.untilText('#main', /nothing at this address/);
@@ -110,7 +110,7 @@ describe('the palette', () => {
     await page.view.type(query);
   };
 
-  test('goes to a section by a few letters and the keyboard alone', async () => {
+  test('opens a section with a few letters and the keyboard alone', async () => {
     await page.go(own('overview'));
     await find('webh');
     await page.untilText('#palette-0', /^Webhooks/);
@@ -136,7 +136,7 @@ describe('the palette', () => {
     await expectSound();
   });
 
-  test('opens the form of a list also where that list is shown already', async () => {
+  test('opens the form of a list even if that list is already shown', async () => {
     await page.go(own('keys'));
     await find('create api');
     await page.untilText('#palette-0', /^Create API key/);
@@ -147,7 +147,7 @@ describe('the palette', () => {
     await expectSound();
   });
 
-  test('offers nothing to a member that they may not do', async () => {
+  test('offers a member no action that they may not perform', async () => {
     await addMember(server, 'reader@example.com', 'member');
     const reader = await openConsole(server, { member: 'reader@example.com' });
     await reader.go(own('overview'));
@@ -161,7 +161,7 @@ describe('the palette', () => {
   });
 });
 
-test('signing out ends the session, and the browser has no way back in', async () => {
+test('signing out ends the session, and the back button does not restore it', async () => {
   await page.go(own('overview'));
   await page.press('#sign-out');
   await page.untilFocused('email');

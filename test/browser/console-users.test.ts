@@ -65,7 +65,7 @@ async function choose(...emails: string[]): Promise<void> {
 }
 
 describe('the list', () => {
-  test('is searched and filtered by its address, and back leads to what was shown before', async () => {
+  test('keeps search and filters in the URL, and the back button restores the previous ones', async () => {
     await importUsers('ada@example.com', 'bea@example.com');
     const { 'bea@example.com': bea } = await everybody();
     await api('POST', `/api/applications/${app}/users/${bea!.userId}/ban`);
@@ -83,7 +83,7 @@ describe('the list', () => {
     await page.untilAddress(/\?q=ADA\+Ex$/);
   });
 
-  test('says who is left out, and why, when several are changed at once', async () => {
+  test('says whom a bulk change skips, and why', async () => {
     await importUsers('ada@example.com', 'bea@example.com', 'cleo@example.com');
     const { 'cleo@example.com': cleo } = await everybody();
     await signIn(server, 'cleo@example.com', clientId);
@@ -106,7 +106,7 @@ describe('the list', () => {
     expect(json.data.statusReason).toBe('Chargebacks');
   });
 
-  test('gives roles to several; imported ones are deleted like everybody, and forgotten only after the address was typed', async () => {
+  test('grants roles in bulk, deletes imported people like others, and forgets them only after the address is typed', async () => {
     await api('POST', `/api/applications/${app}/roles`, { slug: 'editor', name: 'Editor', isDefault: false });
     await importUsers('ada@example.com', 'bea@example.com');
     await page.go(users());
@@ -134,12 +134,12 @@ describe('the list', () => {
 });
 
 describe('a person', () => {
-  test('is banned with a reason, told why they are refused, and let in again', async () => {
+  test('is banned with a reason that the refusal shows, and unbanned', async () => {
     const { userId } = await signIn(server, 'ada@example.com', clientId);
     await page.go(users());
     await page.press('#users .row-link');
     await page.untilAddress(new RegExp(`/users/${userId}$`));
-    await page.untilText('#why', /Nothing keeps them out/);
+    await page.untilText('#why', /They can sign in/);
     await page.untilText('#sessions', /E-mail code/);
     await page.press('#ban-user');
     await page.enter('#user-action-reason', 'Spam');
@@ -155,10 +155,10 @@ describe('a person', () => {
     await page.press('#take-step');
     await page.press('#user-action-submit');
     await page.untilSaid(/^ada@example\.com is unbanned\.$/);
-    await page.untilText('#why', /^Nothing keeps them out now; the last time it was that/);
+    await page.untilText('#why', /^They can sign in now; the last refusal was because/);
   });
 
-  test('has their roles and groups changed, and their sessions ended one by one or all', async () => {
+  test('gets other roles and groups, and sessions are ended one by one or all at once', async () => {
     await api('POST', `/api/applications/${app}/memberships`, { slug: 'berlin', name: 'Berlin', isDefault: false });
     const { userId } = await signIn(server, 'ada@example.com', clientId);
     for (let more = 0; more < 2; more += 1) await signIn(server, 'ada@example.com', clientId);
@@ -178,7 +178,7 @@ describe('a person', () => {
   });
 });
 
-test('an address that is no user is told why it cannot sign in, and let in from there', async () => {
+test('an unknown address shows why it cannot sign in, with a button that admits it', async () => {
   await api('POST', `/api/applications/${app}/signin-gate`, { gate: 'private_beta' });
   await signIn(server, 'zoe@example.com', clientId).catch(() => {});
   await page.go(users('?q=zoe@example.com'));
@@ -188,13 +188,13 @@ test('an address that is no user is told why it cannot sign in, and let in from 
   expect(await page.text('.detail')).toMatch(/Sign-in refused[^]*not approved on the allowlist/);
   await page.press('#take-step');
   await page.untilSaid(/^zoe@example\.com may sign in now\.$/);
-  await page.untilText('#why', /^Nothing keeps them out now/);
+  await page.untilText('#why', /^They can sign in now/);
   await signIn(server, 'zoe@example.com', clientId);
   await page.view.press('Escape');
   await page.untilAddress(/users\?q=zoe(?:%40|@)example\.com$/);
 });
 
-test('a read-only member sees everybody and changes nobody, on a phone too', async () => {
+test('a read-only member sees all users, also on a phone, and can change none', async () => {
   const { userId } = await signIn(server, 'ada@example.com', clientId);
   page.close();
   page = await openConsole(server, { member: 'reader@example.test', size: PHONE });
@@ -205,7 +205,7 @@ test('a read-only member sees everybody and changes nobody, on a phone too', asy
   expect(await page.sidewaysScroll()).toBe(0);
   await page.press('#users .row-link');
   await page.untilAddress(new RegExp(userId));
-  await page.untilText('#why', /Nothing keeps them out/);
+  await page.untilText('#why', /They can sign in/);
   for (const action of ['#ban-user', '#delete-user', '#edit-access', '#end-sessions']) {
     await page.untilVisible(action);
     expect(await page.evaluate<string>(`document.querySelector('${action}').title`)).toMatch(/only admins and owners/);
@@ -213,7 +213,7 @@ test('a read-only member sees everybody and changes nobody, on a phone too', asy
   expect(await page.sidewaysScroll()).toBe(0);
 });
 
-test('the principal of a key is shown by the key’s name with a way to it, never by its placeholder address', async () => {
+test('the principal of a key is shown with the key’s name and a link to it, never with its placeholder address', async () => {
   const made = await api('POST', `/api/applications/${app}/api-keys`, { name: 'Shop backend', access: 'read' });
   const { id, userId } = made.json.data;
   await page.go(users(`/${userId}`));

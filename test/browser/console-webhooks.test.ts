@@ -46,7 +46,7 @@ async function store(page: ConsolePage): Promise<string> {
   return secret;
 }
 
-test('a failure is seen with request and answer, and what is redelivered once it is mended is accepted', async () => {
+test('a failed delivery shows request and response, and its redelivery succeeds after the receiver is repaired', async () => {
   receiver.answerWith(() => ({ status: 503, body: 'the warehouse is closed' }));
   const page = await openConsole(server);
   await page.go(`${webhooks}?new=1`);
@@ -85,7 +85,7 @@ test('a failure is seen with request and answer, and what is redelivered once it
   page.close();
 });
 
-test('a rotated secret signs beside the one before, and the code that the console gives verifies by both', async () => {
+test('a rotated secret signs alongside the previous one, and the console’s sample code verifies both signatures', async () => {
   const page = await openConsole(server);
   await page.go(`${webhooks}?new=1`);
   await page.enter('#webhook-url', receiver.url);
@@ -117,7 +117,7 @@ test('a rotated secret signs beside the one before, and the code that the consol
   page.close();
 });
 
-test('an endpoint in quarantine says why and how much it holds, and sends that when it is released', async () => {
+test('a quarantined endpoint shows the reason and the number of held events, and sends them on release', async () => {
   const id = await subscribe();
   receiver.answerWith(() => ({ status: 410 }));
   const page = await openConsole(server);
@@ -150,7 +150,7 @@ test('an endpoint in quarantine says why and how much it holds, and sends that w
   page.close();
 });
 
-test('a read-only member sees deliveries and their attempts, and is told why nothing can be changed', async () => {
+test('a read-only member sees deliveries and their attempts, and why nothing can be changed', async () => {
   const id = await subscribe();
   await call('POST', `/${id}/test`, {});
   await eventually('it has arrived', () => receiver.received.length === 1);
@@ -170,7 +170,7 @@ test('a read-only member sees deliveries and their attempts, and is told why not
   page.close();
 });
 
-test('on a phone the list, an endpoint, a delivery and the code fit', async () => {
+test('the list, an endpoint, a delivery and the sample code fit on a phone', async () => {
   const id = await subscribe();
   const { json } = await call('POST', `/${id}/test`, {});
   await eventually('it has arrived', () => receiver.received.length === 1);

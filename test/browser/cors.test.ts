@@ -82,7 +82,7 @@ describe('a page of another origin', () => {
     ({ token } = await signIn(server, EMAIL, server.clientId));
   });
 
-  test('signs somebody in by code, and is refused in words it can read', async () => {
+  test('signs a person in by code, and can read the error of a refusal', async () => {
     const email = 'eve@example.com';
     const sent = await ask('/api/v1/auth/otp/send', { body: { email, clientId: server.clientId } });
     const { challengeId } = sent.json.data;
@@ -97,7 +97,7 @@ describe('a page of another origin', () => {
     expect((await ask('/api/account', { token: right.json.data.token })).status).toBe(401);
   });
 
-  test('reads and changes what the person has, by every method', async () => {
+  test('reads and changes the person’s data, with every HTTP method', async () => {
     expect((await ask('/api/me/roles', { token })).json.data).toMatchObject({ roles: ['user'] });
     expect((await ask('/api/account', { token })).json.data.email).toBe(EMAIL);
     const named = await ask('/api/account/profile/identity', { method: 'PATCH', token, body: { givenName: 'Ada' } });
@@ -114,7 +114,7 @@ describe('a page of another origin', () => {
     expect(uploaded).toBe(200);
   });
 
-  test('reads the limits, how long to wait, and the id of the request', async () => {
+  test('can read the rate-limit, Retry-After and request-id headers', async () => {
     const { headers } = await ask('/api/me/roles', { token });
     for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'])
       expect(headers[name]).toMatch(/^\d+$/);
@@ -128,7 +128,7 @@ describe('a page of another origin', () => {
     expect([unknown.status, unknown.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
   });
 
-  test('reads what is public, and asks whether it is still the same', async () => {
+  test('reads public data, and revalidates it with its ETag', async () => {
     const state = await ask(`/api/applications/${server.applicationId}/public/state`);
     expect(state.status).toBe(200);
     expect((await ask('/api/v1/i18n/signin/de.json')).status).toBe(200);
@@ -149,7 +149,7 @@ describe('a page of another origin', () => {
     expect(polled.json.error).toBe('authorization_pending');
   });
 
-  test('follows a session as it changes, to its end', async () => {
+  test('receives the event stream of a session until it ends', async () => {
     const { token: own } = await signIn(server, EMAIL, server.clientId);
     const read = page.evaluate<string>(`(async () => {
       const headers = { authorization: 'Bearer ${own}' };
@@ -164,7 +164,7 @@ describe('a page of another origin', () => {
     expect((await read).match(/^event: (\w+)$/gm)).toEqual(['event: session', 'event: revoked']);
   });
 
-  test('sees nothing of management, verification and introspection, and changes nothing', async () => {
+  test('can neither read nor call management, verification and introspection', async () => {
     const key = { token: server.workspaceKey };
     const application = `/api/applications/${server.applicationId}`;
     const [read, ...changes] = await Promise.all([
@@ -185,7 +185,7 @@ describe('a page of another origin', () => {
   });
 });
 
-describe('the cookie of the pages here', () => {
+describe('the cookie of the hosted pages', () => {
   /** Puts a session into the browser, as if the person had signed in on the page. */
   beforeAll(async () => {
     const { token } = await signIn(server, OWNER);
@@ -200,7 +200,7 @@ describe('the cookie of the pages here', () => {
     expect((await ask('/api/me/roles')).status).toBe(401);
   });
 
-  test('opens nothing where a script has it sent', async () => {
+  test('grants nothing when a script sends it', async () => {
     const sent = { credentials: 'include' } as const;
     expect(await isUnreadable('/api/account', sent)).toBe(true);
     expect(await isUnreadable('/api/account/sessions', { ...sent, method: 'DELETE' })).toBe(true);

@@ -71,7 +71,7 @@ async function expectSoundPage(): Promise<void> {
 }
 
 describe('a person', () => {
-  test('types the code, signs in, sees what is asked for, and connects the device', async () => {
+  test('types the code, signs in, sees the requested access, and connects the device', async () => {
     const grant = await askForCode();
     await page.open(`${server.url}/device`);
     expect(await page.text('h1')).toBe('Connect a device');
@@ -111,7 +111,7 @@ describe('a person', () => {
     expect(roles.json.data.roles).toEqual(['user']);
   });
 
-  test('declines, and the device is told', async () => {
+  test('declines, and the device gets the refusal', async () => {
     const grant = await askForCode();
     await page.open(grant.verification_uri_complete);
     await signInHere('declines@example.com');
@@ -122,7 +122,7 @@ describe('a person', () => {
     await expectSoundPage();
   });
 
-  test('loads the page again before deciding, and is still signed in', async () => {
+  test('reloads the page before deciding, and is still signed in', async () => {
     const grant = await askForCode();
     await page.open(grant.verification_uri_complete);
     await signInHere('reloads@example.com');
@@ -251,7 +251,7 @@ describe('a code', () => {
     await page.untilVisible('#user-code');
   });
 
-  test('leads to a new sign-in if the session has ended meanwhile', async () => {
+  test('leads to a new sign-in if the session has ended before the decision', async () => {
     const grant = await askForCode();
     await page.open(grant.verification_uri_complete);
     await signInHere('signed-out@example.com');
@@ -285,7 +285,7 @@ test('a sign-in older than ten minutes must be repeated, and then the same code 
 });
 
 describe('untrusted input', () => {
-  test('is shown as text, whatever it contains', async () => {
+  test('is shown as plain text', async () => {
     const key = { token: server.workspaceKey };
     const made = await request(server, 'POST', '/api/applications', { ...key, body: { name: HOSTILE } });
     const { id, clientId } = made.json.data;
@@ -306,7 +306,7 @@ describe('untrusted input', () => {
     await expectSoundPage();
   });
 
-  test('signs nobody in by a link with a session', async () => {
+  test('cannot sign a person in through a link that carries a session', async () => {
     const attacker = await signIn(server, 'attacker@example.com', server.clientId);
     const grant = await askForCode();
     const fragment = new URLSearchParams({ token: attacker.token, expiresAt: attacker.expiresAt });
@@ -319,7 +319,7 @@ describe('untrusted input', () => {
   });
 });
 
-test('guesses of codes are stopped after ten, with the time to wait', async () => {
+test('ten wrong codes lock further guesses, and the page says how long', async () => {
   for (let guess = 0; guess < 10; guess += 1) await fetch(`${server.url}/device?code=BCDFGHJK`);
   await page.open(`${server.url}/device?code=BCDFGHJL`);
   expect(await page.text('h1')).toBe('One moment');

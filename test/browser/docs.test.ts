@@ -39,7 +39,7 @@ function expectNothingFromElsewhere(): void {
 
 const GUIDE_PATHS = GUIDES.map(({ slug }) => `/docs/guides/${slug}`);
 
-describe('nothing serious stands in the way', () => {
+describe('no serious accessibility violation', () => {
   // These have everything that a guide is made of: prose, code, tables and pictures.
   const paths = ['/docs', ...['webhooks', 'verify', 'errors-and-limits'].map((slug) => `/docs/guides/${slug}`)];
   test.each(paths.map((path, index) => [path, LOOKS[index % 2]!] as const))(
@@ -50,7 +50,7 @@ describe('nothing serious stands in the way', () => {
     },
   );
 
-  test('no page is wider than a phone, asks another host, or breaks its policy', async () => {
+  test('no page is wider than a phone, loads from another host, or violates its CSP', async () => {
     for (const path of ['/docs', ...GUIDE_PATHS]) {
       await open(path, 'dark', 360);
       expect([path, await page.sidewaysScroll()]).toEqual([path, 0]);
@@ -66,7 +66,7 @@ describe('the reference', () => {
   const isDrawn = (path: string) =>
     eventually('the operation is drawn', () => page.evaluate<boolean>(`${sectionOf(path)} !== null`), PATIENCE_MS);
 
-  test('draws every tag and its operations from this instance alone, on a phone in the dark too', async () => {
+  test('shows every tag and its operations without another host, also on a phone in dark mode', async () => {
     await open('/docs/reference', 'dark', 360);
     await isDrawn('otp/send');
     const { tags } = (await request(server, 'GET', '/openapi.json')).json;
@@ -77,7 +77,7 @@ describe('the reference', () => {
     expectNothingFromElsewhere();
   });
 
-  test('leads from the search to an operation, which is tried against this instance', async () => {
+  test('finds an operation, which can be called on this instance', async () => {
     await open('/docs');
     await page.view.press('/');
     await page.untilFocused('search');
@@ -104,7 +104,7 @@ describe('the reference', () => {
 });
 
 describe('the search', () => {
-  test('is used by keyboard, and says where it finds nothing', async () => {
+  test('works with the keyboard, and says when it finds nothing', async () => {
     await open('/docs');
     await page.view.press('/');
     await page.untilFocused('search');
@@ -126,7 +126,7 @@ describe('the search', () => {
 });
 
 describe('a guide', () => {
-  test('is read, and its neighbours are reached, without scripts; at 360 pixels the contents open by themselves', async () => {
+  test('is readable and links its neighbours without scripts, and its contents open at 360 pixels', async () => {
     await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: true });
     await open('/docs/guides/webhooks', 'light', 360);
     expect(await page.text('h1')).toBe('Receive webhooks');
@@ -139,7 +139,7 @@ describe('a guide', () => {
     await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: false });
   });
 
-  test('has blocks that are copied', async () => {
+  test('has code blocks that can be copied', async () => {
     await open('/docs/guides/webhooks');
     await page.evaluate(`void document.querySelector('.copy').focus()`);
     await page.view.press('Enter');
@@ -148,11 +148,11 @@ describe('a guide', () => {
   });
 });
 
-describe('the page that a guide shows', () => {
+describe('the example page of a guide', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-guide-page-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test.each(['ts', 'js'])('signs in, in %s, and takes no token that it has not asked for', async (language) => {
+  test.each(['ts', 'js'])('in %s signs in, and rejects a token that it did not request', async (language) => {
     const { code = '' } = blocksOfGuides(server.url).find(({ name }) => name === `on-a-page ${language} 0`) ?? {};
     const entry = join(folder, `page.${language}`);
     const client = resolve(import.meta.dir, '../../src/client/gatehouse.ts');

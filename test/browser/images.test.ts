@@ -52,7 +52,7 @@ const shown = (url: string, x: number, y: number) =>
     return { width: image.naturalWidth, height: image.naturalHeight, pixel };
   })()`);
 
-test('the variants of a photo that is stored lying on its side stand upright at their sizes', async () => {
+test('the variants of a photo with EXIF rotation are upright and have their sizes', async () => {
   // Stored 4032 wide; turned by 90°, the top of the stored picture becomes the right side.
   const lying = stripedPng(4032, 3024, (y) => (y < 1512 ? BLUE : GREEN));
   const photo = withExif(await jpeg(lying, { quality: 80 }), 6);
@@ -71,7 +71,7 @@ test('the variants of a photo that is stored lying on its side stand upright at 
   expect(page.problems).toEqual([]);
 });
 
-test('an address opened as a page of its own shows the picture and runs nothing', async () => {
+test('an image URL opened directly shows the image and runs nothing', async () => {
   const { variants } = await upload('avatar', await jpeg(stripedPng(400, 400, () => GREEN)));
   await page.open(variants[1]!.url);
   expect(await page.evaluate<string>('document.contentType')).toBe('image/webp');

@@ -69,7 +69,7 @@ test('a first sign-in through a provider does the same', async () => {
   expect(await envelope()).toMatchObject({ email: 'olha@example.com', locale: 'uk', timezone: 'Europe/Athens' });
 });
 
-test('the account opens in the language of whoever has signed in there, not in that of the browser', async () => {
+test('the account page opens in the person’s language, not the browser’s', async () => {
   const localeOfPage = () =>
     page.evaluate<string>(`JSON.parse(document.querySelector('#page-data').textContent).props.locale`);
   await byCode('el', 'eleni@example.com');
@@ -110,7 +110,7 @@ describe.each(['el', 'uk'] as const)('in %s', (locale) => {
     await page.untilVisible('#code-form');
   }
 
-  test('somebody signs in, mistypes the code, and comes to the parts of their account', async () => {
+  test('a person signs in after mistyping the code, and opens each section of the account', async () => {
     const email = `${locale}@example.com`;
     await page.open(`${server.url}/account/profile?${new URLSearchParams({ clientId: server.clientId, locale })}`);
     await page.untilVisible('#email-form');
@@ -131,7 +131,7 @@ describe.each(['el', 'uk'] as const)('in %s', (locale) => {
     }
   });
 
-  test('a closed door says so and takes the address', async () => {
+  test('a closed application says so and accepts an address for the waitlist', async () => {
     const token = server.workspaceKey;
     const { json } = await request(server, 'POST', '/api/applications', { token, body: { name: `Closed ${locale}` } });
     const { id, clientId } = json.data;
@@ -149,7 +149,7 @@ describe.each(['el', 'uk'] as const)('in %s', (locale) => {
     await expectPage(text('signin.requestedTitle'));
   });
 
-  test('a device’s code is asked for, and one that is wrong told', async () => {
+  test('the device page asks for a code and reports a wrong one', async () => {
     await page.open(`${server.url}/device?locale=${locale}`);
     await expectPage(text('device.title'));
     await page.open(`${server.url}/device?locale=${locale}&code=BCDF-GHJK`);

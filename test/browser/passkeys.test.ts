@@ -77,7 +77,7 @@ async function expectSoundPage(): Promise<void> {
 }
 
 describe('the offer after a code', () => {
-  test('makes a passkey, and the person lands where they were going', async () => {
+  test('creates a passkey and continues to the person’s destination', async () => {
     await signInByCode('offered@example.com');
     await page.untilVisible('#offer');
     expect(await page.text('#offer h1')).toBe('Sign in faster next time');
@@ -180,7 +180,7 @@ describe('a passkey', () => {
     await landed('unverified@example.com');
   });
 
-  test('is refused if a copy of it lags behind', async () => {
+  test('is refused if its signature counter goes back, as in a copy', async () => {
     await makePasskey('copied@example.com');
     const [copy] = await authenticator.passkeys();
     await leaving(page, () => page.open(signInUrl()));
@@ -222,7 +222,7 @@ describe('a passkey', () => {
     await expectSoundPage();
   });
 
-  test('gets a new challenge unseen if that of a suggestion has expired', async () => {
+  test('silently gets a new challenge if that of the autofill suggestion has expired', async () => {
     await makePasskey('late@example.com');
     // An untouched suggestion stays open, with a challenge that the page keeps.
     await authenticator.setTouched(false);
@@ -248,7 +248,7 @@ test('the page does not mention passkeys at a bare IP address', async () => {
   expect(page.requested.filter((url) => url.includes('/passkey/'))).toEqual([]);
 });
 
-test('a passkey-only application asks for nothing else, and says if there is none', async () => {
+test('a passkey-only application offers no other method, and says if no passkey was found', async () => {
   const { json } = await request(server, 'POST', '/api/applications', {
     token: server.workspaceKey,
     body: { name: 'Passkeys only', signinMethods: ['passkey'] },

@@ -67,12 +67,12 @@ const PAGES: readonly (readonly [name: string, address: () => string, links: Lin
   ['an unknown client of an account', () => '/account?clientId=cli_nobody', []],
   ['an unknown part of an account', () => `/account/nothing?clientId=${harbour.clientId}`, BACK_TO('Harbour')],
   [
-    'a foreign return address',
+    'an unregistered return URL',
     () => `/sign-in?clientId=${harbour.clientId}&returnTo=https://evil.example/`,
     BACK_TO('Harbour'),
   ],
   [
-    'a foreign return address of an application without its own',
+    'an unregistered return URL, for an application without one',
     () => `/sign-in?clientId=${homeless.clientId}&returnTo=https://evil.example/`,
     [],
   ],
@@ -89,19 +89,16 @@ const PAGES: readonly (readonly [name: string, address: () => string, links: Lin
   ['a spent setup link', () => '/setup?token=x', []],
 ];
 
-test.each(PAGES)(
-  '%s leads to the application where it is known, and never to the console',
-  async (_, address, known) => {
-    await page.open(server.url + address());
-    await page.untilText('h1', /\S/);
-    await page.untilText('.hint', /req_/);
-    expect<Links>(await links()).toEqual(typeof known === 'function' ? known(server.url) : known);
-    expect(page.problems).toEqual([]);
-    expect(await page.sidewaysScroll()).toBe(0);
-  },
-);
+test.each(PAGES)('%s links to the application if it is known, never to the console', async (_, address, known) => {
+  await page.open(server.url + address());
+  await page.untilText('h1', /\S/);
+  await page.untilText('.hint', /req_/);
+  expect<Links>(await links()).toEqual(typeof known === 'function' ? known(server.url) : known);
+  expect(page.problems).toEqual([]);
+  expect(await page.sidewaysScroll()).toBe(0);
+});
 
-test('an undo link that is spent leads back to the application that mailed it', async () => {
+test('a used undo link leads back to the application that mailed it', async () => {
   const { token } = await signIn(server, 'ada@example.com', harbour.clientId);
   const link = await undoLinkOf(server, token, 'ada@example.com', 'new@example.com');
   await page.open(link);

@@ -48,7 +48,7 @@ async function logIn(login: string): Promise<void> {
   await leaving(page, () => page.view.press('Enter'));
 }
 
-test('a person goes to the provider, logs in, and lands at the application with a token that verifies', async () => {
+test('a person signs in at the provider and returns to the application with a valid token', async () => {
   await page.open(signInUrl({ returnTo: returnTo() }));
   expect(await page.text('#provider')).toBe('Continue with 127.0.0.1');
   expect(await page.sidewaysScroll()).toBe(0);
@@ -61,7 +61,7 @@ test('a person goes to the provider, logs in, and lands at the application with 
   expect(ownProblems()).toEqual([]);
 });
 
-test('without an address to return to the page says that they are signed in, and keeps no token in its own', async () => {
+test('without a return URL the page says that the person is signed in, and its own URL has no token', async () => {
   await page.open(signInUrl());
   await leaving(page, () => page.view.click('#provider'));
   await logIn('ada');
@@ -85,7 +85,7 @@ test('a link signs nobody in to another account after a sign-in at the provider'
   expect(ownProblems()).toEqual([]);
 });
 
-test('a trip to the provider that began at the account ends there, signed in', async () => {
+test('a sign-in at the provider started from the account page returns there, signed in', async () => {
   const account = `${server.url}/account/profile?clientId=${server.clientId}`;
   await page.open(account);
   await page.untilVisible('#email-form');
@@ -96,7 +96,7 @@ test('a trip to the provider that began at the account ends there, signed in', a
   expect(ownProblems()).toEqual([]);
 });
 
-test('a person who cancels over there is back where the other ways are', async () => {
+test('a person who cancels at the provider returns to the page with the other methods', async () => {
   await page.open(signInUrl({ returnTo: returnTo() }));
   await leaving(page, () => page.view.click('#provider'));
   await page.untilVisible('button[name=cancel]');
@@ -107,7 +107,7 @@ test('a person who cancels over there is back where the other ways are', async (
   expect(ownProblems()).toEqual([]);
 });
 
-test('an address that the provider does not vouch for is refused in words', async () => {
+test('an address that the provider has not verified is refused with an explanation', async () => {
   await page.open(signInUrl({ returnTo: returnTo() }));
   await leaving(page, () => page.view.click('#provider'));
   await logIn('eve');
@@ -122,7 +122,7 @@ test.each([
   ['provider_failed', '#message', 'The other service did not answer'],
   ['forbidden', '#message', 'switched off'],
   ['<img src=x onerror=alert(1)>', '#message', 'Something went wrong'],
-])('an error that comes back (%s) is shown in the reader’s words', async (code, where, words) => {
+])('a returned error (%s) is shown in plain words', async (code, where, words) => {
   // Sets the matching gate, since the page follows the application's state.
   const gate = { waitlist: 'private_beta', gate_closed: 'closed' }[code] ?? 'public';
   const path = `/api/applications/${server.applicationId}/signin-gate`;

@@ -94,7 +94,7 @@ async function expectSoundPage(): Promise<void> {
 }
 
 describe('on the waitlist', () => {
-  test('a person asks for access, is told what is recorded, and the people who run it see it', async () => {
+  test('a person requests access, reads what is recorded, and the operators see the request', async () => {
     const application = await createApplication('Beta', 'private_beta');
     await refusedAs('ada@example.com', application);
     expect(await page.text('#refused h1')).toBe('You are not on the list yet');
@@ -141,7 +141,7 @@ describe('on the waitlist', () => {
     await expectSoundPage();
   });
 
-  test('a waiting person sees the application open, and continues with the same address', async () => {
+  test('a waiting person sees when the application opens, and continues with the same address', async () => {
     const application = await createApplication('Opening', 'private_beta');
     await refusedAs('dora@example.com', application);
     await setGate(application, 'public');
@@ -161,7 +161,7 @@ describe('on the waitlist', () => {
 });
 
 describe('before a closed application', () => {
-  test('a person leaves the address, and is told when it opens', async () => {
+  test('a person leaves their address, and is notified when it opens', async () => {
     const application = await createApplication('Shut', 'closed');
     await refusedAs('eva@example.com', application);
     expect(await page.text('#refused h1')).toBe('Shut takes no new sign-ups');
@@ -188,7 +188,7 @@ describe('before a closed application', () => {
     await expectSoundPage();
   });
 
-  test('the page follows the application to a private beta, and out of service', async () => {
+  test('the page changes when the application enters private beta or is archived', async () => {
     const application = await createApplication('Wandering', 'closed');
     await refusedAs('fay@example.com', application);
     await setGate(application, 'private_beta');
@@ -203,7 +203,7 @@ describe('before a closed application', () => {
 });
 
 describe('before a draft', () => {
-  test('a stranger reads that it is a draft, and in development which call opens it', async () => {
+  test('a visitor reads that it is a draft, and in development which API call opens it', async () => {
     const application = await createApplication('Sketch');
     await refusedAs('gus@example.com', application);
     expect(await page.text('#refused h1')).toBe('Sketch is not open yet');
@@ -215,7 +215,7 @@ describe('before a draft', () => {
 });
 
 describe('an archived application', () => {
-  test('says so to somebody typing a code, and sends no other', async () => {
+  test('is reported to a person who is typing a code, and sends no further code', async () => {
     const application = await createApplication('Ending', 'private_beta');
     await open(application);
     await page.fill('#email', 'hal@example.com');
@@ -231,7 +231,7 @@ describe('an archived application', () => {
     await expectSoundPage();
   });
 
-  test('has a page that says so, with a link onwards', async () => {
+  test('has a page that says so, with a link to its site', async () => {
     const application = await createApplication('Ended', 'closed');
     await manage('PATCH', `/api/applications/${application.id}`, { returnUrls: ['https://ended.example/in'] });
     await archive(application);
@@ -246,7 +246,7 @@ describe('an archived application', () => {
 });
 
 describe('a banned person', () => {
-  test('reads so, with the address concerned', async () => {
+  test('sees the ban with the address it applies to', async () => {
     const application = { id: server.applicationId, clientId: server.clientId };
     const { userId } = await signIn(server, 'ivy@example.com', application.clientId);
     await manage('POST', `/api/applications/${application.id}/users/${userId}/ban`);
@@ -270,7 +270,7 @@ describe('a server without mail', () => {
     folder.remove();
   });
 
-  test('does not claim that anything was sent, and says who can do what', async () => {
+  test('does not claim that a code was sent, and says who can help', async () => {
     await page.open(`${quiet.url}/sign-in`);
     await page.fill('#email', 'jo@example.com');
     await page.view.press('Enter');

@@ -35,7 +35,7 @@ test('without a link there is no setup page', async () => {
   await expectSoundPage();
 });
 
-test('the printed link makes the first owner, and then a key that works', async () => {
+test('the printed link creates the first owner, and then a working key', async () => {
   await page.open(server.setupUrl!);
   expect(await page.text('h1')).toBe('Set up Gatehouse');
   await page.untilFocused('email');
@@ -82,7 +82,7 @@ test('after the setup the console opens without another sign-in', async () => {
   await expectSoundPage();
 });
 
-test('the used link is dead, its page does not come back, and says how to get another', async () => {
+test('a used link is invalid, and its page says how to get another', async () => {
   await page.open(server.setupUrl!);
   expect(await page.text('h1')).toBe('This setup link no longer works');
   expect(await page.text('.lead')).toContain('gatehouse setup-link');
@@ -90,7 +90,7 @@ test('the used link is dead, its page does not come back, and says how to get an
   await expectSoundPage();
 });
 
-test('the owner signs in at the sign-in page from then on, which opens the console', async () => {
+test('the owner signs in to the console at the sign-in page afterwards', async () => {
   const { token } = await signIn(server, 'owner@example.com');
   const list = await request(server, 'GET', '/api/applications', { token });
   expect(list.json.data.items.map(({ name }: { name: string }) => name)).toEqual(['Shop']);
@@ -109,7 +109,7 @@ test('the owner signs in at the sign-in page from then on, which opens the conso
   expect(page.problems).toEqual([]);
 });
 
-test('a link that dies while its page is open is told as such', async () => {
+test('a link that expires while its page is open is reported as expired', async () => {
   const print = async () => {
     const port = new URL(server.url).port;
     return (await run(['setup-link', '--data', folder.path, '--port', port], { cwd: folder.path })).stdout.trim();

@@ -58,7 +58,7 @@ test.each([
   ['without a trial', (url: string) => url.replace(/&trial=.*/, '')],
   ['with a forged one', (url: string) => url.replace(/\.[\w-]{22}$/, `.${'A'.repeat(22)}`)],
   ['with a word in its place', (url: string) => url.replace(/trial=.*/, 'trial=1')],
-])('%s nobody is shown a token: the page leads back to the application and to the account', async (name, change) => {
+])('%s no token is shown: the page links to the application and the account', async (name, change) => {
   const url = change(trialUrl);
   await signInAt(url, `${name.replaceAll(' ', '-')}@example.com`);
   expect(await html()).not.toContain('est_');
@@ -69,7 +69,7 @@ test.each([
   expect(await page.sidewaysScroll()).toBe(0);
 });
 
-test('a trial ends with the token and the command that verifies it, in the reader’s language', async () => {
+test('a trial sign-in ends with the token and the command to verify it, in the reader’s language', async () => {
   await signInAt(`${trialUrl}&locale=de`, 'trial@example.com');
   const token = await page.untilText('#trial-token', /^est_\w{49}$/);
   expect(await page.text('#signed-in')).toContain('Mit Ihrem API-Schlüssel prüfen');
@@ -78,7 +78,7 @@ test('a trial ends with the token and the command that verifies it, in the reade
   expect(verdict).toMatchObject({ success: true, data: { email: 'trial@example.com' } });
   expect(command).toContain(token);
   expect(await page.sidewaysScroll()).toBe(0);
-  // The session belonged to the page and is gone.
+  // The session belonged to the page and has ended.
   expect((await page.address()).href).not.toContain('est_');
   await page.view.reload();
   await page.untilVisible('#email');

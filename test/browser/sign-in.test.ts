@@ -56,7 +56,7 @@ const valueOf = (selector: string) => page.evaluate<string>(`document.querySelec
 
 const wrongFor = (code: string) => (code === '000000' ? '000001' : '000000');
 
-/** Checks for hidden failures, foreign requests and sideways scrolling. */
+/** Checks for hidden failures, requests to other hosts and horizontal scrolling. */
 async function expectSoundPage(): Promise<void> {
   expect(page.problems).toEqual([]);
   const { origin } = new URL(server.url);
@@ -68,7 +68,7 @@ async function expectSoundPage(): Promise<void> {
 }
 
 describe('a person', () => {
-  test('types e-mail and code and lands at the application with a token that verifies', async () => {
+  test('types e-mail and code and returns to the application with a valid token', async () => {
     await page.open(signInUrl({ returnTo: returnTo() }));
     expect(await page.text('#title')).toBe('Sign in to Test application');
     await page.untilFocused('email');
@@ -90,7 +90,7 @@ describe('a person', () => {
     await expectSoundPage();
   });
 
-  test('pastes the sentence with the code from the mail', async () => {
+  test('can paste the whole sentence of the mail that has the code', async () => {
     await page.open(signInUrl());
     await askForCode('pasted@example.com');
     await page.paste(`Enter this code on the sign-in page: ${await outboxCode(server, 'pasted@example.com')} now.`);
@@ -100,7 +100,7 @@ describe('a person', () => {
     await expectSoundPage();
   });
 
-  test('comes to the e-mail field filled in by the application', async () => {
+  test('finds the e-mail field filled in by the application', async () => {
     await page.open(signInUrl({ email: 'known@example.com' }));
     expect(await page.evaluate<string>('document.querySelector("#email").value')).toBe('known@example.com');
     await page.view.click('#email-submit');
@@ -108,7 +108,7 @@ describe('a person', () => {
     await expectSoundPage();
   });
 
-  test('reloads while reading the mail and goes on where they were', async () => {
+  test('reloads the page and continues at the same step', async () => {
     await page.open(signInUrl());
     await askForCode('reloads@example.com');
     await page.view.reload();
@@ -119,7 +119,7 @@ describe('a person', () => {
     await expectSoundPage();
   });
 
-  test('goes back to use another address', async () => {
+  test('can go back and use another address', async () => {
     await page.open(signInUrl());
     await askForCode('mistyped@example.com');
     await page.view.click('#change-email');
@@ -177,7 +177,7 @@ describe('a code that was sent', () => {
     folder.remove();
   });
 
-  test('is offered again, never too many tries: after “Change”, after Back, and in a second tab', async () => {
+  test('is offered again instead of being re-sent: after “Change”, after Back, and in a second tab', async () => {
     await page.open(`${waiting.url}/sign-in`);
     await askForCode(email);
     expect(await page.text('#lead')).toContain('We sent a six-digit code');
@@ -207,7 +207,7 @@ describe('a code that was sent', () => {
     }
   });
 
-  test('cannot be asked for again before the countdown on its button has ended', async () => {
+  test('cannot be requested again before the countdown on its button ends', async () => {
     await page.open(`${waiting.url}/sign-in`);
     await askForCode('countdown@example.com');
     expect(await page.text('#resend')).toMatch(/^New code in 0:[23]\d$/);
@@ -217,7 +217,7 @@ describe('a code that was sent', () => {
 });
 
 describe('a code', () => {
-  test('is one field for typing, pasting and filling in, under six slots that show it', async () => {
+  test('has one field for typing, pasting and autofill, shown as six slots', async () => {
     await page.open(signInUrl());
     await askForCode('slots@example.com');
     const slots = () =>
@@ -236,7 +236,7 @@ describe('a code', () => {
     await expectSoundPage();
   });
 
-  test('can be asked for again, and the newest one signs in', async () => {
+  test('can be requested again, and the newest one signs in', async () => {
     await page.open(signInUrl());
     await askForCode('resend@example.com');
     const first = await outboxCode(server, 'resend@example.com');
@@ -251,8 +251,8 @@ describe('a code', () => {
   });
 });
 
-describe('the foot', () => {
-  test('shows the page in another language, by its address', async () => {
+describe('the footer', () => {
+  test('switches the page to another language by URL', async () => {
     await page.open(signInUrl({ email: 'kept@example.com' }));
     expect(await valueOf('#language')).toBe('en');
     await leaving(page, () =>
@@ -269,7 +269,7 @@ describe('the foot', () => {
     await expectSoundPage();
   });
 
-  test('leads to the terms, privacy and imprint of the application, on every step, and only to what it has', async () => {
+  test('links the application’s terms, privacy policy and imprint on every step, if they are set', async () => {
     const key = { token: server.workspaceKey };
     const legalUrls = {
       terms: 'https://shop.example/terms',
@@ -312,7 +312,7 @@ describe('an error', () => {
     await expectSoundPage();
   });
 
-  test('after the fifth wrong code says that a new code is needed, before a right one is refused', async () => {
+  test('after the fifth wrong code says that a new code is needed', async () => {
     await page.open(signInUrl());
     await askForCode('exhausted@example.com');
     const code = await outboxCode(server, 'exhausted@example.com');
@@ -339,7 +339,7 @@ describe('an error', () => {
   test.each([
     ['tried', true],
     ['untried', false],
-  ])('does not promise that an expired code works beside the new one: %s', async (_, isTried) => {
+  ])('does not promise that an expired code works alongside the new one: %s', async (_, isTried) => {
     const email = `expired-${isTried}@example.com`;
     await page.open(signInUrl());
     await askForCode(email);

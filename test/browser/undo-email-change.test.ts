@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-test('one press puts the address back and ends the session; the link is spent', async () => {
+test('one click restores the address and ends the session; the link is then used up', async () => {
   const stolen = await signIn(server, 'ada@example.com', server.clientId);
   const link = await undoLinkOf(server, stolen.token, 'ada@example.com', 'mallory@example.com');
   await page.open(link);

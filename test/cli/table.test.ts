@@ -1,4 +1,4 @@
-/** Tables fit the terminal, whatever they contain. */
+/** Tables with any content fit the terminal. */
 import { describe, expect, test } from 'bun:test';
 import { cut, shortTime, table } from '@/cli/table.ts';
 import { printable } from '@/cli/sanitize.ts';

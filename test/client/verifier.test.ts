@@ -1,4 +1,4 @@
-/** The verifier admits only people whom the server admits, whatever fails, stalls or is cached. */
+/** The verifier admits only people whom the server admits, even if calls fail, stall or are cached. */
 import { describe, expect, test } from 'bun:test';
 import { createVerifier, NotAdmitted, VerificationRefused, VerificationUnavailable } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';

@@ -108,13 +108,13 @@ test('without an obstacle, the last refusal is shown as past', () => {
   const past = judge({ failures: [failure('signin.refused', { method: 'otp', reason: 'membership_blocked' })] });
   expect([past.isKeptOut, past.why]).toEqual([
     false,
-    'Nothing keeps them out now; the last time it was that the user is banned or paused.',
+    'They can sign in now; the last refusal was because the user is banned or paused.',
   ]);
-  expect(judge({}).why).toBe('Nothing keeps them out, and no refusal is on record.');
+  expect(judge({}).why).toBe('They can sign in, and no refusal is on record.');
 });
 
 test('a refusal before the person’s last visit is no obstacle', () => {
   const user = { status: 'active', statusReason: null, lastSeenAt: '2026-11-22T11:00:00.000Z' } as const;
   const { isKeptOut, why } = judge({ user, failures: [failure('mail.refused', { reason: '550 no such user' })] });
-  expect([isKeptOut, why]).toEqual([false, 'Nothing keeps them out: they have been active since the last refusal.']);
+  expect([isKeptOut, why]).toEqual([false, 'They can sign in: they have been active since the last refusal.']);
 });

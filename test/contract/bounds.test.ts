@@ -1,5 +1,5 @@
 /**
- * Data kept in memory for the life of the process is bounded, whatever callers send. The rate limiter is covered by
+ * Data kept in memory for the life of the process is bounded for every input of callers. The rate limiter is covered by
  * its own tests.
  */
 import { heapStats } from 'bun:jsc';
@@ -152,7 +152,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
     const find = cachedRow({ sql: 'SELECT :hash AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
     const ask = (index: number) =>
       find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
-    // Only a repeated look-up is cached.
+    // Only a repeated lookup is cached.
     return { bound: 65_536, put: async (index) => void (await ask(index), await ask(index)) };
   },
 };

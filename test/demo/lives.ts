@@ -149,7 +149,7 @@ export function moderate(past: Past, team: Team, house: House, time: Timeline, c
   for (const daysAgo of [25, 17, 11, 5])
     time.daysAgo(daysAgo, 6 + random.next() * 14, async () => {
       const found = somebody();
-      // A session that has ended meanwhile is skipped.
+      // Skips sessions that have ended.
       if (found)
         await past.ask('POST', `/api/account/${random.pick(['leave', 'inactivate'])}`, {
           token: found.token,

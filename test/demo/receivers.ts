@@ -1,4 +1,4 @@
-/** The receivers of the demo's webhooks: a healthy one, a failing one, and one that is gone. */
+/** The receivers of the demo's webhooks: a healthy, a failing and a removed one. */
 import { type Clock, DAY, HOUR } from '../../src/core/clock.ts';
 import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import type { Chance } from './chance.ts';

@@ -111,10 +111,10 @@ describe('an operation', async () => {
       const before = dumpTables(instance);
       // Fails as on a full disk: once at the event, and once at the audit record.
       for (const table of ['events', 'audit_records']) {
-        const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
+        const repair = given.brokenWrites(instance, `INSERT ON ${table}`);
         const { status, json } = await act(world);
         expect([table, status, json.error]).toEqual([table, 500, 'internal']);
-        mend();
+        repair();
         expect(dumpTables(instance)).toEqual(before);
       }
       expect(told).toEqual([]);

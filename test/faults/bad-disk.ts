@@ -25,7 +25,7 @@ export interface Trouble {
   readonly name: string;
   readonly error: keyof typeof ERRNO;
   readonly calls: readonly DiskCall[];
-  /** Whether changes are refused meanwhile; if not, only the log reports the failure. */
+  /** Whether changes are refused during the failure; if not, only the log reports it. */
   readonly isRefusing: boolean;
 }
 
@@ -182,7 +182,7 @@ export async function badDiskRun(forMs: number, troubles = TROUBLES): Promise<Ba
     seen.push(
       await live(stage, trouble, {
         begin: () => disk.refuse(trouble.error, ...trouble.calls),
-        end: disk.mend,
+        end: disk.repair,
         forMs,
       }),
     );

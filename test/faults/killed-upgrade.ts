@@ -9,7 +9,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { inspectBackup } from '../../src/db/sqlite/backup.ts';
 import { SCHEMA_VERSION } from '../../src/db/sqlite/migrate.ts';
-import { layFixture } from '../fixtures/schemas.ts';
+import { writeFixture } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_TIME } from '../fixtures/world.ts';
 import { BINARY, cleanEnvironment, emptyFolder, readDatabase, startServer } from '../support/binary.ts';
 import { faultsOf } from './promises.ts';
@@ -44,7 +44,7 @@ const logBytes = (folder: string) => statSync(join(folder, 'gatehouse.db-wal'), 
 /** Creates a data folder of the old schema with audit records. */
 function layOld(folder: string, records: number): void {
   mkdirSync(folder, { mode: 0o700 });
-  layFixture(OLD, join(folder, 'gatehouse.db'));
+  writeFixture(OLD, join(folder, 'gatehouse.db'));
   writeFileSync(join(folder, 'instance.key'), `${Buffer.from(FIXTURE_KEY).toString('base64url')}\n`);
   const sqlite = new Database(join(folder, 'gatehouse.db'), { readwrite: true });
   sqlite.run('PRAGMA synchronous = OFF');

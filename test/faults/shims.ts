@@ -32,7 +32,7 @@ export interface BadDisk {
   readonly env: Record<string, string>;
   /** Makes these calls fail from now on; without calls the disk is well again. */
   refuse(error: keyof typeof ERRNO, ...calls: DiskCall[]): void;
-  mend(): void;
+  repair(): void;
   close(): void;
 }
 
@@ -43,7 +43,7 @@ export function badDisk(folder: string): BadDisk {
   return {
     env: { LD_PRELOAD: compile(folder, 'bad-disk'), BAD_DISK: path },
     refuse: (error, ...calls) => set(Uint8Array.from(CALLS, (call) => (calls.includes(call) ? ERRNO[error] : 0))),
-    mend: () => set(new Uint8Array(CALLS.length)),
+    repair: () => set(new Uint8Array(CALLS.length)),
     close,
   };
 }

@@ -70,9 +70,9 @@ test('rate-limit counters that could not be written are written by the next flus
   const { db, clock } = instance;
   const limiter = rateLimiter({ db, clock });
   limiter.consume(KEY_DAY, 'key_1', 10);
-  const mend = given.brokenWrites(instance, 'INSERT ON rate_counters');
+  const repair = given.brokenWrites(instance, 'INSERT ON rate_counters');
   await expect(limiter.flush()).rejects.toThrow('disk full');
-  mend();
+  repair();
   await limiter.flush();
   const restarted = rateLimiter({ db, clock });
   await restarted.load();

@@ -35,7 +35,7 @@ describe('after the clock was set back a day', () => {
     expect((await list(await instance.restart())).status).toBe(200);
   });
 
-  test('a code can be requested, whatever the codes and failures before', async () => {
+  test('a code can be requested, regardless of earlier codes and failures', async () => {
     const { instance, setBack } = await open();
     const application = await instance.createApplication();
     const { clientId } = application;
@@ -116,7 +116,7 @@ describe('after the clock was set back a day', () => {
     expect(await use(expired)).toEqual([200, undefined]);
   });
 
-  test('an expired code stays expired, and one sent at the later time is valid for its ten minutes', async () => {
+  test('an expired code stays expired, and a code sent before the step is valid for its ten minutes', async () => {
     const { instance, setBack } = await open();
     const { clientId } = await instance.createApplication();
     const give = (sent: { json: { data: { challengeId: string } } }, code: string) =>
@@ -153,7 +153,7 @@ describe('after the clock was set back a day', () => {
     expect((await restarted.call('POST', '/api/v1/auth/otp/verify', { body })).json.error).toBe('code_expired');
   });
 
-  test('deliveries queued earlier keep waiting, and each is found even beyond one batch', async () => {
+  test('deliveries created before the new time keep their retry times; all others become due, even beyond one batch', async () => {
     let now = START;
     const scene = await setUp({ time: { now: () => now } });
     const { instance } = scene;
@@ -185,7 +185,7 @@ describe('after the clock was set back a day', () => {
     await instance.services.deliveries.stop();
   });
 
-  test('a delivery that waits for a retry is due at once, even when the clock went back during a stop', async () => {
+  test('a delivery that waits for a retry is due at once, even if the server was stopped during the step', async () => {
     for (const isStopped of [false, true]) {
       let now = START;
       const scene = await setUp({ time: { now: () => now } });

@@ -5,7 +5,7 @@ import { retentionJob } from '@/jobs/retention.ts';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
-/** Columns that are made of the name that a row goes by here. */
+/** Hash columns, filled with the row's name in these tests. */
 const HASHED: Readonly<Record<string, readonly string[]>> = {
   sessions: ['token_hash'],
   provider_states: ['state_hash'],
@@ -14,10 +14,10 @@ const HASHED: Readonly<Record<string, readonly string[]>> = {
   retired_key_tokens: ['token_hash'],
   setup_links: ['token_hash'],
 };
-/** These have no other name than their hash, or a number. */
+/** Tables without an id column of their own: rows are identified by their hash. */
 const UNNAMED = ['provider_states', 'email_changes', 'retired_key_tokens', 'setup_links'];
 
-/** Puts rows of known ages into the tables, by SQL, since no clock goes back; everything an insert leaves open is filled in. */
+/** Inserts rows of known ages by SQL, since no operation can create old rows. Missing columns get default values. */
 function filler({ sqlite, clock }: Instance) {
   const defaults: Record<string, Record<string, unknown>> = {
     sessions: { token_hash: null, method: 'otp', last_seen_at: 1, created_at: 1, expires_at: clock.now() + DAY },
@@ -71,7 +71,7 @@ async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
   await instance.signIn(application.clientId, 'ada@example.com');
-  // What waits to be sent is to stay as the tests put it there, and nothing is to be there but that.
+  // Stops the senders, so that queued mails and deliveries keep their status. The set-up's own rows are deleted.
   instance.services.mail.close();
   await instance.services.deliveries.stop();
   for (const table of ['sessions', 'code_challenges', 'mails', 'events', 'audit_records'])
@@ -88,7 +88,7 @@ async function setUp() {
   return { instance, applicationId: application.id, memberId: member.id, insert, ago, run };
 }
 
-type World = Awaited<ReturnType<typeof setUp>>;
+type Scene = Awaited<ReturnType<typeof setUp>>;
 
 interface Delivery {
   id: string;
@@ -97,8 +97,8 @@ interface Delivery {
   finishedMsAgo?: number;
 }
 
-/** An event with its deliveries, each with one attempt. */
-function addEvent({ insert, applicationId, ago }: World, id: string, ageMs: number, deliveries: Delivery[] = []): void {
+/** Inserts an event with its deliveries, each with one attempt. */
+function addEvent({ insert, applicationId, ago }: Scene, id: string, ageMs: number, deliveries: Delivery[] = []): void {
   insert('events', { id, application_id: applicationId, created_at: ago(ageMs) });
   for (const { id: deliveryId, ageMs: age, status, finishedMsAgo } of deliveries) {
     const isOver = status === 'delivered' || status === 'failed';
@@ -116,12 +116,12 @@ function addEvent({ insert, applicationId, ago }: World, id: string, ageMs: numb
 }
 
 describe('retention', () => {
-  let world: World;
+  let scene: Scene;
   beforeAll(async () => {
-    world = await setUp();
-    // What setting it up has mailed is captured; from here on nothing wakes the sender.
-    await world.instance.services.mail.runOnce();
-    const { instance, insert, ago, memberId, applicationId, run } = world;
+    scene = await setUp();
+    // Sends the mails of the set-up, so that nothing wakes the sender later.
+    await scene.instance.services.mail.runOnce();
+    const { instance, insert, ago, memberId, applicationId, run } = scene;
     const session = { application_user_id: memberId };
     insert('sessions', { ...session, id: 'open', expires_at: ago(-DAY) });
     insert('sessions', { ...session, id: 'expired 29 d', expires_at: ago(29 * DAY), expiry_reported_at: 1 });
@@ -148,7 +148,7 @@ describe('retention', () => {
     const expiring = (table: string, days: readonly number[], row: object = {}) => {
       for (const day of days) insert(table, { id: `${day} d`, expires_at: ago(day * DAY), ...row });
     };
-    // What is still open stays, and what was open until lately.
+    // Rows that are still valid or expired recently are kept.
     const ofApplication = { application_id: applicationId };
     expiring('passkey_challenges', [-1, 0.9, 1.1], ofApplication);
     expiring('provider_states', [-1, 0.9, 1.1], ofApplication);
@@ -161,12 +161,12 @@ describe('retention', () => {
     expect(instance.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([]);
   });
 
-  /** What stays of each table that is swept row by row; deliveries and events follow below. */
-  const STAYS: Readonly<Record<string, readonly (string | number)[]>> = {
+  /** Rows kept in each table with a retention period. Deliveries and events are tested below. */
+  const KEPT: Readonly<Record<string, readonly (string | number)[]>> = {
     sessions: ['open', 'expired 29 d', 'revoked 29 d'],
     code_challenges: ['expired 29 d'],
     code_failures: [47],
-    // What is still to be sent is never forgotten.
+    // A queued mail is never deleted.
     mails: ['queued 29 d', 'queued 31 d', 'sent 29 d', 'captured 29 d', 'failed 29 d'],
     audit_records: ['364 d'],
     daily_counts: ['749 d'],
@@ -178,22 +178,22 @@ describe('retention', () => {
     retired_key_tokens: ['1 d', '89 d'],
   };
 
-  test.each(Object.entries(STAYS))('of %s', (table, stays) => {
+  test.each(Object.entries(KEPT))('of %s deletes exactly the rows past their period', (table, kept) => {
     const column = table === 'daily_counts' ? 'label' : UNNAMED.includes(table) ? HASHED[table]?.[0] : 'id';
-    const left = idsOf(world.instance, table, column).map((id) =>
+    const left = idsOf(scene.instance, table, column).map((id) =>
       id instanceof Uint8Array ? Buffer.from(id).toString() : (id as string | number),
     );
-    expect(left.sort()).toEqual([...stays].sort());
+    expect(left.sort()).toEqual([...kept].sort());
   });
 
-  test('of every table that is swept is tried here', () => {
+  test('is tested here for every table with a retention period', () => {
     const swept = Object.keys(RETENTION_RULES).filter(
       (table) => 'sweeps' in (RETENTION_RULES[table] ?? {}) && table !== 'deliveries',
     );
-    expect(Object.keys(STAYS).sort()).toEqual(swept.sort());
+    expect(Object.keys(KEPT).sort()).toEqual(swept.sort());
   });
 
-  test('of people, applications, keys and endpoints is for ever', async () => {
+  test('never deletes people, applications, keys, webhooks or workspaces', async () => {
     const { instance, run } = await setUp();
     const before = ['users', 'application_users', 'applications', 'api_keys', 'webhooks', 'workspaces'].map((table) =>
       idsOf(instance, table),
@@ -208,64 +208,64 @@ describe('retention', () => {
 });
 
 describe('retention of events', () => {
-  test('takes a delivery together with its attempts, and the event in the same run', async () => {
-    const world = await setUp();
-    addEvent(world, 'old', 31 * DAY, [
+  test('deletes a delivery with its attempts, and the event in the same run', async () => {
+    const scene = await setUp();
+    addEvent(scene, 'old', 31 * DAY, [
       { id: 'old delivered', ageMs: 31 * DAY, status: 'delivered' },
       { id: 'old failed', ageMs: 31 * DAY, status: 'failed' },
     ]);
-    addEvent(world, 'recent', 29 * DAY, [{ id: 'recent delivered', ageMs: 29 * DAY, status: 'delivered' }]);
-    addEvent(world, 'old, nobody subscribed', 31 * DAY);
-    addEvent(world, 'recent, nobody subscribed', 29 * DAY);
-    await world.run();
-    expect(idsOf(world.instance, 'deliveries')).toEqual(['recent delivered']);
-    expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual(['recent delivered']);
-    expect(idsOf(world.instance, 'events')).toEqual(['recent', 'recent, nobody subscribed']);
+    addEvent(scene, 'recent', 29 * DAY, [{ id: 'recent delivered', ageMs: 29 * DAY, status: 'delivered' }]);
+    addEvent(scene, 'old, nobody subscribed', 31 * DAY);
+    addEvent(scene, 'recent, nobody subscribed', 29 * DAY);
+    await scene.run();
+    expect(idsOf(scene.instance, 'deliveries')).toEqual(['recent delivered']);
+    expect(idsOf(scene.instance, 'delivery_attempts', 'delivery_id')).toEqual(['recent delivered']);
+    expect(idsOf(scene.instance, 'events')).toEqual(['recent', 'recent, nobody subscribed']);
   });
 
   test.each(['pending', 'held'])(
-    'leaves one with a delivery that is %s, however old, with its attempts',
+    'keeps an event of any age, with its attempts, while a delivery is %s',
     async (status) => {
-      const world = await setUp();
-      addEvent(world, 'old', 90 * DAY, [
+      const scene = await setUp();
+      addEvent(scene, 'old', 90 * DAY, [
         { id: 'over', ageMs: 90 * DAY, status: 'delivered' },
         { id: 'unfinished', ageMs: 90 * DAY, status },
       ]);
-      await world.run();
-      expect(idsOf(world.instance, 'deliveries')).toEqual(['unfinished']);
-      expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual(['unfinished']);
-      expect(idsOf(world.instance, 'events')).toEqual(['old']);
-      // Once it is finished, both go in their turn; SQL, for a time long past.
-      world.instance.sqlite.run("UPDATE deliveries SET status = 'delivered', finished_at = created_at");
-      await world.run();
-      expect([idsOf(world.instance, 'deliveries'), idsOf(world.instance, 'events')]).toEqual([[], []]);
+      await scene.run();
+      expect(idsOf(scene.instance, 'deliveries')).toEqual(['unfinished']);
+      expect(idsOf(scene.instance, 'delivery_attempts', 'delivery_id')).toEqual(['unfinished']);
+      expect(idsOf(scene.instance, 'events')).toEqual(['old']);
+      // Once the delivery is finished, both are deleted. SQL sets a finish time in the past.
+      scene.instance.sqlite.run("UPDATE deliveries SET status = 'delivered', finished_at = created_at");
+      await scene.run();
+      expect([idsOf(scene.instance, 'deliveries'), idsOf(scene.instance, 'events')]).toEqual([[], []]);
     },
   );
 
-  test('leaves an old event that was delivered again lately', async () => {
-    const world = await setUp();
-    addEvent(world, 'old', 40 * DAY, [
+  test('keeps an old event that was redelivered recently', async () => {
+    const scene = await setUp();
+    addEvent(scene, 'old', 40 * DAY, [
       { id: 'first', ageMs: 40 * DAY, status: 'delivered' },
       { id: 'again', ageMs: DAY, status: 'delivered' },
     ]);
-    await world.run();
-    expect([idsOf(world.instance, 'deliveries'), idsOf(world.instance, 'events')]).toEqual([['again'], ['old']]);
+    await scene.run();
+    expect([idsOf(scene.instance, 'deliveries'), idsOf(scene.instance, 'events')]).toEqual([['again'], ['old']]);
   });
 
-  test('keeps an attempt for thirty days from when it was made, also of an event that was held for long', async () => {
-    const world = await setUp();
-    addEvent(world, 'held for long', 40 * DAY, [
+  test('keeps an attempt for thirty days after it was made, even if its event was held for longer', async () => {
+    const scene = await setUp();
+    addEvent(scene, 'held for long', 40 * DAY, [
       { id: 'released yesterday', ageMs: 40 * DAY, status: 'delivered', finishedMsAgo: DAY },
     ]);
-    await world.run();
-    expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual(['released yesterday']);
-    world.instance.clock.advance(30 * DAY);
-    await world.run();
-    expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual([]);
+    await scene.run();
+    expect(idsOf(scene.instance, 'delivery_attempts', 'delivery_id')).toEqual(['released yesterday']);
+    scene.instance.clock.advance(30 * DAY);
+    await scene.run();
+    expect(idsOf(scene.instance, 'delivery_attempts', 'delivery_id')).toEqual([]);
   });
 });
 
-/** A database that notes the statements of its changes. */
+/** Wraps a database to collect the SQL of its write statements. */
 function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Database } {
   const statements = new Set<string>();
   const watching = ({ now, actor, publish, [CONNECTION]: connection }: Unit): Unit => ({
@@ -277,8 +277,8 @@ function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Da
   return { statements, watched: { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) } };
 }
 
-describe('retention of much', () => {
-  test('goes on until all is gone, and lets others get between', async () => {
+describe('retention of many rows', () => {
+  test('deletes all of them in batches of at most 500, and lets other work run between batches', async () => {
     const { instance, insert, ago, run } = await setUp();
     const count = () => idsOf(instance, 'audit_records').length;
     instance.sqlite.transaction(() => {
@@ -297,19 +297,19 @@ describe('retention of much', () => {
     expect(seen.every((left, at) => at === 0 || seen[at - 1]! - left <= 500)).toBe(true);
   });
 
-  test('reads no table from end to end', async () => {
+  test('scans no table', async () => {
     const { instance, applicationId, insert, ago } = await setUp();
-    /** One for each place. */
+    /** Returns one value for each parameter. */
     const valuesOf = (sql: string) => [...new Set(sql.match(/\?\d/g))].map(() => 1);
     const { sqlite, clock } = instance;
     const { statements, watched } = watch(instance);
-    addEvent({ instance, applicationId, insert, ago } as World, 'old', 31 * DAY);
+    addEvent({ instance, applicationId, insert, ago } as Scene, 'old', 31 * DAY);
     await retentionJob({ db: watched, clock, auditDays: 365 }).runOnce();
     expect(statements.size).toBeGreaterThan(5);
     const scans = [...statements].flatMap((sql) =>
       (sqlite.query(`EXPLAIN QUERY PLAN ${sql}`).all(...valuesOf(sql)) as { detail: string }[])
         .map(({ detail }) => detail)
-        // A few hundred row ids that the search gave are not the table.
+        // A scan of a subquery's few hundred row ids is not a table scan.
         .filter((detail) => /^SCAN \w+$/.test(detail)),
     );
     expect(scans).toEqual([]);

@@ -168,11 +168,11 @@ describe('a thousand sessions that expire at once', () => {
     const { instance, job, ids, reported } = await expired();
     // The 500th report fails, as on a full disk, and its batch is rolled back.
     const last = "(SELECT count(*) FROM events WHERE type = 'user.session_expired') >= 499";
-    const mend = given.brokenWrites(instance, 'INSERT ON events', last);
+    const repair = given.brokenWrites(instance, 'INSERT ON events', last);
     await expect(Promise.resolve(job.runOnce())).rejects.toThrow('disk full');
     const marked = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE expiry_reported_at > 0').get();
     expect([reported().length, marked]).toEqual([400, { n: 400 }]);
-    mend();
+    repair();
     await (await instance.restart()).services.scheduler.runAll();
     expect(reported().sort()).toEqual([...ids].sort());
   });

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A server that never answers for addresses beginning with `hang`; `asked` lists those in order. */
+/** A server that never answers for addresses beginning with `hang`; `asked` lists the attempts in order. */
 async function setUp(
   timeoutMs = 20_000,
 ): Promise<{ server: TestMailServer; instance: Instance; asked: string[]; clientId: string }> {
@@ -23,7 +23,7 @@ async function setUp(
   cleanups.push(() => server.close());
   const asked: string[] = [];
   server.reply({ recipient: (address) => (address.startsWith('hang') ? (asked.push(address), 'silence') : null) });
-  // Lifts every limit but the mail queue's.
+  // Raises the limit on codes, so that only the mail queue's limits apply.
   const instance = await createInstance({
     mail: smtpTransport({ url: server.url, from: 'no-reply@acme.example', timeoutMs }),
     environment: { GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000' },
@@ -64,7 +64,7 @@ test('two hundred codes to a stalled domain delay no code to another domain', as
   await eventually('some of them hang', () => asked.length >= 6);
   await askForCode(instance, clientId, 'ada@example.com');
   await arrival(server, 'ada@example.com');
-  // No mail to the stalled domain has ended, and no further one has begun.
+  // No attempt at the stalled domain has ended, and no further attempt has begun.
   expect(asked).toHaveLength(6);
 });
 
@@ -94,7 +94,7 @@ test('one workspace’s stalled codes, each at its own domain, delay no code of 
   await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com' } });
   await arrival(server, 'ada@example.com');
   expect(asked).toHaveLength(9);
-  // The workspace's own codes wait until the others count as stalled and free their slots.
+  // The workspace's own codes wait until its earlier mails count as stalled and free their slots.
   await askForCode(instance, clientId, 'grace@example.com');
   await eventually('more of them hang', () => asked.length > 9);
 });

@@ -52,7 +52,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     }
   });
 
-  test('no mail contains a placeholder or a program’s value', () => {
+  test('no mail contains a placeholder or a raw value such as undefined or NaN', () => {
     for (const [name, mail] of everyMail(locale))
       for (const part of [mail.subject, mail.text, seen(mail.html).join('\n')]) {
         expect([name, /[{}]|\bundefined\b|\bnull\b|\[object|\bNaN\b/.exec(part)?.[0]]).toEqual([name, undefined]);

@@ -178,11 +178,11 @@ describe('the mail queue', () => {
     const held = heldTransport();
     const instance = await createInstance({ mail: held.transport, time: { now: () => now } });
     held.open();
-    const mend = given.brokenWrites(instance, 'UPDATE OF status ON mails');
+    const repair = given.brokenWrites(instance, 'UPDATE OF status ON mails');
     await queue(instance, 'notice', ['once more']);
     await instance.services.mail.runOnce();
     expect([held.offered, statusesOf(instance)]).toEqual([['once more'], ['queued']]);
-    mend();
+    repair();
     instance.clock.advance(2 * MINUTE);
     await instance.services.mail.runOnce();
     expect(held.offered).toHaveLength(1);

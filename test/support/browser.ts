@@ -105,7 +105,7 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
       ),
     text: (selector) => call('return document.querySelector(values[0])?.innerText.trim() ?? "";', selector),
     async untilVisible(selector) {
-      // An evaluation fails while a navigation is under way.
+      // An evaluation fails while a navigation is in progress.
       await eventually(`${selector} is visible`, () => page.isVisible(selector).catch(() => false));
     },
     async untilFocused(id) {
@@ -120,7 +120,7 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
     },
     untilAddress(pattern) {
       return eventually(`the address is ${pattern}`, async () => {
-        // An evaluation fails while a navigation is under way.
+        // An evaluation fails while a navigation is in progress.
         const address = await page.address().catch(() => null);
         return address && pattern.test(address.href) ? address : null;
       });

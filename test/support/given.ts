@@ -37,7 +37,7 @@ export interface Tenant {
   readonly application: Application;
 }
 
-/** Creates a second workspace beside the instance's own. */
+/** Creates a workspace in addition to the instance's own. */
 export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant> {
   const { db, services } = instance;
   const { applications, apiKeys } = services;

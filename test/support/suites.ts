@@ -43,7 +43,7 @@ function importsOf(path: string): readonly string[] {
 
 function reachedFrom(path: string): Set<string> {
   const reached = new Set([path]);
-  // Iteration includes files that are added meanwhile.
+  // Iteration includes files that are added during it.
   for (const file of reached) for (const imported of importsOf(file)) reached.add(imported);
   return reached;
 }

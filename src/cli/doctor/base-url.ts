@@ -18,7 +18,7 @@ export function addressFindings({ baseUrl, given }: DoctorContext): Finding[] {
       'Put a proxy with a certificate before the server, or give it one (--tls-cert), and set GATEHOUSE_BASE_URL to the https address.',
     );
   if (given(SETTINGS.baseUrl.env) === null)
-    return warn(`None is set: links lead to ${baseUrl}, which works only on this machine.`, SET_IT);
+    return warn(`GATEHOUSE_BASE_URL is not set: links lead to ${baseUrl}, which works only on this machine.`, SET_IT);
   const relyingParty = relyingPartyOf(baseUrl);
   if (relyingParty === null)
     return warn(
@@ -28,7 +28,7 @@ export function addressFindings({ baseUrl, given }: DoctorContext): Finding[] {
   return ok(`${baseUrl}; passkeys are bound to ${relyingParty.id}.`);
 }
 
-/** @param public_ result of a request to the base URL. */
+/** Judges the response to a request that was sent to the base URL. */
 export function reachFindings(
   { baseUrl, server, note }: DoctorContext,
   { response, facts, error }: ServerAnswer,
@@ -86,7 +86,7 @@ export function proxyFindings(
     if (header !== null) return untrusted(header);
     if (isBehind && trusted === null)
       return warn(
-        'A proxy terminates https, and none is trusted: all clients count as one.',
+        'A proxy terminates https, and no proxy is trusted: all clients share one rate limit.',
         'Set GATEHOUSE_TRUSTED_PROXIES to the address of the proxy, such as 127.0.0.1.',
       );
     return server === null || local === null ? [] : ok(trusted === null ? 'None is trusted.' : `Trusted: ${trusted}.`);
@@ -94,18 +94,18 @@ export function proxyFindings(
   const { peer, client, forwardedFor, forwarded } = seen;
   if (forwardedFor !== null && !isTrusted(trusted, peer))
     return fail(
-      `X-Forwarded-For came from ${peer} and is ignored: all clients count as one.`,
+      `X-Forwarded-For came from ${peer} and is ignored: all clients share one rate limit.`,
       set(peer ?? 'ITS ADDRESS'),
     );
   if (forwardedFor !== null)
     return ok(`X-Forwarded-For of ${peer ?? 'the proxy'} is trusted: this machine counts as ${client}.`);
   if (isBehind || forwarded !== null)
     return warn(
-      `A proxy (${peer ?? 'unknown'}) sends no X-Forwarded-For: all clients count as one.`,
+      `A proxy (${peer ?? 'unknown'}) sends no X-Forwarded-For: all clients share one rate limit.`,
       'Make it send X-Forwarded-For with the client’s address; "gatehouse print" has examples.',
     );
   if (local?.untrustedProxyHeader) return untrusted(local.untrustedProxyHeader);
-  if (trusted !== null) return ok(`The base URL leads here without one; trusted anyway: ${trusted}.`);
+  if (trusted !== null) return ok(`The base URL leads here without a proxy. Trusted, but not in use: ${trusted}.`);
   return ok('No proxy is in front of the server.');
 
   function untrusted(header: string): Finding[] {

@@ -7,9 +7,9 @@ import { lasting } from '../../core/quantities.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-interface Shown {
+interface Presented {
   readonly certificate: X509Certificate;
-  /** Reason for which a client would reject it; null when it is accepted. */
+  /** Why a client would reject it; null if it is accepted. */
   readonly refusal: string | null;
 }
 
@@ -27,13 +27,13 @@ export async function certificateFindings(baseUrl: string, timeoutMs: number, no
   const { ok, warn, fail } = findingsOf('certificate');
   const { hostname, port } = new URL(baseUrl);
   const host = withoutBrackets(hostname);
-  let shown: Shown;
+  let presented: Presented;
   try {
-    shown = await certificateAt(host, Number(port || 443), timeoutMs);
+    presented = await certificateAt(host, Number(port || 443), timeoutMs);
   } catch (error) {
     return fail(`No TLS at ${baseUrl} (${(error as Error).message}).`, 'Check that the proxy runs and serves https.');
   }
-  const { certificate, refusal } = shown;
+  const { certificate, refusal } = presented;
   const [begins, ends] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
   const left = lasting(Math.abs(ends - now));
   const renew = 'Renew it, and reload the proxy or server that uses it.';
@@ -60,22 +60,22 @@ export async function certificateFindings(baseUrl: string, timeoutMs: number, no
   return findings.length > 0 ? findings : ok(`For ${host}, trusted, and valid for another ${left}.`);
 }
 
-function certificateAt(host: string, port: number, timeoutMs: number): Promise<Shown> {
-  const shown = Promise.withResolvers<Shown>();
-  // Verification is off because an invalid certificate is a result here; nothing is sent over the connection.
+function certificateAt(host: string, port: number, timeoutMs: number): Promise<Presented> {
+  const presented = Promise.withResolvers<Presented>();
+  // Verification is off: an invalid certificate must be read to be reported. Nothing is sent over the connection.
   const socket = connect(
     { host, port, servername: /^[\d.]+$|:/.test(host) ? '' : host, rejectUnauthorized: false },
     () => {
       const certificate = socket.getPeerX509Certificate();
       const refusal = socket.authorized ? null : String(socket.authorizationError);
       socket.end();
-      if (certificate) shown.resolve({ certificate, refusal });
-      else shown.reject(new Error('no certificate was shown'));
+      if (certificate) presented.resolve({ certificate, refusal });
+      else presented.reject(new Error('the server presented no certificate'));
     },
   );
-  const timer = setTimeout(() => shown.reject(new Error(`no answer within ${lasting(timeoutMs)}`)), timeoutMs);
-  socket.on('error', shown.reject);
-  return shown.promise.finally(() => {
+  const timer = setTimeout(() => presented.reject(new Error(`no answer within ${lasting(timeoutMs)}`)), timeoutMs);
+  socket.on('error', presented.reject);
+  return presented.promise.finally(() => {
     clearTimeout(timer);
     socket.destroy();
   });

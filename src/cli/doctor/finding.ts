@@ -9,7 +9,7 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** Returns makers of findings of one check. Each gives a list of one, because a check returns a list. */
+/** Returns functions that create a finding of one check, in a list of one, because checks return lists. */
 export function findingsOf(check: string) {
   const finding = (status: Status, message: string, remedy: string | null): Finding[] => [
     { check, status, message, remedy },

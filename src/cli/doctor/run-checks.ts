@@ -19,7 +19,7 @@ export interface RunChecksOptions {
   readonly step?: (what: string) => void;
 }
 
-/** Changes nothing, apart from sending the test mail. */
+/** Runs every check. Changes nothing; sends only the test mail. */
 export async function runChecks(
   context: DoctorContext,
   { sendTo, isFull, step = () => {} }: RunChecksOptions,

@@ -76,7 +76,7 @@ const activityTail = remoteCommand({
     };
     const path = id === null ? '/api/workspace/activity/events' : `/api/applications/${id}/activity/events`;
     let caughtUp = Promise.resolve();
-    // Opens the stream before reading the list, so that no record is missed between them. Later it resumes by itself.
+    // Opens the stream before reading the list, so that no record is missed between them. Later it resumes automatically.
     const onOpen = (isAgain: boolean) => {
       if (isAgain) return terminal.err('Reconnected; missed records follow.\n');
       caughtUp = catchUp();

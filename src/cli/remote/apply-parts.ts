@@ -15,12 +15,13 @@ export interface Part {
   readonly people: number;
   /** Returns whether a change belongs to this part. The rest is only context, and another part reports it. */
   isOf(change: Pick<SeedChange, 'kind' | 'application'>): boolean;
-  /** Number of items the part reports; null for all of them. */
+  /** Number of items in the part's own report; null to count every reported change. */
   readonly things: number | null;
+  /** Translates the path of an error from this part to the whole file. */
   inFile(path: string): string;
 }
 
-/** @param isSplit one application per part, for keys that reach no further. */
+/** @param isSplit whether each part has only one application, for keys limited to one. */
 export function applyPartsOf(document: SeedDocument, isSplit: boolean): Part[] {
   const { applications = [], apiKeys = [] } = document;
   const parts: Part[] = [];
@@ -66,18 +67,18 @@ export function applyPartsOf(document: SeedDocument, isSplit: boolean): Part[] {
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
 
 function* batchesOf<Item>(items: readonly Item[]): Generator<{ from: number; items: Item[] }> {
-  let slice: Item[] = [];
+  let batch: Item[] = [];
   let size = 0;
   for (const [at, item] of items.entries()) {
     const length = sizeOf(item);
-    if (slice.length === PEOPLE || (slice.length > 0 && size + length > PEOPLE_SIZE)) {
-      yield { from: at - slice.length, items: slice };
-      [slice, size] = [[], 0];
+    if (batch.length === PEOPLE || (batch.length > 0 && size + length > PEOPLE_SIZE)) {
+      yield { from: at - batch.length, items: batch };
+      [batch, size] = [[], 0];
     }
-    slice.push(item);
+    batch.push(item);
     size += length;
   }
-  if (slice.length > 0) yield { from: items.length - slice.length, items: slice };
+  if (batch.length > 0) yield { from: items.length - batch.length, items: batch };
 }
 
 function settingsPart(applications: SeedApplication[], first: number): Part {

@@ -80,7 +80,7 @@ async function writeComplete(file: string, produce: (write: Write) => Promise<vo
       throw new StartupError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
     }
   };
-  // Removes the leftover of an earlier export. `wx` refuses a file or link that someone creates in between.
+  // Removes the leftover of an earlier export. `wx` refuses a file or link created between the two calls.
   attempt(() => rmSync(temporary, { force: true }));
   const descriptor = attempt(() => openSync(temporary, 'wx', 0o600));
   try {

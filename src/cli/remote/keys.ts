@@ -78,7 +78,7 @@ export const KEYS: readonly RemoteCommand[] = [
   }),
   keyCommand('getApplicationKey', {
     name: 'keys show',
-    summary: 'Show a key, whatever its state',
+    summary: 'Show a key in any state',
     record: {
       Name: 'name',
       Id: 'id',

@@ -94,7 +94,7 @@ function slugOperand(kind: string, list: SlugList): PathOperand {
 
 async function findInterest({ client }: RemoteCall, { id }: ManagedApp, typed: string): Promise<Found> {
   if (typed.startsWith('bet_')) return { id: typed, label: typed };
-  if (!typed.includes('@')) throw new UsageError(`"${typed}" is nobody. Give an e-mail address, or an id (bet_…).`);
+  if (!typed.includes('@')) throw new UsageError(`"${typed}" is neither an e-mail address nor an id (bet_…).`);
   const [row] = (await client.get('/api/applications/{id}/beta-interests', { path: { id }, query: { email: typed } }))
     .items;
   if (row) return { id: row.id, label: typed };

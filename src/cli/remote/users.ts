@@ -14,7 +14,7 @@ const GRANTS = {
 };
 const NONE = 'No user yet. They appear by signing in, or: gatehouse users import FILE';
 
-/** Asks for the user's address, whatever named the user. */
+/** Asks for the user's e-mail address as confirmation, even if the command named an id. */
 async function confirmByEmail({ call, path }: CallTarget, consequence: string): Promise<readonly [string, string]> {
   const { id = '', userId = '' } = path;
   const user = await call.client.get('/api/applications/{id}/users/{userId}', { path: { id, userId } });
@@ -111,7 +111,10 @@ export const USERS: readonly RemoteCommand[] = [
   operationCommand('forgetUser', {
     name: 'users forget',
     confirm: (target) =>
-      confirmByEmail(target, 'Everything imported for them is removed, also a ban or deletion: they may sign in anew.'),
+      confirmByEmail(
+        target,
+        'Everything imported for them is removed, also a ban or deletion: they may sign in as a new user.',
+      ),
     done: (_, { label }) => `${label} is forgotten.`,
   }),
   grant('grant', 'Give roles, scopes or groups'),

@@ -25,7 +25,7 @@ interface LiveProviderProps {
   readonly children: ComponentChildren;
 }
 
-/** Browsers resume a broken stream, but not a refused one, such as by a proxy during a server start; we open it anew. */
+/** Browsers resume a broken stream, but not a refused one, such as by a proxy during a server start; we reopen it. */
 export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   const listeners = useRef(new Set<Listener>());
   const [unseen, setUnseen] = useState(0);

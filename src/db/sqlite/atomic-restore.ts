@@ -53,7 +53,7 @@ export function commitRestore(folder: string, aside: string): string | null {
 export function requireNoRestore(folder: string): void {
   if (existsSync(join(folder, READY)))
     throw new StartupError(
-      `A restore into ${resolve(folder)} is under way, or was stopped in the middle. Wait for it, or start the server: it finishes it.`,
+      `A restore into ${resolve(folder)} is running or was interrupted. Wait for it, or start the server, which finishes it.`,
     );
 }
 

@@ -48,7 +48,7 @@ export function copyForBackup(folder: DataFolder, into: string, origin: BackupOr
  * Copies through a connection to the folder's database, without freed pages. The copy is bound to its key, even if the
  * database, from before keys were bound, is not.
  *
- * @throws {StartupError} where there is no instance, or the key beside it is not its own.
+ * @throws {StartupError} if there is no instance, or the folder's key belongs to another one.
  */
 export function copyThrough(source: SqliteDatabase, folder: DataFolder, into: string, origin: BackupOrigin): void {
   const instance = instanceIn(source, folder.databasePath);
@@ -112,7 +112,7 @@ export function inspectBackup(path: string, name: string): BackupContents {
   }
 }
 
-/** Turns a backup, checked before, into a database again, with its key in a file of its own. */
+/** Converts a verified backup back into a database and a separate key file. */
 export function unpackBackup(path: string, keyPath: string): void {
   const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
   try {

@@ -5,8 +5,8 @@ const COMPARED_VALUE = /([=<>]) (?=:[a-z])/gi;
 
 export const sqliteDialect: Dialect = {
   placeholder: (name) => `:${name}`,
-  // SQLite plans a statement anew at each call where a bound value might match a partial index, which takes several times
-  // as long as running it. `+` keeps the plan (test/bench/statements.ts).
+  // SQLite replans a statement at each call if a bound value might match a partial index, which takes several times as
+  // long as running it. `+` keeps the plan (test/bench/statements.ts).
   hinted: (sql) => sql.replace(COMPARED_VALUE, '$1 +'),
   joinInOrder: 'CROSS JOIN',
   unindexed: (column) => `+${column}`,

@@ -32,7 +32,7 @@ export function removeStaleEphemeralFolders(): void {
     try {
       if (isDead(path, Number(owner))) rmSync(path, { recursive: true, force: true });
     } catch {
-      // In use, owned by another user, or gone meanwhile.
+      // In use, owned by another user, or already removed.
     }
   }
 }

@@ -42,7 +42,7 @@ export function folderError(error: unknown, place: string): StartupError | null 
   const { code, path = place, message } = error as NodeJS.ErrnoException;
   if (code === undefined) return null;
   const told = MESSAGES[code] ?? MESSAGES[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? ''];
-  const text = told?.(path) ?? `${path} cannot be used (${message}). Mend that, ${ELSEWHERE}`;
+  const text = told?.(path) ?? `${path} cannot be used (${message}). Fix that, ${ELSEWHERE}`;
   return new StartupError(text, { cause: error });
 }
 

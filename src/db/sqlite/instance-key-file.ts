@@ -24,7 +24,7 @@ export interface InstanceKeyFile extends StoredKey {
 /**
  * Opens the key of a folder; only the very first start makes one. @param instance null where there is none yet.
  *
- * @throws {StartupError} where key or database is missing beside the other, or the key is damaged or another's.
+ * @throws {StartupError} if only one of key and database exists, or the key is damaged or belongs to another instance.
  */
 export function openInstanceKey(folder: DataFolder, instance: FoundInstance | null, random: Random): InstanceKeyFile {
   if (instance === null) makeKey(folder, random);
@@ -42,10 +42,10 @@ export function openInstanceKey(folder: DataFolder, instance: FoundInstance | nu
 export function refuseLostDatabase({ databasePath, instanceKeyPath: path }: DataFolder): void {
   if (existsSync(path))
     throw new StartupError(
-      `${databasePath} is missing or empty beside ${path}. Put back the copy that belongs to this key; or, where nothing is to ` +
-        'be kept, move the key away to begin a new instance.',
+      `${databasePath} is missing or empty, but ${path} exists. Put back the database of this key. To start a new ` +
+        'instance without its data, move the key away.',
     );
-  // A first start that was killed leaves an empty database beside its unfinished key.
+  // A killed first start leaves an empty database and an unfinished key.
   if (existsSync(databasePath) && !existsSync(unfinished(path)))
     throw new StartupError(
       `${databasePath} is empty and ${path} is missing: there is no instance. Put both back from the same copy; or, where ` +
@@ -73,7 +73,7 @@ export function readInstanceKey({ instanceKeyPath }: DataFolder): StoredKey {
   const path = [instanceKeyPath, unfinished(instanceKeyPath)].find((file) => existsSync(file));
   if (path === undefined)
     throw new StartupError(
-      `${instanceKeyPath} is missing beside an existing database; put back the one that belongs to it.`,
+      `${instanceKeyPath} is missing, but the database exists; put back the key that belongs to it.`,
     );
   const secret = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
   if (secret.length !== INSTANCE_KEY_BYTES)

@@ -1,4 +1,4 @@
-/** Checks a database for damage: the whole file beside a running server, or table by table for a command. */
+/** Checks a database for damage: the whole file while the server runs, or table by table for a command. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { databaseWorker } from './worker-client.ts';

@@ -84,7 +84,7 @@ function takeLock(path: string, lockPath: string): FileLock {
   }
 }
 
-/** Locks a folder for one backup. @returns null where another one is under way. */
+/** Locks a folder for one backup. @returns null if another backup is running. */
 export function lockBackups(folder: string): FileLock | null {
   const path = join(folder, 'backup.lock');
   let lock: FileLock | null = null;

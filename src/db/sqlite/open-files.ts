@@ -1,6 +1,6 @@
 /**
- * Checks that the open database files still have their names. SQLite goes on writing to a deleted file, and a restart
- * finds none of it: no change is acknowledged once a name leads elsewhere.
+ * Checks that the open database files were not deleted or replaced. SQLite keeps writing to a deleted file, and a
+ * restart would lose those writes: no change is acknowledged once a path leads to another file.
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../../core/error.ts';

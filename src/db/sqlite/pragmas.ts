@@ -62,7 +62,7 @@ function tune(sqlite: SqliteDatabase): void {
   // A lookup among a million sessions (1.4 GB) takes 83 µs through the 2 MB page cache, 7 µs mapped; SQLite maps 2 GB
   // at most.
   sqlite.run('PRAGMA mmap_size = 2147483648');
-  // Truncates the log after a burst; else it keeps its largest size for ever.
+  // Truncates the log after a burst; otherwise it keeps its largest size.
   sqlite.run(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`);
   sqlite.run('PRAGMA temp_store = MEMORY');
 }

@@ -1,6 +1,6 @@
 /**
- * Opens read-only connections, which change no byte of the file or its log, leave no new file beside it and take no lock
- * that a writer waits for.
+ * Opens read-only connections. They change neither the file nor its log, leave no new files, and take no lock that a
+ * writer waits for.
  */
 import { constants, Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, rmSync, statSync } from 'node:fs';
@@ -15,7 +15,7 @@ const READ_ONLY_URI = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI
 export function openReadOnly(path: string): { readonly sqlite: SqliteDatabase } & Disposable {
   const index = `${path}-shm`;
   const hadIndex = existsSync(index);
-  // Without a log, `immutable` keeps SQLite from creating a file beside it.
+  // Without a log, `immutable` stops SQLite from creating one.
   const sqlite = existsSync(`${path}-wal`)
     ? new SqliteDatabase(path, { readonly: true, strict: true })
     : new SqliteDatabase(`${pathToFileURL(path).href}?immutable=1`, READ_ONLY_URI);
@@ -30,7 +30,7 @@ export function openReadOnly(path: string): { readonly sqlite: SqliteDatabase } 
 
 export type ReadOnlyDatabase = ReturnType<typeof openReadOnlyDatabase>;
 
-/** Opens a database for a command that runs beside its server. */
+/** Opens a database for a command that runs while its server does. */
 export function openReadOnlyDatabase(path: string) {
   const opened = openReadOnly(path);
   const { sqlite } = opened;

@@ -1,6 +1,6 @@
 /**
- * Tells commands about the server of a data folder: its lock proves that it runs, its note describes it. A note without
- * the lock is left from a crash.
+ * Describes the server of a data folder to commands. Its lock proves that it runs, and its note says where. A note
+ * without the lock is left from a crash.
  */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,11 +22,11 @@ export interface ServerNote {
   readonly schemaVersion: number;
   /** New at each start, so that a command knows which server it has reached. */
   readonly instanceId: string;
-  /** Secret by which the server recognises a command of its own machine. */
+  /** Secret that proves to the server that a command runs on its own machine. */
   readonly pass: string;
   /** Host and port of the mail server; null where mail stays in the outbox. */
   readonly mailServer: string | null;
-  /** Given settings by variable; secrets are hidden. */
+  /** Settings given to the server, by variable; secrets are masked. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -43,10 +43,10 @@ export function removeServerNote(folder: string): void {
   rmSync(notePathOf(folder), { force: true });
 }
 
-/** A running server checks its lock file five times in this time. */
+/** Five times the interval at which a running server checks its lock file. */
 const RELOCK_MS = 1000;
 
-/** Waits 1 s where a note exists without its lock file, which a server that still runs recreates meanwhile. */
+/** Waits 1 s if the note exists but the lock file was deleted: a running server recreates its lock file within that. */
 export async function waitForRelock(folder: string): Promise<void> {
   if (existsSync(notePathOf(folder)) && !existsSync(lockPathOf(folder))) await Bun.sleep(RELOCK_MS);
 }
@@ -58,7 +58,7 @@ export function removeStaleNote(folder: string): boolean {
   return isLeft;
 }
 
-/** @returns null where no server runs. `note` is null for one that is starting, or of an earlier version. */
+/** @returns null if no server runs. `note` is null while the server starts, or if its version is older. */
 export function findServer(folder: string): { readonly note: ServerNote | null } | null {
   if (!isLocked(lockPathOf(folder))) return null;
   try {
@@ -68,7 +68,7 @@ export function findServer(folder: string): { readonly note: ServerNote | null }
   }
 }
 
-/** Takes the lock for a moment; a server that starts just then waits. */
+/** Takes the lock briefly; a server that starts in that moment waits. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   let lock: SqliteDatabase | undefined;

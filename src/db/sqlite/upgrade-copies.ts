@@ -1,9 +1,9 @@
-/** Names the copies that upgrades leave beside the database, and decides which stay and which one leads back. */
+/** Names the copies that upgrades leave next to the database. Decides which are kept and which a downgrade restores. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileTime } from '../../core/clock.ts';
 
-/** Number of newest copies that stay. */
+/** Number of copies kept, newest first. */
 const COPIES_KEPT = 3;
 
 const UNFINISHED = '.unfinished';

@@ -13,7 +13,7 @@ export type DatabaseWorker = ReturnType<typeof databaseWorker>;
 
 const HOLD_MS = 1000;
 
-/** Longest wait on closing, since a long read may be under way. */
+/** Longest wait on closing, since a long read may be running. */
 const CLOSE_MS = 500;
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;

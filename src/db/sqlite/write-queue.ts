@@ -136,13 +136,13 @@ export function writeQueue(parts: EngineParts, transaction: WriteTransaction, on
   }
 
   return {
-    /** Runs a change in its turn. Resolves once it is committed, which may be before it is durable. */
+    /** Runs a change after those queued before it. Resolves once it is committed, which may be before it is durable. */
     async commit<Result>(author: Author, work: (unit: Unit) => Promise<Result>) {
       const done = Promise.withResolvers<Committed<unknown>>();
       enqueue({ author, work, done });
       return (await done.promise) as Committed<Result>;
     },
-    /** Runs something in its turn, with no change under way. */
+    /** Runs a function after the changes queued before it, while no change runs. */
     alone(run: () => Promise<unknown>): Promise<void> {
       const done = Promise.withResolvers<void>();
       enqueue({ run: () => run().then(() => done.resolve(), done.reject) });

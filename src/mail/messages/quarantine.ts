@@ -7,7 +7,7 @@ export interface QuarantineMail {
   readonly workspaceName: string;
   readonly applicationName: string;
   readonly url: string;
-  /** Number of failed attempts; null if the endpoint answered that it is gone. */
+  /** Number of failed attempts; null if the endpoint answered 410 Gone. */
   readonly failedAttempts: number | null;
 }
 

@@ -71,7 +71,7 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
     },
 
     /**
-     * Restores the previous address, undoes later changes, voids their links, and ends whatever an attacker could use.
+     * Restores the previous address, undoes later changes, voids their links, and ends every credential an attacker could have.
      *
      * @throws {AppError} not_found for a wrong, used or expired link; conflict if another person has the address
      */

@@ -1,6 +1,6 @@
 /**
- * Exports everything held about a person as JSON, from every table about them. Leaves out whatever grants access
- * (hashes, sealed secrets, codes and their mails) and data about other people.
+ * Exports everything stored about a person as JSON, from every table about them. Omits credentials (hashes, sealed
+ * secrets, codes and their mails) and data about other people.
  */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';

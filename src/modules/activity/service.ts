@@ -45,7 +45,7 @@ export function activityService(db: Database) {
     return { items: await recordsAt(found), nextCursor: next && encodeCursor(next) };
   }
 
-  /** Skips records that retention has deleted meanwhile. */
+  /** Skips records that retention has already deleted. */
   async function recordsAt(positions: readonly AuditPosition[]): Promise<AuthEvent[]> {
     const records = await findAuditRecords(
       db.reader,

@@ -13,7 +13,7 @@ import {
 } from './model.ts';
 import type { ApiKeys } from './service.ts';
 
-const TOKEN: Payload = { words: 'The answer holds a token: whoever reads it has the access of the key.' };
+const TOKEN: Payload = { words: 'The answer contains a token: anyone who reads it has the access of the key.' };
 
 const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace', 'invalid_state'] as const;
 

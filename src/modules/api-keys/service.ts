@@ -161,7 +161,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
         const held = await find(unit, owner, keyId);
         const key = await updateKey(unit, keyId, {
           ...(name !== undefined && { name: name.trim() }),
-          // A new expiry clears the recorded end, so that expiry is judged anew by the current clock.
+          // A new expiry clears the recorded end, so that expiry is checked against the current clock again.
           ...(expiresAt !== undefined && { expiresAt: expires, endedAt: null }),
           ...rateLimits,
         });

@@ -28,16 +28,16 @@ export interface LegalUrlDependencies {
   readonly probes: Probes;
 }
 
-interface UnderWay {
+interface RunningCheck {
   /** Returns whether this check probes all the given URLs. */
-  readonly holds: (urls: readonly (readonly [LegalUrlKind, string])[]) => boolean;
+  readonly covers: (urls: readonly (readonly [LegalUrlKind, string])[]) => boolean;
   readonly work: Promise<void>;
 }
 
 /** A probe takes at most 5 s and one of the workspace's slots. Concurrent callers share an application's one check. */
 export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDependencies) {
   /** Running checks by application id. */
-  const underWay = new Map<string, UnderWay>();
+  const running = new Map<string, RunningCheck>();
 
   /** Follows redirects itself, so that every hop passes the guard; one deadline covers all hops. */
   async function probe(url: string): Promise<Pick<LegalUrlCheck, 'status' | 'finalCode'>> {
@@ -76,14 +76,14 @@ export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDepende
       return url === null ? [] : [[kind, url] as const];
     });
     if (wanted.length === 0) return;
-    for (let other = underWay.get(application.id); other; other = underWay.get(application.id)) {
-      if (other.holds(wanted)) return other.work;
+    for (let other = running.get(application.id); other; other = running.get(application.id)) {
+      if (other.covers(wanted)) return other.work;
       await other.work.catch(() => {});
     }
-    const work = probeNow(actor, application, wanted).finally(() => underWay.delete(application.id));
-    const holds: UnderWay['holds'] = (others) =>
+    const work = probeNow(actor, application, wanted).finally(() => running.delete(application.id));
+    const covers: RunningCheck['covers'] = (others) =>
       others.every(([kind, url]) => wanted.some((one) => one[0] === kind && one[1] === url));
-    underWay.set(application.id, { holds, work });
+    running.set(application.id, { covers, work });
     return work;
   }
 

@@ -199,7 +199,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
       const now = clock.now();
       const rows = await listApplications(db.reader, {
         ...reachOf(principal),
-        // Hides applications whose grace period is over or was skipped.
+        // Hides applications whose grace period has ended or was skipped.
         hiddenSince: include === 'hidden' ? null : now,
         after: cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0],
         limit: limit + 1,

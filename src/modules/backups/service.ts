@@ -4,7 +4,7 @@ import { backupName } from '../../backup/names.ts';
 import type { BackupOrder, MadeBackup } from '../../backup/make.ts';
 import { placeIn, placeText } from '../../backup/place.ts';
 import { accessOf, type BackupSettings, isEncryptionSet, locksOf } from '../../backup/plan.ts';
-import { type BackupRun, BackupUnderWay, startBackup } from '../../backup/run.ts';
+import { type BackupRun, BackupRunningError, startBackup } from '../../backup/run.ts';
 import { nextRun } from '../../backup/schedule.ts';
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { DAY, HOUR, MINUTE, type WorldClock } from '../../core/clock.ts';
@@ -122,7 +122,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
       try {
         run = startBackup(orderFor(startedAt));
       } catch (error) {
-        if (error instanceof BackupUnderWay) throw new AppError('invalid_state', { hint: 'backup_running' });
+        if (error instanceof BackupRunningError) throw new AppError('invalid_state', { hint: 'backup_running' });
         refusal = error;
       }
       const row = await db
@@ -188,7 +188,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
       try {
         await begin('schedule', SYSTEM_ACTOR, null);
       } catch (error) {
-        // Someone started one by hand meanwhile; the scheduler looks again later.
+        // A backup was started by hand; the scheduler retries later.
         if (error instanceof AppError && error.hint === 'backup_running') return;
         throw error;
       }

@@ -31,7 +31,7 @@ const LAUNCH = 'launch';
 const MAIL_LIFETIME_MS = 3 * DAY;
 
 /** Queues the same mail to all addresses. @throws {AppError} rate_limited past the workspace's mail limit. */
-export type Tell = (
+export type SendBetaMail = (
   unit: Unit,
   application: Application,
   kind: BetaMail,
@@ -49,7 +49,7 @@ export type BetaTasks = ReturnType<typeof betaTasks>;
 
 /** @param baseUrl this server's public URL, without a trailing slash. */
 export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
-  const tell: Tell = async (unit, application, kind, emails, lane) => {
+  const sendMail: SendBetaMail = async (unit, application, kind, emails, lane) => {
     const signInUrl = `${baseUrl()}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
     const mailIn = lazily((locale: Locale) => betaMail(kind, locale, application, signInUrl));
     const people = await findUsersByEmail(unit, emails);
@@ -85,7 +85,7 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
       if (room === 0 && (await isAnyoneUnreached(unit, { applicationId, epoch: data.epoch }))) return WAITING;
       const reached = await decideWaitlist(unit, applicationId, data, room);
-      await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
+      await sendMail(unit, application, data.mail, emailsOf(reached), 'bulk');
       return batchOf(reached, room);
     },
     count: (reader, { applicationId, data }) => countUnreached(reader, { applicationId, epoch: data.epoch }),
@@ -103,7 +103,7 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
       const mayTell = isInService(application) && room > 0;
       if (!mayTell && (await isAnyoneWaiting(unit, { applicationId, epoch }))) return WAITING;
       const reached = await takeWaiting(unit, applicationId, epoch, room);
-      await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
+      await sendMail(unit, application, 'launched', emailsOf(reached), 'bulk');
       return batchOf(reached, room);
     },
     count: (reader, { applicationId, data }) => countWaiting(reader, { applicationId, epoch: data.epoch }),
@@ -123,7 +123,7 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
 
   return {
     tasks: [decidePending, launch] as const,
-    tell,
+    sendMail,
     decideAll,
 
     /** Mails everyone pending or waiting, once each, after opening to the public. Later requests are not included. */

@@ -5,7 +5,7 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type WaitlistEntry, type BetaStatus, findWaitlistEntry, updateWaitlistEntry } from '../../store/waitlist.ts';
 import type { BetaDecided, DecideInput } from './model.ts';
-import type { Tell } from './background-tasks.ts';
+import type { SendBetaMail } from './background-tasks.ts';
 
 /** Writes a status with who decided and when; a pending entry has neither. */
 export function writeDecision(
@@ -22,9 +22,9 @@ export function writeDecision(
   });
 }
 
-/** Repeating a decision changes nothing and returns the same row. A refused decision has changed nothing. */
-export function betaDecisions(tell: Tell) {
-  /** @param notify by default only people who wait for a mail. @throws {AppError} rate_limited if no mail is left */
+/** A repeated decision changes nothing and returns the same row. A refused decision changes nothing. */
+export function betaDecisions(sendMail: SendBetaMail) {
+  /** @param notify by default only people who wait for a mail. @throws {AppError} rate_limited past the mail limit */
   async function approve(
     unit: Unit,
     application: Application,
@@ -32,7 +32,7 @@ export function betaDecisions(tell: Tell) {
     notify = awaitsNotice(row),
   ): Promise<WaitlistEntry> {
     if (row.status === 'approved') return row;
-    if (notify) await tell(unit, application, 'approved', [row.email], 'notice');
+    if (notify) await sendMail(unit, application, 'approved', [row.email], 'notice');
     const approved = await writeDecision(unit, row, 'approved');
     const { email, id: targetId } = row;
     await recordAudit(unit, { kind: 'beta.approved', applicationId: application.id, email, targetId });
@@ -42,7 +42,7 @@ export function betaDecisions(tell: Tell) {
   /**
    * Declines an entry but keeps its row. A soft decline mails the person and keeps them for the launch mail.
    *
-   * @throws {AppError} rate_limited if the workspace has no mail left
+   * @throws {AppError} rate_limited if the workspace has used up its mail limit
    */
   async function decline(
     unit: Unit,
@@ -52,7 +52,7 @@ export function betaDecisions(tell: Tell) {
   ): Promise<WaitlistEntry> {
     const status: BetaStatus = isSoft ? 'notify_when_public' : 'declined';
     if (row.status === status) return row;
-    if (isSoft) await tell(unit, application, 'declined', [row.email], 'notice');
+    if (isSoft) await sendMail(unit, application, 'declined', [row.email], 'notice');
     const declined = await writeDecision(unit, row, status);
     await recordAudit(unit, {
       kind: 'beta.declined',
@@ -68,7 +68,7 @@ export function betaDecisions(tell: Tell) {
     approve,
     decline,
 
-    /** Decides one entry of many; a refusal becomes its outcome and does not stop the others. */
+    /** Decides one entry of a batch. A refusal is returned as its outcome, so that the rest of the batch is decided. */
     async decideOne(
       unit: Unit,
       application: Application,
@@ -91,7 +91,7 @@ export function betaDecisions(tell: Tell) {
   };
 }
 
-/** The person asked for a mail, or was promised one. */
+/** Returns whether the person asked for a mail or was promised one. */
 function awaitsNotice({ source, status }: WaitlistEntry): boolean {
   return source === 'notify' || status === 'notify_when_public';
 }

@@ -104,7 +104,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       method: 'POST',
       path: `${list}/decide`,
       summary: 'Approve or decline up to 200 entries',
-      danger: 'All of them are decided at once, and may be told by mail, which cannot be called back.',
+      danger: 'Decides all of them at once and may mail them, which cannot be undone.',
       description:
         'Equals the call for one entry; one outcome per entry, in order. If the workspace has no mails left this hour, entries that need one are `refused` and unchanged. Not atomic: repeat an interrupted call.',
       body: DecideInput,
@@ -152,8 +152,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       method: 'POST',
       path: '/api/applications/:id/beta-policy',
       summary: 'Set how requests are decided, and apply it to the pending ones',
-      danger:
-        'Every pending request is decided by it, and its sender may be told by mail, which cannot be called back.',
+      danger: 'Decides every pending request and may mail its sender, which cannot be undone.',
       description:
         'All are decided at once; mails follow within the hourly mail budget (`pendingWork` of the application shows progress).',
       body: PolicyInput,

@@ -69,7 +69,7 @@ export interface BetaDependencies {
 /** Every decision takes effect at the next sign-in. */
 export function betaService({ db, tasks }: BetaDependencies) {
   const { decideAll, openToPublic, stopLaunch } = tasks;
-  const { approve, decline, decideOne } = betaDecisions(tasks.tell);
+  const { approve, decline, decideOne } = betaDecisions(tasks.sendMail);
 
   async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<WaitlistEntry> {
     const row = await findWaitlistEntry(unit, applicationId, id);

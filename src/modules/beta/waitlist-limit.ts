@@ -1,4 +1,4 @@
-/** Rate limits access requests per named e-mail address, whoever sends them. */
+/** Rate limits access requests per requested e-mail address, across all senders. */
 import { normalizeEmail } from '../../core/email.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { applyLimit, type RateLimiter } from '../../http/rate-limit.ts';

@@ -39,7 +39,7 @@ export async function restoreWaitlistEntries(unit: Unit, userId: string, since: 
   for (const { interestId, applicationId, from } of await listWaitlistMoves(unit, userId, since)) {
     const row = await findWaitlistEntry(unit, applicationId, interestId);
     if (!row || row.email === from) continue;
-    // The old address was listed again meanwhile.
+    // The old address was added to the list again.
     if (await findWaitlistEntryByEmail(unit, applicationId, from)) await deleteWaitlistEntry(unit, row.id);
     else await move(unit, userId, row, from);
   }

@@ -34,8 +34,8 @@ const TAGS: Record<string, string> = {
   Workspace: 'Workspaces and their members, who manage the applications.',
   Setup: 'The first owner, and recovery.',
   Texts: 'Texts of the hosted pages and mails, in every language.',
-  Descriptions: 'The API about itself.',
-  Operation: 'For supervisors and load balancers.',
+  Descriptions: 'Machine-readable descriptions of this API.',
+  Operation: 'Health and metrics, for supervisors and load balancers.',
 };
 
 /** Builds the document, yielding to the event loop. @param baseUrl determines only the cookie's name. */

@@ -131,7 +131,7 @@ interface SeenGrant extends AliveGrant {
   readonly isHeldElsewhere: boolean;
 }
 
-/** Returns the session holding the claim. One that ended before the decision loses it to whoever has the code. */
+/** Returns the session holding the claim. If it ends before the decision, anyone with the code can claim it. */
 async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): Promise<Session | null> {
   const claim = claimedSessionId === null ? undefined : await findSession(unit, claimedSessionId);
   if (!claim) return null;

@@ -28,10 +28,10 @@ export const announceRename: BackgroundTask<GrantTask, string> = {
   async step(unit, { applicationId, data, cursor }, limit) {
     const { kind, grantId, slug } = data;
     const grant = await findGrant(unit, kind, applicationId, grantId);
-    // Removed meanwhile: the removal's own task notifies the holders.
+    // Already removed: the removal's own task notifies the holders.
     if (!grant) return { done: 0, cursor, isFinished: true };
     const holders = await listHolders(unit, kind, grantId, { after: cursor ?? '', limit });
-    // Renamed again meanwhile, possibly back: announce the current slug.
+    // Renamed again, possibly back: publish the current slug.
     const removed = slug === grant.slug ? [] : [slug];
     await tell(unit, kind, holders, { added: [grant.slug], removed });
     return batchOf(holders, cursor, limit);

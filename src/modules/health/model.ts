@@ -30,8 +30,7 @@ export const InstanceHealthSchema = Type.Object(
         {
           bytes: Type.Integer({ examples: [1_048_576] }),
           reusableBytes: Type.Integer({
-            description:
-              'Part of these bytes that deletions freed: later rows reuse it; the file does not shrink by itself.',
+            description: 'Part of these bytes that deletions freed: later rows reuse it; the file does not shrink.',
             examples: [65_536],
           }),
           walBytes: Type.Integer({ description: 'Size of its write-ahead log.', examples: [4_194_304] }),

@@ -84,7 +84,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
     database.outage !== null && {
       code: 'database_not_writable',
       message: `The database takes no changes. ${HINTS[database.outage]}`,
-      remedy: 'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
+      remedy: 'Check the disk and the log; if the file is gone, stop the server, put it back and start again.',
     },
     database.damage !== null && {
       code: 'database_damaged',
@@ -102,7 +102,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
       backups?.error !== undefined && {
         code: 'backup_failed',
         message: `The last backup failed${backups.lastGoodAt === null ? ', and there is no good one' : `; the last good one is of ${isoTime(backups.lastGoodAt)}`}: ${backups.error}`,
-        remedy: 'Mend that, then make a backup under Backups; the server tries again by itself too.',
+        remedy: 'Fix the cause, then start a backup under Backups; the server also retries on schedule.',
       },
     backups?.error === null &&
       backups.isLate && {
@@ -159,7 +159,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
     isDue(longWork, 'longWork') && {
       code: 'long_work_waits',
       message: 'What follows a large change has not come on for a while.',
-      remedy: 'Look at the log; it goes on by itself after a restart.',
+      remedy: 'Check the log; it continues after a restart.',
     },
   ];
   return found.filter((warning) => warning !== false);

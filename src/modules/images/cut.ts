@@ -81,7 +81,7 @@ function reduced(size: Size, scale: number, ratio: number): Size {
   const share = MAX_WORKING_BYTES / BYTES_PER_PIXEL / (size.width * size.height);
   const most = (Math.sqrt(8 * share - 7) - 1) / 4;
   if (scale <= most) return scaled(size, scale);
-  // A picture that only loses lines keeps its size: half of it is gone before the rotation.
+  // A picture that only loses lines keeps its size: half of it is cut before the rotation.
   return scaled(size, size.height * ratio < size.width ? most : 1);
 }
 

@@ -27,7 +27,8 @@ const refusedFile = (message: string): AppError => invalidField('file', message)
 
 export const noPicture = () => refusedFile('This is no JPEG, PNG, WebP or GIF; send the picture as one of these.');
 
-export const damaged = () => refusedFile('This picture is cut off or damaged; save it anew and send the whole of it.');
+export const damaged = () =>
+  refusedFile('This picture is truncated or damaged; save it again and send the whole file.');
 
 /** @param limit in pixels. */
 export const tooLarge = ({ width, height }: Bun.Image.Metadata, limit: number) =>

@@ -30,7 +30,7 @@ const MAX_SHOWN_EMAIL = 320;
 /** Maximum length of a field path in an error. */
 const MAX_SHOWN_PATH = 100;
 
-/** Fields with an error code of their own, whatever is wrong with them. */
+/** Fields with one error code of their own for every problem. */
 const OWN_CODES: Readonly<Record<string, string>> = {
   email: 'email_invalid',
   'profile.username': 'username_invalid',

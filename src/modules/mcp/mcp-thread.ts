@@ -16,7 +16,7 @@ import {
 
 declare const self: Worker;
 
-/** Messages to the thread: one to answer, and the results it asked for meanwhile. */
+/** Messages to the thread: a request to answer, and the results of calls that it asked for. */
 export type ToThread =
   | {
       readonly kind: 'message';

@@ -83,7 +83,7 @@ export function protocol({ version }: { version: string }): Protocol {
       const { code, message } = error instanceof ProtocolError ? error : { code: -32603, message: 'Internal error' };
       answer = { kind: 'error', id, code, message };
     }
-    // The thread may have ended meanwhile.
+    // The thread may have ended during the call.
     if (waiting.has(id)) to.postMessage(answer);
   }
 

@@ -108,7 +108,7 @@ async function requireOwnAddress(
   const address = await findAddress(unit, principal.profileId, addressId);
   const inSight = await visibleRows(unit, principal, address ? [address] : [], unit.now);
   if (inSight.length === 0)
-    throw invalidField('addressId', 'This is none of your addresses; give the id of one, or null.');
+    throw invalidField('addressId', 'This is not one of your addresses; give the id of one, or null.');
 }
 
 function present({ userId: _, workspaceId: __, createdAt, updatedAt, ...entity }: LegalEntity): Entity {

@@ -1,6 +1,6 @@
 /**
- * Decides which claims are trusted where. Trusts clients, not issuers: whoever runs a client may shape the claims it
- * gets, and people are shared by all applications of an instance.
+ * Decides which claims are trusted in which workspaces. Trusts clients, not issuers: a client's operator can influence
+ * its claims at most issuers, and all applications of an instance share its people.
  */
 import type { ProviderIdentity } from '../../store/provider-identities.ts';
 import { GOOGLE_ISSUER } from '../../core/issuer.ts';

@@ -21,7 +21,7 @@ interface LibraryRequest {
   readonly body?: URLSearchParams;
 }
 
-/** Sends requests with limits on time and size. Drops answer headers: every body is read as JSON, whatever its type. */
+/** Sends requests with limits on time and size. Drops answer headers: every body is read as JSON, regardless of its content type. */
 export function throughGuard(outbound: GuardedFetch) {
   async function send(url: string, { method, headers, body }: LibraryRequest): Promise<Response> {
     // The guard does not decompress bodies.

@@ -13,7 +13,7 @@ const SIGN_IN_PATH = '/sign-in';
 const OWN_PATHS = /^(?:\/sign-in|\/device|\/console|\/account(?:\/[a-z-]{1,30})?)$/;
 const MAX_LENGTH = 2000;
 
-/** Checked when a flow starts and again when it ends, because the registered URLs may change meanwhile. */
+/** Checked when a flow starts and again when it ends, because the registered URLs may change in between. */
 export function isReturnAllowed(
   returnTo: string,
   application: Pick<Application, 'clientId' | 'returnUrls'>,

@@ -115,6 +115,6 @@ function unfit(
     return ['token.env', 'This key is in use elsewhere; make another with "gatehouse key".'];
   if (key.revokedAt !== null) return ['token.env', 'This key is revoked; make another with "gatehouse key".'];
   if (key.rotatedToId !== null || (key.expiresAt !== null && key.expiresAt <= now))
-    return ['token.env', 'This key is over; give its successor, or make another with "gatehouse key".'];
+    return ['token.env', 'This key has ended; give its successor, or create another with "gatehouse key".'];
   return key.access === access ? null : ['access', 'A key keeps its access; make another with "gatehouse key".'];
 }

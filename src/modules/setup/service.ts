@@ -1,4 +1,4 @@
-/** Single-use setup links for whoever controls the server: they create the first owner or let one back in. */
+/** Single-use setup links for the operator: they create the first owner, or restore an owner's access. */
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, HOUR, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';

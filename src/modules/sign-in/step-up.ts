@@ -42,7 +42,7 @@ export async function requireFresh(unit: Unit, principal: SessionPrincipal, want
 
 /**
  * Guards changes that affect the person everywhere: a fresh session is not enough if other workspaces know the person,
- * because an application could use its session by itself; a code's mail says what it allows. Console sessions need only
+ * because an application could use the session on its own; a code's mail says what it allows. Console sessions need only
  * be fresh, since no application holds one.
  *
  * @throws {AppError} reauthentication_required
@@ -93,8 +93,8 @@ async function isFresh(unit: Unit, { sessionId, userId }: SessionPrincipal): Pro
 }
 
 /**
- * Returns whether a session of somebody who has proved their address rests on a claim of the workspace's provider. Such a
- * sign-in is not the person's own act: a sign-in method added by it would outlive the claim.
+ * Returns whether a session of a person with a proved address comes from a claim of the workspace's own provider. The
+ * provider's operator could have made that claim, and a sign-in method added by the session would outlive it.
  */
 async function restsOnClaim(reader: Reader, userId: string, credentialId: string | null): Promise<boolean> {
   if (credentialId === null) return false;

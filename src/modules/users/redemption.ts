@@ -45,7 +45,7 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
 }
 
 /**
- * Moves a reservation under another id, or only its grants to a member. A banned or deleted one keeps that address out.
+ * Moves a reservation under another id, or only its grants to a member. A banned or deleted reservation still blocks its address.
  *
  * @returns whether it is redeemed.
  */

@@ -226,7 +226,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
   };
 }
 
-/** Returns the key that a principal currently stands for. */
+/** Returns the current key of a synthetic principal. */
 async function keyOf(reader: Reader, memberId: string): Promise<UserDetail['apiKey']> {
   const { id, name, applicationId } = await requireNewestKeyOf(reader, memberId);
   return { id, name, applicationId };

@@ -36,7 +36,7 @@ export interface StatusChange {
 
 /**
  * Bans, pauses, deletes or restores (to the status before the deletion); idempotent. Leaving `active` ends every
- * session. Imported people who never signed in are treated the same: their row keeps the address out. A refusal changes
+ * session. Imported people who never signed in are treated the same: their row blocks the address. A refusal changes
  * nothing.
  *
  * @throws {AppError} invalid_state
@@ -71,7 +71,7 @@ export async function changeStatus(
   return { isChanged: true, row };
 }
 
-/** Deletes an imported person's reservation, whatever its status. @throws {AppError} invalid_state after any use. */
+/** Deletes an imported person's reservation in any status. @throws {AppError} invalid_state after any use. */
 export async function forgetReservation(
   unit: Unit,
   { id: applicationId }: Application,

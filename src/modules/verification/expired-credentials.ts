@@ -6,7 +6,7 @@ interface Expiry {
   readonly gracePeriodEndsAt?: number | null;
 }
 
-/** The oldest go first: the clock was further back then. In batches: finding the first key of a Map anew is slow. */
+/** Maximum number of entries. The oldest are evicted first, in batches, because finding the first key of a Map is slow. */
 const MAX_ENTRIES = 50_000;
 const EVICTED_AT_ONCE = 500;
 

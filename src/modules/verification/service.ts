@@ -172,8 +172,9 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   };
 
   /**
-   * Notes the first verification of an application. An unknown or foreign token counts for the caller's application; a
-   * workspace key that reaches several has none. A verified backend key is no person's session and counts for nothing.
+   * Records the first verification of an application. An unknown token, or one of another application, counts for the
+   * caller's application; a workspace key with several applications has none. A verified backend key is not a session
+   * and does not count.
    */
   function noteVerdict(
     caller: OAuthClient,

@@ -100,7 +100,7 @@ export function deliveryClaims(
     return looked;
   }
 
-  /** Returns the endpoints to serve now: one per budget in turn, round by round, while slots are free. */
+  /** Returns the endpoints to serve now: one per budget, round-robin, while slots are free. */
   async function listInTurn(): Promise<EndpointSlot[]> {
     const times = timesNow();
     const looked = await queueNoted(times);
@@ -146,7 +146,7 @@ export function deliveryClaims(
     return undefined;
   }
 
-  /** Gives each endpoint one slot in turn, and an equal share of the slots its budget may use beyond first ones. */
+  /** Gives each endpoint one slot first, then an equal share of the slots that its budget may use beyond those. */
   async function claimFrom(unit: Unit, slots: readonly EndpointSlot[], free: DeliverySlots): Promise<Claimed[]> {
     const shares = new Map<string, number>();
     for (const [budgetId, ofBudget] of Map.groupBy(slots, (slot) => slot.budgetId))

@@ -25,7 +25,7 @@ import { requireWorkspace } from '../../store/workspaces.ts';
 export const HELD_KEPT_MS = 30 * DAY;
 /** Time between the mail and the first drop, however old the deliveries are. */
 const NOTICE_MS = 7 * DAY;
-/** Maximum age without a mail: otherwise a workspace that spends all its mails would keep deliveries for ever. */
+/** Maximum age without a mail: otherwise a workspace that spends all its mails would keep deliveries forever. */
 const WAITED_MS = 60 * DAY;
 const BATCH = 100;
 
@@ -65,7 +65,7 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
   const isDropDue = ({ dropNoticeAt, oldestAt }: RestingEndpoint, now: number) =>
     dropNoticeAt !== null && dropNoticeAt + NOTICE_MS <= now && oldestAt < dropsBefore(now);
 
-  /** Waits while the workspace has no mails left this hour. After `WAITED_MS` the drop goes on without a mail. */
+  /** Waits while the workspace has no mails left this hour. After `WAITED_MS` the events are dropped without a mail. */
   async function notify(unit: Unit, endpoint: RestingEndpoint, count: number): Promise<void> {
     const { id, applicationId, url, status, oldestAt } = endpoint;
     const { name: applicationName, workspaceId, deletedAt } = await requireApplication(unit, applicationId);

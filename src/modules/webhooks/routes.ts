@@ -122,7 +122,7 @@ export function webhookRoutes(webhooks: Webhooks, { streams, budgetOf }: EventSt
       id: 'rotateWebhookSecret',
       path: `${one}/rotate-secret`,
       summary: 'Rotate the signing secret; the old one keeps signing as well for 24 hours',
-      gives: { words: 'The answer holds the secret: whoever reads it can send the endpoint events that look genuine.' },
+      gives: { words: 'The answer contains the secret: anyone who reads it can forge events for the endpoint.' },
       data: NewWebhook,
       handle: ({ actor, application, params }) => webhooks.rotateSecret(actor, application, params.webhookId),
     }),

@@ -1,4 +1,4 @@
-/** Finds deliveries of one type in batches that yield to other requests, up to a limit; the next page goes on there. */
+/** Finds deliveries of one type in batches that yield to other requests, up to a limit; the next page continues there. */
 import { type Found, searchInBatches } from '../../core/batched-search.ts';
 import type { Reader } from '../../db/database.ts';
 import { type DeliverySearch, scanDeliveries } from '../../store/delivery-search.ts';

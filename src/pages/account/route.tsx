@@ -44,7 +44,7 @@ export function accountPageRoutes(dependencies: AccountPageDependencies): Operat
       ...page,
       id: 'accountPage',
       path: '/account',
-      summary: 'The account of whoever is signed in to an application',
+      summary: 'The account page of the person signed in to an application',
       handle: ({ context }) => show(context, 'profile'),
     }),
     ...accountSessionRoutes(dependencies),

@@ -1,4 +1,4 @@
-/** Keeps the device page's session in this tab until the decision: phones may reload the page meanwhile. */
+/** Keeps the device page's session in this tab until the decision: phones may reload a page in the background. */
 
 const KEY = 'gatehouse.device';
 
@@ -24,6 +24,6 @@ export function forgetDeviceSession(): void {
   try {
     sessionStorage.removeItem(KEY);
   } catch {
-    // Nothing was kept.
+    // Without storage there is nothing to remove.
   }
 }

@@ -35,7 +35,7 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
     const subject = addressPrefix(ip);
     applyLimit(headers, limiter.peek(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     const application = await findDeviceGrant(userCode);
-    // Concurrent wrong codes may have used up the limit meanwhile; right codes are then refused as well.
+    // Concurrent wrong codes may have used up the limit; right codes are then refused as well.
     const count = application ? limiter.peek : limiter.consume;
     applyLimit(headers, count(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     return application;

@@ -8,13 +8,13 @@ interface Challenge {
 }
 
 const KEY = 'gatehouse.passkey-offered';
-/** Maximum wait before going on without an offer. */
+/** Maximum wait before continuing without an offer. */
 const PATIENCE_MS = 3_000;
 /** Age after which an open offer requests a new challenge. */
 const CHALLENGE_MS = 4 * 60_000;
 
 export interface PasskeyOffer {
-  /** Call right after a click. Resolves when it is over, created or not. Never throws. */
+  /** Call right after a click. Resolves when the ceremony ends, with or without a passkey. Never throws. */
   accept(): Promise<void>;
 }
 

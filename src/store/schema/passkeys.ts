@@ -1,4 +1,4 @@
-/** Passkeys of people, and the challenges of ceremonies under way. */
+/** Passkeys of people, and the challenges of running ceremonies. */
 import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { users } from './users.ts';

@@ -1,4 +1,4 @@
-/** Identity providers: applications' own clients, people's identities there, and sign-ins under way. */
+/** Identity providers: applications' own clients, people's identities there, and sign-ins in progress. */
 import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { users } from './users.ts';

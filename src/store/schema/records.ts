@@ -1,4 +1,4 @@
-/** Side records of a transaction: audit trail, event outbox, queued mail, background tasks, rate counters. */
+/** Side records of a transaction: audit log, event outbox, queued mail, background tasks, rate counters. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Actor } from '../../core/actor.ts';
 

@@ -126,7 +126,7 @@ describe('the public address', () => {
     ['http://auth.example.com', 'warn http://auth.example.com is not encrypted'],
     ['https://203.0.113.7', 'warn https://203.0.113.7 is an address without a host name'],
     ['https://auth.example.com', 'ok https://auth.example.com; passkeys are bound to auth.example.com.'],
-    ['', 'warn None is set'],
+    ['', 'warn GATEHOUSE_BASE_URL is not set'],
   ])('is classified: %s', (address, words) =>
     expect(said(addressFindings(sceneOf({ GATEHOUSE_BASE_URL: address })))).toContain(words),
   );
@@ -145,13 +145,9 @@ describe('the public address', () => {
       { ...seen, forwardedFor: '203.0.113.9', client: '203.0.113.9' },
       'ok X-Forwarded-For of 10.0.0.2',
     ],
-    [
-      'names one that is not trusted',
-      { ...seen, forwardedFor: '203.0.113.9' },
-      'fail X-Forwarded-For came from 10.0.0.2',
-    ],
+    ['names an untrusted proxy', { ...seen, forwardedFor: '203.0.113.9' }, 'fail X-Forwarded-For came from 10.0.0.2'],
     ['misses the header behind https', seen, 'warn A proxy (10.0.0.2) sends no X-Forwarded-For'],
-    ['without a look warns where none is trusted', null, 'warn A proxy terminates https'],
+    ['without a response from the server warns that no proxy is trusted', null, 'warn A proxy terminates https'],
   ])('%s', (_, request, words) => {
     const trusted = words.startsWith('ok') ? '10.0.0.0/8' : '';
     const scene = sceneOf({ GATEHOUSE_BASE_URL: 'https://auth.example.com', GATEHOUSE_TRUSTED_PROXIES: trusted });
@@ -216,7 +212,7 @@ describe('without a running server', () => {
   });
 
   test.each<[string, (key: string, database: string) => void, string]>([
-    ['a missing key', (key) => rmSync(key), 'instance.key is missing beside an existing database'],
+    ['a missing key', (key) => rmSync(key), 'instance.key is missing, but the database exists'],
     ['a key that is rubbish', (key) => writeFileSync(key, 'rubbish'), 'instance.key is damaged'],
     [
       'the key of another instance',
@@ -229,7 +225,7 @@ describe('without a running server', () => {
       'is a folder where a file must be',
     ],
     ['a key that others may read', (key) => chmodSync(key, 0o644), 'Other users can read or change'],
-    ['a key without its database', (_, database) => rmSync(database), 'gatehouse.db is missing or empty beside'],
+    ['a key without its database', (_, database) => rmSync(database), 'gatehouse.db is missing or empty, but'],
     [
       'a key beside an empty database',
       (_, database) => writeFileSync(database, ''),

@@ -120,7 +120,7 @@ describe('the doctor alongside a healthy server', () => {
   });
 
   test.each<[string, (path: string) => void, string]>([
-    ['gone', (path) => rmSync(path), 'instance.key is missing beside an existing database'],
+    ['gone', (path) => rmSync(path), 'instance.key is missing, but the database exists'],
     ['rubbish', (path) => writeFileSync(path, 'rubbish'), 'instance.key is damaged'],
     [
       'another instance’s',

@@ -11,7 +11,7 @@ import { adjustableClock } from '@/core/clock.ts';
 import { openData } from '@/dependencies.ts';
 import { findInstance } from '@/db/sqlite/find-instance.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
-import { layFixture, migrationNames } from '../../fixtures/schemas.ts';
+import { writeFixture, migrationNames } from '../../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../../fixtures/world.ts';
 import { emptyFolder } from '../../support/binary.ts';
 import { createInstanceOn } from '../../support/instance.ts';
@@ -28,7 +28,7 @@ let folders = 0;
 function folderOf(version: number, parent = scratch.path): string {
   const folder = join(parent, `${(folders += 1)}`);
   mkdirSync(folder, { mode: 0o700 });
-  layFixture(version, join(folder, 'gatehouse.db'));
+  writeFixture(version, join(folder, 'gatehouse.db'));
   writeFileSync(join(folder, 'instance.key'), `${Buffer.from(FIXTURE_KEY).toString('base64url')}\n`);
   for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
   return folder;

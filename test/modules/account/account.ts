@@ -63,12 +63,12 @@ export async function prove(instance: Instance, person: Person, proof: Proof = {
   if (given.status !== 200) throw new Error(`the proof was answered ${given.status}: ${given.text}`);
 }
 
-export const toMoveTo = (email: string): Proof => ({ purpose: 'email_change', target: email });
+export const proofForNewEmail = (email: string): Proof => ({ purpose: 'email_change', target: email });
 
 /** Proves the identity, changes the address, and returns the answer to the confirmation. */
 export async function changeEmail(instance: Instance, person: Person, email: string): Promise<Answer> {
   const call = as(instance, person);
-  await prove(instance, person, toMoveTo(email));
+  await prove(instance, person, proofForNewEmail(email));
   const { json } = await call('POST', '/email', { email });
   return call('POST', '/email/confirm', { challengeId: json.data.challengeId, code: instance.codeFor(email) });
 }
@@ -83,7 +83,7 @@ export async function deleteAccount(instance: Instance, person: Person, email: s
 /** Advances past the lockout period of codes, and past the freshness of a session. */
 export const later = (instance: Instance) => instance.clock.advance(16 * MINUTE);
 
-/** Adds three groups of sessions to a member: `each` open, `each` expired and `each` ended, some at the same time. */
+/** Adds `each` open, `each` expired and `each` ended sessions to a member. Some ended in the same millisecond. */
 export async function addSessions(
   instance: Instance,
   application: Application,

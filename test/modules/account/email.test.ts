@@ -11,12 +11,12 @@ import {
   problemOf,
   prove,
   setUp,
-  toMoveTo,
+  proofForNewEmail,
 } from './account.ts';
 
 /** Requests a code to the new address, after a proof for that address with a code to the current one. */
 async function askFor(instance: Instance, person: Person, email: string) {
-  await prove(instance, person, toMoveTo(email));
+  await prove(instance, person, proofForNewEmail(email));
   return as(instance, person)('POST', '/email', { email });
 }
 
@@ -83,11 +83,11 @@ describe('a change of e-mail address', () => {
   });
 
   test.each([
-    ['no address', 'nonsense'],
-    ['the address one has', 'Ada@Example.com'],
-  ])('to %s is refused with the field', async (_, email) => {
+    ['an invalid address', 'nonsense'],
+    ['the current address', 'Ada@Example.com'],
+  ])('to %s is refused, and the error names the field', async (_, email) => {
     const { instance, ada } = await setUp();
-    await prove(instance, ada, toMoveTo('ada@example.com'));
+    await prove(instance, ada, proofForNewEmail('ada@example.com'));
     const answer = await as(instance, ada)('POST', '/email', { email });
     expect([...problemOf(answer), answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'email']);
     expect(answer.text).not.toContain(email);
@@ -155,7 +155,7 @@ describe('a change of e-mail address', () => {
 
   test('sends at most five codes per session in fifteen minutes to one address', async () => {
     const { instance, ada } = await setUp();
-    await prove(instance, ada, toMoveTo('new@example.com'));
+    await prove(instance, ada, proofForNewEmail('new@example.com'));
     const ask = () => as(instance, ada)('POST', '/email', { email: 'new@example.com' });
     for (let number = 0; number < 5; number += 1) expect((await ask()).status).toBe(200);
     const answer = await ask();
@@ -168,7 +168,7 @@ describe('a change of e-mail address', () => {
     const { instance, ada } = await setUp();
     for (let number = 0; number < 5; number += 1)
       expect((await askFor(instance, ada, `n${number}@example.com`)).status).toBe(200);
-    const answer = await as(instance, ada)('POST', '/proof', toMoveTo('n5@example.com'));
+    const answer = await as(instance, ada)('POST', '/proof', proofForNewEmail('n5@example.com'));
     expect(problemOf(answer)).toEqual([429, 'rate_limited']);
     const refused = await as(instance, ada)('POST', '/email', { email: 'n5@example.com' });
     expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
@@ -208,7 +208,7 @@ describe('a change of e-mail address', () => {
     let sent = 0;
     for (const [index, session] of sessions.entries()) {
       const email = `n${index}@example.com`;
-      await prove(instance, session, toMoveTo(email));
+      await prove(instance, session, proofForNewEmail(email));
       for (let number = 0; number < 5; number += 1)
         if ((await as(instance, session)('POST', '/email', { email })).status === 200) sent += 1;
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { as, problemOf, prove, toMoveTo } from './account.ts';
+import { as, problemOf, prove, proofForNewEmail } from './account.ts';
 
 /** Signs in a person who is a customer of two tenants. */
 async function setUp() {
@@ -18,7 +18,7 @@ async function setUp() {
 
 describe('a session of one of several tenants', () => {
   test.each([
-    ['POST', '/email', { email: 'mallory@example.com' }, toMoveTo('mallory@example.com')],
+    ['POST', '/email', { email: 'mallory@example.com' }, proofForNewEmail('mallory@example.com')],
     ['POST', '/deletion', undefined, { purpose: 'account_deletion' }],
     ['GET', '/export', undefined, { purpose: 'account_export' }],
   ] as const)('%s %s needs a mailed code, even right after the sign-in', async (method, path, body, proof) => {
@@ -75,7 +75,7 @@ describe('a proof', () => {
 
   test.each([
     [{}, 'read and change everything in your account, such as its e-mail address'],
-    [toMoveTo('Ada@New.example'), 'move your account to another e-mail address: ada@new.example'],
+    [proofForNewEmail('Ada@New.example'), 'move your account to another e-mail address: ada@new.example'],
     [{ purpose: 'account_deletion' }, 'delete your account'],
     [{ purpose: 'account_export' }, 'read everything that is held about you'],
     [{ purpose: 'provider_removal', target: 'idn_1' }, 'disconnect a sign-in provider'],

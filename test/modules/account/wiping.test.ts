@@ -16,8 +16,8 @@ const LEFT_TO_RETENTION: Readonly<Record<string, string>> = {
   rate_counters: 'until their window ends',
 };
 
-/** Columns that stay in other tables: a session's and a key's existence and what they stood on, and a workspace. */
-const RETENTION_RULES: readonly string[] = [
+/** Columns kept in other tables: that a session or key existed, its credential and reach, and its workspace. */
+const REMAINING: readonly string[] = [
   'sessions.credential_id',
   'api_keys.id',
   'api_keys.token_hash',
@@ -60,7 +60,7 @@ test('the deletion of an account wipes or keeps by decision each column of each 
     role: 'member',
     actor: JSON.stringify({ type: 'user', userId: ada.userId }),
     data: JSON.stringify({ userId: ada.userId, text: MARK }),
-    // Null for whoever has come; rows of those who have not are of reservations, which go as a whole.
+    // Null for members who have signed in. Other rows are reservations, which are deleted whole.
     reserved_email: null,
     reserved_profile: null,
     // Null once the address is proved, and the code of the deletion proves it.
@@ -105,6 +105,6 @@ test('the deletion of an account wipes or keeps by decision each column of each 
       .map(({ name }) => `${table}.${name}`),
   );
   const advice = 'wipe it in src/modules/account/deletion.ts, or name it in this test as kept and tell the person so';
-  expect(left.sort(), advice).toEqual([...RETENTION_RULES].sort());
+  expect(left.sort(), advice).toEqual([...REMAINING].sort());
   expect(Object.keys(LEFT_TO_RETENTION).filter((table) => !PERSONAL_TABLES.includes(table))).toEqual([]);
 });

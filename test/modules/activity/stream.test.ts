@@ -60,9 +60,9 @@ describe('a stream of activity', () => {
   test('tells nothing of a change that was rolled back', async () => {
     const { instance, ofShop, manage } = await setUp();
     const stream = await listening(instance, ofShop, bearer(instance.workspaceKey));
-    const mend = given.brokenWrites(instance, 'INSERT ON roles');
+    const repair = given.brokenWrites(instance, 'INSERT ON roles');
     expect((await manage('POST', '/roles', { body: { slug: 'editor' } })).status).toBe(500);
-    mend();
+    repair();
     const { userId } = await instance.signIn(
       (await instance.createApplication({ name: 'Third' })).clientId,
       'ada@example.com',

@@ -246,10 +246,10 @@ describe('an approved grant', () => {
     await decide('approve', codes.user_code, ada);
     const before = await tables(instance);
     for (const table of ['mails', 'audit_records', 'api_keys']) {
-      const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
+      const repair = given.brokenWrites(instance, `INSERT ON ${table}`);
       const { status, json } = await poll(codes);
       expect([status, json.error]).toEqual([500, 'internal']);
-      mend();
+      repair();
       expect(await tables(instance)).toEqual(before);
     }
     expect(await outcome(codes)).toBe('Bearer');

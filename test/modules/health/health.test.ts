@@ -60,10 +60,10 @@ describe('the health check', () => {
 
   test('reports not ready while commits fail, and ready again afterwards', async () => {
     const instance = await createInstance();
-    const mend = given.brokenWrites(instance, 'INSERT ON rate_counters', "NEW.bucket = 'probe'");
+    const repair = given.brokenWrites(instance, 'INSERT ON rate_counters', "NEW.bucket = 'probe'");
     const { status, json, headers } = await instance.call('GET', '/readyz');
     expect([status, json.message, headers.get('retry-after')]).toEqual([503, 'The database cannot be written.', '5']);
-    mend();
+    repair();
     expect((await instance.call('GET', '/readyz')).json).toEqual(READY);
   });
 

@@ -261,7 +261,7 @@ describe('rendering', () => {
         expect([format, share, message]).toEqual([
           format,
           share,
-          expect.stringMatching(/cut off or damaged; save it anew|no JPEG, PNG, WebP or GIF/),
+          expect.stringMatching(/truncated or damaged; save it again|no JPEG, PNG, WebP or GIF/),
         ]);
       }
     }

@@ -155,9 +155,9 @@ describe('an uploaded picture', () => {
     const world = await createWorld();
     const before = dumpTables(world.instance);
     for (const table of ['events', 'audit_records', 'user_images']) {
-      const mend = given.brokenWrites(world.instance, `INSERT ON ${table}`);
+      const repair = given.brokenWrites(world.instance, `INSERT ON ${table}`);
       expect([table, (await world.put('avatar', red)).status]).toEqual([table, 500]);
-      mend();
+      repair();
       expect(dumpTables(world.instance)).toEqual(before);
     }
   });
@@ -219,7 +219,7 @@ describe('an upload', () => {
   test.each([
     ['an SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>', /no JPEG, PNG, WebP or GIF/],
     ['HTML', '<!doctype html><script>alert(1)</script>', /no JPEG, PNG, WebP or GIF/],
-    ['half a picture', red.subarray(0, red.length / 2), /cut off or damaged/],
+    ['half a picture', red.subarray(0, red.length / 2), /truncated or damaged/],
     ['nothing', '', /empty/],
   ])('of %s declared as image/png is refused, raw and in a form', async (_, content, remedy) => {
     const world = await createWorld();
@@ -237,7 +237,7 @@ describe('an upload', () => {
     ['no field', form()],
     ['another field', form(['photo', red])],
     ['two files', form(['file', red], ['file', red])],
-    ['a field beside the file', form(['file', red], ['note', 'hello'])],
+    ['a field besides the file', form(['file', red], ['note', 'hello'])],
   ])('of a form with %s is refused', async (what, body) => {
     const world = await createWorld();
     const remedy = what === 'no field' ? /one file in the field "file"|broken/ : /one file in the field "file"/;

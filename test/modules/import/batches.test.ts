@@ -113,7 +113,7 @@ describe('rows of one batch', () => {
 
 test('an import that fails midway keeps and records its rows, and a repetition imports the rest', async () => {
   const { instance, application, post, count } = await setUp();
-  const mend = given.brokenWrites(instance, 'INSERT ON users', "NEW.email = 'p70@example.com'");
+  const repair = given.brokenWrites(instance, 'INSERT ON users', "NEW.email = 'p70@example.com'");
   const before = watch(instance, application);
   const rows = Array.from({ length: 120 }, (_, index) => ({
     email: `p${index}@example.com`,
@@ -127,7 +127,7 @@ test('an import that fails midway keeps and records its rows, and a repetition i
   expect(done).toBeGreaterThan(0);
   expect(done).toBeLessThan(70);
   expect(JSON.parse(lastAudit(instance, 'user.imported')['detail'] as string)).toMatchObject({ created: done });
-  mend();
+  repair();
   const again = await post(rows);
   expect(again.json.data.summary).toEqual({
     requested: 120,

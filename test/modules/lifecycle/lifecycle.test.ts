@@ -24,7 +24,7 @@ const STATES: Record<string, (world: SetUp) => Promise<unknown>> = {
 const NOW = START + 100 * DAY;
 const AT = isoTime(NOW);
 const IN_90_DAYS = isoTime(NOW + 90 * DAY);
-const RETENTION_RULES = 'as it was';
+const UNCHANGED = 'as it was';
 
 type Outcome = { archivedAt: string | null; deletedAt: string | null; purgeAfter: string | null; audit: string };
 
@@ -51,24 +51,24 @@ const TABLE: Record<keyof typeof STATES, Record<keyof typeof KINDS, Outcome | nu
   },
   archived: {
     archive: null,
-    delete: { ...DELETING, archivedAt: RETENTION_RULES },
-    'delete without grace': { ...HIDDEN, archivedAt: RETENTION_RULES },
+    delete: { ...DELETING, archivedAt: UNCHANGED },
+    'delete without grace': { ...HIDDEN, archivedAt: UNCHANGED },
     hide_now: null,
-    'hide_now without grace': { ...HIDDEN, archivedAt: RETENTION_RULES },
+    'hide_now without grace': { ...HIDDEN, archivedAt: UNCHANGED },
   },
   deleting: {
     archive: null,
     delete: null,
     'delete without grace': null,
-    hide_now: { ...HIDDEN, deletedAt: RETENTION_RULES },
-    'hide_now without grace': { ...HIDDEN, deletedAt: RETENTION_RULES },
+    hide_now: { ...HIDDEN, deletedAt: UNCHANGED },
+    'hide_now without grace': { ...HIDDEN, deletedAt: UNCHANGED },
   },
   'archived and deleting': {
     archive: null,
     delete: null,
     'delete without grace': null,
-    hide_now: { ...HIDDEN, archivedAt: RETENTION_RULES, deletedAt: RETENTION_RULES },
-    'hide_now without grace': { ...HIDDEN, archivedAt: RETENTION_RULES, deletedAt: RETENTION_RULES },
+    hide_now: { ...HIDDEN, archivedAt: UNCHANGED, deletedAt: UNCHANGED },
+    'hide_now without grace': { ...HIDDEN, archivedAt: UNCHANGED, deletedAt: UNCHANGED },
   },
   hidden: {
     archive: null,
@@ -124,7 +124,7 @@ describe.each(CASES)('an application that is $state', ({ state, name, body, outc
       expect(await times()).toEqual(was);
       const answer = await confirm(challengeId, code);
       const { audit, ...expected } = outcome;
-      const kept = (field: keyof typeof was) => (expected[field] === RETENTION_RULES ? was[field] : expected[field]);
+      const kept = (field: keyof typeof was) => (expected[field] === UNCHANGED ? was[field] : expected[field]);
       const now = { archivedAt: kept('archivedAt'), deletedAt: kept('deletedAt'), purgeAfter: kept('purgeAfter') };
       expect([answer.status, answer.json.data]).toEqual([
         200,
@@ -290,13 +290,13 @@ describe('the audit record of a lifecycle change', () => {
       const { instance, application, ask, confirm, times } = await setUp();
       const { token } = await instance.signIn(application.clientId, 'ada@example.com');
       const { challengeId, code } = await ask({ kind: 'archive' });
-      const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
+      const repair = given.brokenWrites(instance, `INSERT ON ${table}`);
       const rows = await tables(instance);
       const failed = await confirm(challengeId, code);
       expect([failed.status, failed.json.error]).toEqual([500, 'internal']);
       expect(await tables(instance)).toEqual(rows);
       expect((await verify(instance, token)).status).toBe(200);
-      mend();
+      repair();
       expect((await confirm(challengeId, code)).status).toBe(200);
       expect((await times()).archivedAt).toBe(isoTime(START));
     },

@@ -1,4 +1,4 @@
-/** The hub by itself and over a real connection: readers that are slow, many, or gone. */
+/** The event-stream hub, alone and over a real connection: slow, numerous and disconnected readers. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Envelope } from '@/core/envelope.ts';
 import type { DomainEvent } from '@/core/event.ts';
@@ -41,12 +41,12 @@ const RENAMED: DomainEvent = {
 
 const heard = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream));
 
-/** The envelopes of sessions that are in force, unless they are said to be over. */
+/** Returns the envelopes of sessions; null for those marked as ended. */
 const openHub = (over: string[] = []) =>
   hub(async ({ credentialId }) => (over.includes(credentialId) ? null : ENVELOPE), budgetOf);
 
-describe('the hub', () => {
-  test('tells each listener of its own person in its own application, in the order of the events', async () => {
+describe('the event-stream hub', () => {
+  test('notifies each listener of its own person in its own application, in the order of the events', async () => {
     const live = openHub();
     const streams = {
       one: heard(await live.open(principal('ses_1'))),
@@ -65,7 +65,7 @@ describe('the hub', () => {
     ]);
   });
 
-  test('says once what a change that gives and takes has come to', async () => {
+  test('sends one message with the result of a change that adds and removes grants', async () => {
     const live = openHub();
     const stream = heard(await live.open(principal('ses_1')));
     const added = roles(['b']);
@@ -73,7 +73,7 @@ describe('the hub', () => {
     expect((await stream.told()).slice(1).map(({ data }) => data.roles)).toEqual([['b']]);
   });
 
-  test('reads no identity for people nobody listens for, nor for changes that need none', async () => {
+  test('reads the envelope only for people with a listener, and only for changes that need it', async () => {
     let reads = 0;
     const live = hub(async () => ((reads += 1), ENVELOPE), budgetOf);
     live.publish([RENAMED]);
@@ -87,7 +87,7 @@ describe('the hub', () => {
     expect(reads).toBe(1);
   });
 
-  test('says nothing of the profile of a session that is over', async () => {
+  test('sends no profile for a session that has ended', async () => {
     const over: string[] = [];
     const live = openHub(over);
     const stream = heard(await live.open(principal('ses_1')));
@@ -98,7 +98,7 @@ describe('the hub', () => {
     expect((await stream.told()).map(({ event }) => event)).toEqual(['session']);
   });
 
-  test('tells changes in their order, also where some take a look at the database', async () => {
+  test('sends changes in order, even if some need a database read', async () => {
     const live = openHub();
     const stream = heard(await live.open(principal('ses_1')));
     live.publish([roles(['a']), RENAMED, roles(['b']), RENAMED, roles(['c'])]);
@@ -107,7 +107,7 @@ describe('the hub', () => {
     expect(names).toEqual(['session', 'a', 'profile', 'b', 'profile', 'c', 'd']);
   });
 
-  test('lets a listener go for which a hundred changes wait; what waits stays bounded', async () => {
+  test('disconnects a listener with a hundred queued changes, so that queues stay bounded', async () => {
     const gate = Promise.withResolvers<Envelope>();
     let isSlow = false;
     const live = hub(() => (isSlow ? gate.promise : Promise.resolve(ENVELOPE)), budgetOf);
@@ -120,7 +120,7 @@ describe('the hub', () => {
     gate.resolve(ENVELOPE);
   });
 
-  test('ends the streams of an application whose sessions are over, and no others, without an event of each', async () => {
+  test('ends only the streams of an application whose sessions have ended, without an event for each session', async () => {
     const over: string[] = [];
     const live = openHub(over);
     const streams = await Promise.all(
@@ -143,7 +143,7 @@ describe('the hub', () => {
     expect([await streams[3]!.told(), live.count()]).toEqual([[{ event: 'revoked', data: { reason: 'banned' } }], 1]);
   });
 
-  test('forgets a reader that goes away, once', async () => {
+  test('removes a disconnected reader once', async () => {
     const live = openHub();
     const [first, second] = [await live.open(principal('ses_1')), await live.open(principal('ses_1'))];
     await first.cancel();
@@ -155,7 +155,7 @@ describe('the hub', () => {
     expect(live.count()).toBe(0);
   });
 
-  test('refuses the 50,001st listener as unavailable, and takes it once there is room', async () => {
+  test('refuses the 50,001st listener as unavailable, and admits it once another has left', async () => {
     const live = openHub();
     const first = await live.open(principal('ses_0', 'usr_0'));
     for (let open = 1; open < 50_000; open += 1) await live.open(principal(`ses_${open}`, `usr_${open}`));
@@ -163,14 +163,14 @@ describe('the hub', () => {
     await expect(live.open(principal('ses_x', 'usr_x'))).rejects.toMatchObject({ code: 'unavailable' });
     await first.cancel();
     await live.open(principal('ses_x', 'usr_x'));
-    // Another tenant takes the place of the oldest.
+    // Another tenant's listener takes the slot of the oldest.
     await live.open(principal('ses_y', 'usr_y', 'app_2', 'wsp_2'));
     expect(live.count()).toBe(50_000);
     live.closeAll();
     expect(live.count()).toBe(0);
   });
 
-  test('closes every stream when it is told to', async () => {
+  test('closes every stream when it is closed', async () => {
     const live = openHub();
     const streams = await Promise.all(
       Array.from({ length: 10 }, async (_, at) => heard(await live.open(principal(`ses_${at}`, `usr_${at % 3}`)))),
@@ -187,7 +187,7 @@ describe('the hub', () => {
 describe('a slow reader', () => {
   const large = ['x'.repeat(8 * KIB)];
 
-  test('is let go once 64 KiB wait for it; what waits stays bounded', async () => {
+  test('is disconnected once 64 KiB are queued for it, so that queues stay bounded', async () => {
     const live = openHub();
     const slow = await live.open(principal('ses_1'));
     const prompt = heard(await live.open(principal('ses_2')));
@@ -197,10 +197,10 @@ describe('a slow reader', () => {
       await Bun.sleep(0);
     }
     expect([live.count(), published]).toEqual([1, 9]);
-    // The other went on undisturbed.
+    // The other stream continued.
     expect(await prompt.told()).toHaveLength(1 + 9);
     live.publish([roles(['after'])]);
-    // If it reads after all, it gets what waited, then the end: it comes back and is told the whole state.
+    // If it reads again, it gets the queued messages and the end, reconnects, and receives a full snapshot.
     const late = heard(slow);
     const messages = await late.told();
     expect([messages.length, messages[0]!.event, late.isClosed()]).toEqual([1 + 8, 'session', true]);
@@ -208,14 +208,14 @@ describe('a slow reader', () => {
     expect(late.text()).not.toContain('after');
   });
 
-  test('is let go by heartbeats alone in the end', async () => {
+  test('is disconnected after enough heartbeats alone', async () => {
     const live = openHub();
     await live.open(principal('ses_1'));
     for (let beat = 0; beat < 6000; beat += 1) await live.heartbeat();
     expect(live.count()).toBe(0);
   });
 
-  test('is not taken for one while it keeps up', async () => {
+  test('stays connected while it keeps up', async () => {
     const live = openHub();
     const stream = heard(await live.open(principal('ses_1')));
     for (let sent = 0; sent < 2000; sent += 1) {
@@ -243,7 +243,7 @@ describe('over a connection', async () => {
   afterAll(() => server.stop(true));
   const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-  test('a reader that stops reading is let go before much of it is buffered', async () => {
+  test('a reader that stops reading is disconnected before much is buffered', async () => {
     const opened = Promise.withResolvers<void>();
     const socket = await Bun.connect({
       hostname: '127.0.0.1',
@@ -265,7 +265,7 @@ describe('over a connection', async () => {
     );
     const size = JSON.stringify(message).length;
     let published = 0;
-    // The kernel takes some megabytes for both ends; more than that would be ours.
+    // The kernel buffers some megabytes at both ends; anything beyond is buffered by this process.
     while (live.count() > 0 && published * size < 64 * KIB * KIB) {
       live.publish([message]);
       published += 1;
@@ -276,7 +276,7 @@ describe('over a connection', async () => {
     socket.terminate();
   });
 
-  test('readers that break off are forgotten', async () => {
+  test('disconnected readers are removed', async () => {
     const sockets = await Promise.all(
       Array.from({ length: 20 }, () =>
         Bun.connect({ hostname: '127.0.0.1', port: server.port!, socket: { data() {} } }),

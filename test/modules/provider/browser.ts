@@ -1,4 +1,4 @@
-/** A minimal browser for the flow: it keeps cookies by host, follows no redirect by itself, and submits forms. */
+/** A minimal browser for the flow: it keeps cookies by host, submits forms, and leaves redirects to the test. */
 import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
 
 export interface Browser {

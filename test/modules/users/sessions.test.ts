@@ -64,7 +64,7 @@ describe('the sessions of a user', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('page without skipping or repeating one while others are opened', async () => {
+  test('are paged without skipping or repeating any while new sessions are opened', async () => {
     const { manage, signIn, path, list } = await setUp(4);
     const all = await list();
     const found = await pages<{ id: string }>(manage, `${path}?limit=1`, async (page) => {
@@ -73,7 +73,7 @@ describe('the sessions of a user', () => {
     expect(found.flat().map(({ id }) => id)).toEqual(all.map(({ id }) => id));
   });
 
-  test.each(BAD_CURSORS)('refuse the cursor %j', async (cursor) => {
+  test.each(BAD_CURSORS)('cannot be listed with the invalid cursor %j', async (cursor) => {
     const { manage, path } = await setUp();
     const answer = await manage('GET', `${path}?cursor=${cursor}`);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
@@ -111,18 +111,18 @@ describe('a revocation', () => {
     expect(answer.json).toEqual({ success: true, data: { revoked: 3 } });
     expect(await Promise.all([...tokens, bob.token].map(verify))).toEqual(['revoked', 'revoked', 'revoked', 'ok']);
     expect(before.kinds()).toEqual(['session.revoked']);
-    const told = ids.map((sessionId) => ({
+    const expected = ids.map((sessionId) => ({
       type: 'user.session_revoked',
       data: { userId, sessionId, reason: 'revoked_by_admin' },
     }));
     expect(before.events()).toHaveLength(3);
-    expect(before.events()).toEqual(expect.arrayContaining(told));
+    expect(before.events()).toEqual(expect.arrayContaining(expected));
     const rows = await tables(instance);
     expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 0 });
     expect(await tables(instance)).toEqual(rows);
   });
 
-  test('ends very many sessions at once, reports each once in time, and keeps those opened meanwhile', async () => {
+  test('ends 251 sessions at once, publishes one event for each later, and keeps sessions opened after it', async () => {
     const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp();
     const more = (await given.sessions(instance, application, userId, 250)).map(({ token }) => token);
     const before = watch(instance, application);
@@ -137,8 +137,8 @@ describe('a revocation', () => {
     const restarted = await instance.restart();
     await restarted.services.tasks.runOnce();
     const ended = before.events().filter(({ type }) => type === 'user.session_revoked');
-    const told = ended.map(({ data }) => (data as { sessionId: string }).sessionId);
-    expect([told.length, new Set(told).size]).toEqual([251, 251]);
+    const reported = ended.map(({ data }) => (data as { sessionId: string }).sessionId);
+    expect([reported.length, new Set(reported).size]).toEqual([251, 251]);
     expect(await verify(later.token)).toBe('ok');
     expect(before.kinds().filter((kind) => kind === 'session.revoked')).toHaveLength(1);
   });

@@ -192,11 +192,11 @@ describe('after a restart', () => {
 
 test('a note that failed to be written is written later, with the time of its call', async () => {
   const { instance, person, verify, shown } = await setUp();
-  const mend = given.brokenWrites(instance, 'UPDATE ON applications');
+  const repair = given.brokenWrites(instance, 'UPDATE ON applications');
   await verify(person.token);
   await expect(instance.services.verification.flushFirstVerified()).rejects.toThrow('disk full');
   await verify('x');
-  mend();
+  repair();
   instance.clock.advance(SECOND);
   expect(await shown()).toEqual(verifiedAt(START));
 });

@@ -161,7 +161,7 @@ describe('verification for a backend', () => {
     expect(verdict.json).toEqual({ success: false, errorMessage: 'invalid_token' });
   });
 
-  test('answers invalid_token for a foreign token, whatever its state', async () => {
+  test('answers invalid_token for another application’s token in any state', async () => {
     const { instance, application, person } = await setUp();
     const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     const outcome = async () => (await verify(instance, foreign.token, person.token)).json.errorMessage;

@@ -113,7 +113,7 @@ describe('the dispatcher', () => {
     await second.runOnce();
     expect(receiver.received).toHaveLength(2);
     expect(await newestDelivery(scene, id)).toMatchObject({ attempts: 1, attemptLog: [] });
-    // The first instance is gone: once its leases have expired, the second takes over its deliveries.
+    // The first instance has ended: once its leases have expired, the second takes over its deliveries.
     await eventually(
       'the first holds its leases',
       () => scene.instance.sqlite.query(LEASED_BY_FIRST).all().length === 2,
@@ -205,14 +205,14 @@ describe('the dispatcher, if a database write fails,', () => {
     const scene = await setUp();
     const { instance } = scene;
     const { receiver } = await subscribe(scene);
-    const mend = refuseLease(instance);
+    const repair = refuseLease(instance);
     for (let index = 0; index < 11; index += 1) await emit(scene, `usr_${index}`);
     // The eleventh lease fails, and with it the claim of the first ten; this repeats more often than there are slots.
     for (let turn = 0; turn < 12; turn += 1) {
       instance.services.deliveries.wake();
       await Bun.sleep(1);
     }
-    mend();
+    repair();
     instance.services.deliveries.wake();
     await eventually(
       'all were delivered',
@@ -225,14 +225,14 @@ describe('the dispatcher, if a database write fails,', () => {
     const scene = await setUp();
     const { instance } = scene;
     const { receiver } = await subscribe(scene);
-    const mend = refuseLease(instance);
+    const repair = refuseLease(instance);
     await emit(scene, 'usr_1');
     await emit(scene, 'usr_2');
     for (let turn = 0; turn < 15; turn += 1) {
       instance.services.deliveries.wake();
       await Bun.sleep(1);
     }
-    mend();
+    repair();
     instance.services.deliveries.wake();
     await eventually(
       'both were delivered',
@@ -246,12 +246,12 @@ describe('the dispatcher, if a database write fails,', () => {
     const scene = await setUp({ time: { now: () => now } });
     const { instance } = scene;
     const { receiver, id } = await subscribe(scene);
-    const mend = given.brokenWrites(instance, 'INSERT ON delivery_attempts');
+    const repair = given.brokenWrites(instance, 'INSERT ON delivery_attempts');
     await emit(scene);
     await instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(1);
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'pending', attemptLog: [] });
-    mend();
+    repair();
     instance.clock.advance(2 * MINUTE);
     await instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(1);

@@ -101,7 +101,7 @@ describe('the held events of a quarantined endpoint', () => {
       data: string;
     }[];
     expect(events.map(({ data }) => JSON.parse(data).userId)).toEqual(['usr_later']);
-    // The later event is dropped in its turn, without another announcement.
+    // The later event is dropped later, without another mail.
     await pass(20 * DAY);
     expect([await left(), drops(scene), notices(scene).length]).toEqual([0, [3, 1], 1]);
   });

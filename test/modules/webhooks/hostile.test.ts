@@ -158,11 +158,11 @@ describe('a receiver that', () => {
         const isIt = ({ event }: (typeof receiver.received)[number]) => event.data.userId === `usr_beside_${index}`;
         await eventually('beside', () => receiver.received.find(isIt));
       }
-      // No attempt to the stalled receiver is over yet, so no other delivery waited for one.
+      // No attempt at the stalled receiver has ended yet, so no other delivery waited for one.
       expect(server.closed).toBe(0);
       // At most ten connections to it, however many events there are.
       expect(server.opened).toBe(10);
-      // Its other attempts begin only after the first are over; the test does not wait for them.
+      // Its other attempts begin only after the first ones end; the test does not wait for them.
       const delivery = await eventually(
         'an attempt has run out of time',
         async () => {
@@ -285,7 +285,7 @@ describe('a host name', () => {
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
     await emit(scene);
     await instance.services.deliveries.runOnce();
-    // One look-up per attempt, so no second answer can differ between the check and the connection.
+    // One DNS lookup per attempt, so no second answer can differ between the check and the connection.
     expect(asked).toEqual(['rebind.example.com']);
     for (let retry = 0; retry < 3; retry += 1) {
       instance.clock.advance(200 * SECOND);

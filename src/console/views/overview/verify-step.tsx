@@ -82,7 +82,7 @@ export function VerifyStep({ application, isNext, onCalled }: VerifyStepProps) {
 const REMEDIES: Readonly<Record<NonNullable<Application['verificationRefusal']>['error'], string>> = {
   invalid_token:
     'It is not a session token of this application. Send the one from the end of the sign-in; it begins with est_.',
-  expired: 'The session is over. Sign in again, and send the new token.',
+  expired: 'The session has expired. Sign in again, and send the new token.',
   revoked: 'The session was ended. Sign in again, and send the new token.',
   membership_blocked: 'The person is paused, banned or deleted here. See Users.',
 };

@@ -53,7 +53,7 @@ function Methods({ application, provider }: MethodsProps) {
   return (
     <Panel
       title="Methods"
-      lead="What the sign-in page offers, at least one. People who have only a method that you remove can no longer sign in."
+      lead="Methods that the sign-in page offers; at least one. People whose only method you remove can no longer sign in."
     >
       <SettingsForm
         id="methods"
@@ -79,11 +79,11 @@ function MailNeed() {
   const { workspace } = useConsole();
   const health = useHealth();
   const mail = health.data?.mail;
-  if (mail?.transport === 'smtp') return <>Six digits, valid for some minutes. Mail is sent by {mail.server}.</>;
-  if (!mail) return <>Six digits, valid for some minutes. Needs a mail server.</>;
+  if (mail?.transport === 'smtp') return <>Six digits, valid for a few minutes. Mail is sent by {mail.server}.</>;
+  if (!mail) return <>Six digits, valid for a few minutes. Needs a mail server.</>;
   return (
     <>
-      Six digits, valid for some minutes. There is no mail server here: codes stay in the{' '}
+      Six digits, valid for a few minutes. There is no mail server here: codes stay in the{' '}
       <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>.
     </>
   );

@@ -11,7 +11,7 @@ interface ForgetDialogProps {
 const LIFTED: Partial<Record<Schemas['MembershipStatus'], string>> = {
   banned: ' Their ban ends with it.',
   paused: ' Their pause ends with it.',
-  deleted: ' Their deletion ends with it; to keep the address out, leave them deleted.',
+  deleted: ' This also removes their deletion; to block the address, leave them deleted.',
 };
 
 export function ForgetDialog({ applicationId, user, onDone }: ForgetDialogProps) {

@@ -1,4 +1,4 @@
-/** Profile of a user: picture, names, languages, places and status. */
+/** Profile of a user: picture, names, languages, region and status. */
 import type { Schemas } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
@@ -14,7 +14,7 @@ const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
 export function UserProfile({ user }: { readonly user: Detail }) {
   const { canWrite } = useRights();
   const { profile, username, emailVerifiedAt, lastSeenAt, joinedAt } = user;
-  // Skipped if the full name is just given and family name.
+  // Given and family name get lines of their own only if the full name is not made of them.
   const isWhole = profile?.fullName === [profile?.givenName, profile?.familyName].filter(Boolean).join(' ');
   const region = regionOf(profile?.locale ?? null);
   return (

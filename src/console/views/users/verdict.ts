@@ -134,7 +134,7 @@ function lastFailure({ application, user, failures: [last] }: Evidence): Verdict
   if (typeof pausedUntil === 'string' && Date.parse(pausedUntil) > Date.now())
     return keptOut(
       'Too many wrong codes were entered, so codes are not accepted for a while.',
-      `It ends by itself ${relativeTime(pausedUntil)}; a passkey works in the meantime.`,
+      `It ends ${relativeTime(pausedUntil)}; a passkey works in the meantime.`,
     );
   if (last.kind.startsWith('mail.'))
     return keptOut(
@@ -149,15 +149,15 @@ function notKeptOut({ user, failures: [last] }: Evidence): Verdict {
   if (last && wasSeenSince(user, last))
     return {
       isKeptOut: false,
-      why: 'Nothing keeps them out: they have been active since the last refusal.',
+      why: 'They can sign in: they have been active since the last refusal.',
       remedy: 'There is nothing to do.',
       step: null,
     };
   return {
     isKeptOut: false,
     why: last
-      ? `Nothing keeps them out now${reason ? `; the last time it was that ${reason}` : ''}.`
-      : 'Nothing keeps them out, and no refusal is on record.',
+      ? `They can sign in now${reason ? `; the last refusal was because ${reason}` : ''}.`
+      : 'They can sign in, and no refusal is on record.',
     remedy: last
       ? 'They can try again.'
       : 'They may not have tried yet, may have mistyped the address, or the code may be in their spam folder.',
