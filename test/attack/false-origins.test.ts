@@ -104,7 +104,7 @@ describe('the country of a client', () => {
     expect(await countryOf('::ffff:8.8.8.8', {})).toBe('US');
   });
 
-  test('is null for addresses that belong to nobody, whatever the registries say', async () => {
+  test('is null for unassigned addresses, even if a registry lists them', async () => {
     for (const peer of ['10.1.2.3', '192.168.1.1', '127.0.0.1', '203.0.113.7', '::1', 'fe80::1%eth0', '2001:db8::1'])
       expect(await countryOf(peer, {})).toBeNull();
   });
@@ -122,7 +122,7 @@ describe('the country of a client', () => {
 });
 
 describe('the binary', () => {
-  test('contains the table of countries and refuses foreign host names', async () => {
+  test('contains the table of countries and refuses other host names', async () => {
     const { url, clientId, stop } = await startEphemeral([], { GATEHOUSE_TRUSTED_PROXIES: '127.0.0.1' });
     const call = async (path: string, init: { body?: unknown; headers?: Record<string, string> } = {}) =>
       fetch(url + path, {
@@ -142,7 +142,7 @@ describe('the binary', () => {
   }, 120_000);
 });
 
-describe('a foreign host name', () => {
+describe('another server’s host name', () => {
   const FOREIGN = [
     'evil.example',
     'evil.example:8080',

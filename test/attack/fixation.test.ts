@@ -30,7 +30,7 @@ async function signInWithHeaders(instance: Instance, clientId: string, email: st
 }
 
 describe('a sign-in in a prepared browser', () => {
-  test('a code gives a session of its own, whatever cookie and bearer were sent; the planted one stays separate', async () => {
+  test('a code creates a new session despite a planted cookie or bearer token, which stays separate', async () => {
     const { instance, application } = await setUp();
     const planted = await instance.signIn(application.clientId, MALLORY);
     const headers = { ...OWN_PAGE, cookie: `gatehouse=${planted.token}`, authorization: `Bearer ${planted.token}` };

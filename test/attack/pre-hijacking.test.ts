@@ -130,7 +130,7 @@ describe('before the victim arrives', () => {
     expect(json.email).toBe(VICTIM);
   });
 
-  test('an import creates no sign-in method, whatever it says of the person', async () => {
+  test('an import with any data creates no sign-in method', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
     await instance.call('POST', `/api/applications/${application.id}/users/bulk`, {

@@ -262,7 +262,7 @@ describe('the provider’s flow', () => {
     }
   });
 
-  test('redirects nowhere if the address was removed from the list meanwhile', async () => {
+  test('redirects nowhere if the URL was removed from the list in between', async () => {
     const other = await instance.createApplication({ signinMethods: ['provider'], returnUrls: [REGISTERED] });
     const browser = createBrowser(instance);
     const start = `/api/auth/google/start?clientId=${other.clientId}&returnTo=${encodeURIComponent(REGISTERED)}`;

@@ -226,7 +226,7 @@ const PROOFS: Record<string, (world: World, claimed: string) => Promise<string>>
 
 for (const [proof, prove] of Object.entries(PROOFS))
   describe(`after the first proof, by ${proof},`, () => {
-    test('every earlier session, key, passkey, grant, identity and value is gone, and the person is notified', async () => {
+    test('every earlier session, key, passkey, grant, identity and value is removed, and the person is notified', async () => {
       const { instance, tenant } = world;
       const before = await occupyAccount(world);
       const other = fragmentOf(await world.claim())['token']!;

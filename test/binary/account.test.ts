@@ -30,7 +30,7 @@ async function signInAgain(email: string) {
   return signIn(server, email, server.clientId);
 }
 
-test('a life of an account', async () => {
+test('an account is created, changed, exported and deleted', async () => {
   const ada = await signIn(server, 'ada@example.com', server.clientId);
   let { token } = ada;
   const call = (method: string, path: string, body?: unknown) =>

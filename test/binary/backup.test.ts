@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => scratch.remove());
 
-test('what was made beside a server is restored without it, and its credentials and codes work', async () => {
+test('a backup made while the server runs is restored, and its credentials and codes work', async () => {
   const target = join(scratch.path, 'restored');
   const { exitCode, stdout } = await gatehouse('restore', backup, '--data', target);
   expect(exitCode).toBe(0);
@@ -51,7 +51,7 @@ test('what was made beside a server is restored without it, and its credentials 
   await server.stop();
 });
 
-test('no file of the instance is replaced by its backup, by whatever name the folder goes', async () => {
+test('a backup never replaces a file of the instance, under any path of its folder', async () => {
   const link = join(scratch.path, 'by-another-name');
   symlinkSync(folder, link);
   const before = readFileSync(join(folder, 'instance.key'));
@@ -66,7 +66,7 @@ test('no file of the instance is replaced by its backup, by whatever name the fo
   rmSync(join(folder, 'copy.db'));
 });
 
-test('a restore over what is there says where that went, and is refused without --force', async () => {
+test('a restore into a folder in use needs --force, and says where the old files went', async () => {
   const refused = await gatehouse('restore', backup, '--data', folder);
   expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
   expect(refused.stderr).toMatch(/^gatehouse: [^\n]+ is not empty[^\n]+--force\.\n$/);
@@ -140,7 +140,7 @@ test('a drill restores, starts and counts, sends nothing, and leaves nothing', a
   remove();
 });
 
-test('what is no good ends with 1 and one clear line; wrong use with 2', async () => {
+test('an invalid backup exits with 1 and one clear line; wrong usage exits with 2', async () => {
   const path = join(scratch.path, 'bad');
   writeFileSync(path, (await Bun.file(backup).bytes()).subarray(0, 300_000));
   for (const command of [
@@ -159,7 +159,7 @@ test('what is no good ends with 1 and one clear line; wrong use with 2', async (
   expect(existsSync(join(scratch.path, 'x.db'))).toBe(false);
 });
 
-test('standard output takes one as well', async () => {
+test('a backup can be written to standard output', async () => {
   const child = Bun.spawn(['sh', '-c', '"$0" backup - --data "$1" 2>/dev/null > piped.db', BINARY, folder], {
     cwd: scratch.path,
     env: cleanEnvironment(),
@@ -169,7 +169,7 @@ test('standard output takes one as well', async () => {
   expect(readdirSync(folder).filter((name) => name.includes('backup-'))).toEqual([]);
 });
 
-test('a restore that is killed leaves what was there, or what is restored', async () => {
+test('a killed restore leaves either the old instance or the restored one', async () => {
   const target = join(scratch.path, 'killed');
   const name = () =>
     readDatabase(target, (sqlite) =>
@@ -197,7 +197,7 @@ test('a restore that is killed leaves what was there, or what is restored', asyn
   expect(seen.every((count) => count === '0' || count === '1')).toBe(true);
 });
 
-test('backups under load come back clean, and a killed one leaves no file or a good one', async () => {
+test('backups under load restore without damage, and a killed one leaves no file or a valid one', async () => {
   const { restored, killed } = await backupsUnderLoad(1);
   expect(restored.map(({ losses, faults }) => [losses, faults])).toEqual([[[], []]]);
   expect(killed).toHaveLength(1);

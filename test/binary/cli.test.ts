@@ -27,7 +27,7 @@ describe('help', () => {
     for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name.split(' ')[0]} +\\S`, 'm'));
   });
 
-  test('of a command is the same by word and by flag; of a group it lists the commands', async () => {
+  test('of a command is the same by word and by flag, and of a group lists its commands', async () => {
     const [byWord, byFlag, ofFamily] = await Promise.all([
       gatehouse(['help', 'users', 'list']),
       gatehouse(['users', 'list', '--help']),
@@ -72,7 +72,7 @@ describe('openapi', () => {
     expect(readdirSync(cwd.path)).toEqual([]);
   });
 
-  test('prints what a server at the same address serves', async () => {
+  test('prints the description that a server at the same URL serves', async () => {
     // The output contains the limits in force.
     const limits = { GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '7' };
     const server = await startServer(join(cwd.path, 'data'), limits);

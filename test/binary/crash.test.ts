@@ -104,7 +104,7 @@ test('background task resumed from the start itself, so that kills soon after ea
   }
 });
 
-test('kills in the middle of long work leave its trail complete, and nothing twice', async () => {
+test('a background task killed midway is completed after the restart, and nothing is done twice', async () => {
   const sessions = 20_000;
   const folder = join(scratch.path, 'trail');
   const { env, token, ownerEmail, doomed } = await setScene(folder, { receiverUrl, doomed: 1, sessionsEach: sessions });

@@ -54,7 +54,7 @@ async function killed(name: string, changes = 30): Promise<string> {
   return folder;
 }
 
-test('a page of garbage in the database is said in the log and to owners', async () => {
+test('a damaged database page is reported in the log and to owners', async () => {
   const folder = join(scratch.path, 'garbage');
   const first = await start(folder);
   await signIn(first, 'owner@example.com');
@@ -99,7 +99,7 @@ test.each(['users', 'applications', 'api_keys', 'workspace_members', 'applicatio
   },
 );
 
-test('a log that was cut after a kill is said at the start, with how much of it is missing', async () => {
+test('a log truncated after a kill is reported at the start, with the amount missing', async () => {
   const folder = await killed('cut');
   const log = join(folder, 'gatehouse.db-wal');
   expect((await run(['doctor', '--data', folder], { cwd: scratch.path })).stdout).not.toContain('cannot be read');
@@ -129,7 +129,7 @@ const HARMS: readonly (readonly [string, (log: string) => void])[] = [
   ['is gone', (log) => rmSync(log)],
 ];
 
-test.each(HARMS)('a log that %s after a kill: no acknowledged change is missing in silence', async (name, harm) => {
+test.each(HARMS)('a log that %s after a kill never loses an acknowledged change silently', async (name, harm) => {
   let said = 0;
   for (let round = 0; round < 4; round += 1) {
     const folder = await killed(`${name} ${round}`, 3);
@@ -147,7 +147,7 @@ test.each(HARMS)('a log that %s after a kill: no acknowledged change is missing 
   expect(said).toBeGreaterThan(0);
 });
 
-test('a log that is gone after all of it was copied into the database is no loss', async () => {
+test('a log deleted after a full checkpoint is no loss', async () => {
   const folder = join(scratch.path, 'copied');
   const server = await start(folder);
   await request(server, 'POST', '/api/applications', { token: key, body: { name: 'Shop' } });

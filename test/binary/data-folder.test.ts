@@ -81,7 +81,7 @@ function modes(path: string): Record<string, string> {
 }
 
 describe('a new data folder', () => {
-  test('is 0700 and its files are 0600, while it is served and after, whatever the umask', async () => {
+  test('is 0700 and its files are 0600, during and after a run, with any umask', async () => {
     const server = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', BINARY, 'serve', '--data', folder, '--port=0'], {
       cwd: scratch.path,
       env: cleanEnvironment({ GATEHOUSE_LOG_LEVEL: 'warn' }),
@@ -115,7 +115,7 @@ describe('a new data folder', () => {
     expect(readdirSync(scratch.path)).toEqual(['deep']);
   });
 
-  test('is one database file after a clean stop, its log folded in', async () => {
+  test('has one database file after a clean stop, with the log checkpointed', async () => {
     await makeFolder();
     expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.holder', 'gatehouse.lock', 'instance.key']);
   });
@@ -302,7 +302,7 @@ describe('a database is refused', () => {
         chmodSync(join(folder, 'gatehouse.db'), 0o600);
       },
     ],
-  ])('if it %s beside an instance key, and no new instance begins', async (_, lose) => {
+  ])('if it %s while an instance key exists, and no new instance is created', async (_, lose) => {
     await givenFolder();
     lose();
     const before = fingerprints();

@@ -49,7 +49,7 @@ async function hold(url: string, first: string) {
 
 const isAnswered = ({ said }: { said: string }) => said.startsWith('HTTP/1.1 200');
 
-test('connections that have been answered make room for others, and the log says why', async () => {
+test('idle connections are closed to free descriptors, and the log says why', async () => {
   const scratch = emptyFolder();
   const { server, ready, log } = await startLimited(scratch.path);
   const head = `GET /healthz HTTP/1.1\r\nHost: ${new URL(ready.url).host}\r\n\r\n`;
@@ -64,7 +64,7 @@ test('connections that have been answered make room for others, and the log says
   scratch.remove();
 });
 
-test('the first delivery to others, due when nothing is left, fails as a delivery and ends nothing', async () => {
+test('the first delivery, due when no descriptor is free, fails as a delivery without ending the process', async () => {
   const scratch = emptyFolder();
   const { server, ready, log } = await startLimited(scratch.path);
   const path = `/api/applications/${ready.applicationId}/webhooks`;
@@ -90,7 +90,7 @@ test('the first delivery to others, due when nothing is left, fails as a deliver
   scratch.remove();
 });
 
-test('connections that send nothing are left, and what waits behind them is answered', async () => {
+test('connections that send nothing are closed, and waiting ones are answered', async () => {
   const scratch = emptyFolder();
   const { server, ready } = await startLimited(scratch.path);
   const held = await Promise.all(Array.from({ length: HELD }, () => hold(ready.url, 'GET /healthz HTTP/1.1\r\n')));

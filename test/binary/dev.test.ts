@@ -30,7 +30,7 @@ async function start(args: string[]) {
   return { server, provider, clientId: clientId as string, manage };
 }
 
-test('webhooks, return URLs and identity providers on loopback are taken, and reached', async () => {
+test('webhooks, return URLs and identity providers on loopback are accepted and reached', async () => {
   const { server, provider, clientId, manage } = await start(['--dev']);
   const receiver = await startReceiver();
   closing.push(() => receiver.close());
@@ -62,7 +62,7 @@ test('webhooks, return URLs and identity providers on loopback are taken, and re
   expect([configured.status, configured.json.fields]).toEqual([200, undefined]);
 });
 
-test('a server that is not for developing takes none of them', async () => {
+test('a server that is not in dev mode refuses all of them', async () => {
   const { provider, manage } = await start([]);
   const { issuer, clientId } = provider;
   const answers = [

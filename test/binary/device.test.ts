@@ -63,7 +63,7 @@ describe('oauth4webapi', () => {
     return { begin, poll, refusal };
   }
 
-  test('completes the grant, and understands every answer on the way', async () => {
+  test('completes the grant, and understands every response', async () => {
     const { begin, poll, refusal } = await start();
     const { device_code, user_code, verification_uri, verification_uri_complete, expires_in, interval } = await begin();
     expect({ verification_uri, verification_uri_complete, expires_in, interval }).toEqual({
@@ -84,7 +84,7 @@ describe('oauth4webapi', () => {
     expect(await refusal(device_code)).toBe('expired_token');
   });
 
-  test('is told that the person declined, that the code expired, and that it is not known', async () => {
+  test('gets the errors for a declined, an expired and an unknown code', async () => {
     const { begin, refusal } = await start();
     const [declined, late] = [await begin(), await begin()];
     await decide('deny', declined.user_code);
@@ -117,7 +117,7 @@ describe('openid-client', () => {
     expect(mail.code).toBeNull();
   });
 
-  test('is told of a client that does not exist', async () => {
+  test('gets the error for an unknown client', async () => {
     const configuration = await configure('nobody');
     const error = await openid.initiateDeviceAuthorization(configuration, {}).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(openid.ResponseBodyError);

@@ -77,7 +77,7 @@ describe('an ephemeral instance', () => {
     expect(list.json.data.items.map(({ id }: { id: string }) => id)).toEqual([server.applicationId]);
   });
 
-  test('takes owner and workspace key from the environment where they are given', async () => {
+  test('takes owner and workspace key from the environment if given', async () => {
     const { stdout } = await run(['key'], { cwd: '/' });
     const key = stdout.trim();
     const given = await startEphemeral([], { GATEHOUSE_WORKSPACE_KEY: key, GATEHOUSE_OWNER_EMAIL: 'me@example.org' });
@@ -94,14 +94,14 @@ describe('an ephemeral instance', () => {
     expect(new Set(sessions.map(({ userId }) => userId)).size).toBe(50);
   });
 
-  test('lets one person sign in twenty times in a row: neither cool-down nor a limit on codes', async () => {
+  test('lets one person sign in twenty times in a row, without cool-down or limit on codes', async () => {
     const tokens = new Set<string>();
     for (let time = 0; time < 20; time += 1)
       tokens.add((await signIn(server, 'often@example.com', server.clientId)).token);
     expect(tokens.size).toBe(20);
   });
 
-  test('mails a code each time that one is asked for, used or not', async () => {
+  test('mails a new code for each request', async () => {
     const challenges = new Set<string>();
     for (let time = 0; time < 8; time += 1)
       challenges.add(await sendCode(server, 'asking@example.com', server.clientId));
@@ -109,14 +109,14 @@ describe('an ephemeral instance', () => {
     expect(await outbox('?to=asking@example.com')).toHaveLength(8);
   });
 
-  test('takes a loopback http address as return URL', async () => {
+  test('accepts an http return URL on loopback', async () => {
     const { workspaceKey: token, applicationId } = server;
     const body = { returnUrls: ['http://127.0.0.1:3000/signed-in'] };
     const answer = await request(server, 'PATCH', `/api/applications/${applicationId}`, { token, body });
     expect([answer.status, answer.json.data.returnUrls]).toEqual([200, body.returnUrls]);
   });
 
-  test('knows nothing of another one started beside it', async () => {
+  test('shares nothing with another instance that runs at the same time', async () => {
     const other = await startEphemeral();
     const { token } = await signIn(server, 'beside@example.com', server.clientId);
     expect(other.url).not.toBe(server.url);
@@ -139,7 +139,7 @@ describe('the outbox', () => {
     expect(newest.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  test('is filtered by recipient, however the address is written', async () => {
+  test('is filtered by recipient, in any spelling of the address', async () => {
     await sendCode(server, 'three@example.com', server.clientId);
     await sendCode(server, 'four@example.com', server.clientId);
     const items = await outbox(`?to=${encodeURIComponent('Three@Example.COM')}`);
@@ -177,7 +177,7 @@ describe('the test clock', () => {
     expect(userIds.size).toBe(1);
   });
 
-  test('expires a session, and answers only when what became due is done', async () => {
+  test('expires a session, and answers after all due jobs have run', async () => {
     const { token } = await signIn(server, 'session@example.com', server.clientId);
     await advance(31 * DAY);
     const answer = await request(server, 'POST', '/api/v1/session', { token });
@@ -267,7 +267,7 @@ describe('the process that started an instance', () => {
     },
   );
 
-  test('leaves it running if it was told not to follow', async () => {
+  test('leaves it running with --no-follow-parent', async () => {
     const { runner, temporary, started } = await startRunner('pipe', [], ['--no-follow-parent']);
     const [following, other] = started as [Started, Started];
     runner.kill('SIGKILL');
@@ -288,7 +288,7 @@ describe('the process that started an instance', () => {
     return { child, stdout: collect(child.stdout), stderr: collect(child.stderr) };
   };
 
-  test('ends it by closing the pipe that is its standard input, which is a success and is said', async () => {
+  test('ends it with exit code 0 and a log line by closing its piped standard input', async () => {
     const { child, stdout, stderr } = spawnWithPipe();
     await stdout.until(/\n/);
     child.stdin.write('what comes through it means nothing\n');
@@ -307,7 +307,7 @@ describe('the process that started an instance', () => {
     expect(await stderr.whole).not.toContain('the parent process of this ephemeral instance');
   });
 
-  test('may close the pipe of an instance that was told not to follow', async () => {
+  test('may close the pipe of an instance with --no-follow-parent', async () => {
     const [following, other] = [spawnWithPipe(), spawnWithPipe(['--no-follow-parent'])];
     const ready = JSON.parse(await other.stdout.until(/\n/)) as EphemeralServer;
     await following.stdout.until(/\n/);
@@ -350,7 +350,7 @@ describe('a start', () => {
     temporary.remove();
   });
 
-  test('beside many others and a dead one succeeds', async () => {
+  test('alongside many others and a dead one succeeds', async () => {
     const temporary = emptyFolder();
     const env = { TMPDIR: temporary.path };
     await (await startEphemeral([], env)).stop('SIGKILL');
@@ -390,7 +390,7 @@ describe('a normal server', () => {
     expect([answer.status, answer.json.fields?.[0].path]).toEqual([400, 'returnUrls.0']);
   });
 
-  test('has no application and no person until somebody makes them', async () => {
+  test('has no application and no person at first', async () => {
     const list = await request(normal, 'GET', '/api/applications', { token: key });
     expect(list.json.data.items).toEqual([]);
     expect(normal.setupUrl).toContain('/setup?token=');

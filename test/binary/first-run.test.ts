@@ -38,7 +38,7 @@ describe('on an empty folder', () => {
     expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
   });
 
-  test('the printed link makes the first owner, once', async () => {
+  test('the printed link creates the first owner, once', async () => {
     const link = server.setupUrl!;
     expect(link).toStartWith(`${server.url}/setup?token=egs_`);
     expect(await statusOf(link)).toBe(200);
@@ -56,12 +56,12 @@ describe('on an empty folder', () => {
     expect(await statusOf(link)).toBe(404);
   });
 
-  test('the owner signs in by code from then on', async () => {
+  test('the owner signs in by code afterwards', async () => {
     const { token } = await signIn(server, 'owner@example.com');
     expect((await request(server, 'GET', '/api/applications', { token })).json.data.items).toHaveLength(1);
   });
 
-  test('setup-link beside the running server prints a link that works, and the earlier unused one dies', async () => {
+  test('setup-link during a run prints a working link, and invalidates the unused earlier one', async () => {
     const port = new URL(server.url).port;
     const [first, second] = [await setupLink(folder, '--port', port), await setupLink(folder, '--port', port)];
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
@@ -85,7 +85,7 @@ describe('on an empty folder', () => {
     expect(server.stdout.text()).not.toContain('token=');
   });
 
-  test('the folder holds no setup token and no session token in plain text', async () => {
+  test('the folder has no setup or session token in plain text', async () => {
     const { stdout } = await setupLink(folder);
     const { token } = await signIn(server, 'second@example.com');
     for (const name of readdirSync(folder)) {
@@ -106,7 +106,7 @@ describe('setup-link', () => {
     empty.remove();
   });
 
-  test('before the first link was used replaces it, on a stopped server too', async () => {
+  test('replaces an unused first link, also while the server is stopped', async () => {
     const folder = join(scratch.path, 'stopped');
     const first = await startServer(folder);
     await first.stop();
@@ -122,7 +122,7 @@ describe('setup-link', () => {
 describe('bootstrap from the environment', () => {
   const folder = join(scratch.path, 'bootstrap');
 
-  test('gives owner and key without a browser, prints no link, and repeats without doing it twice', async () => {
+  test('creates owner and key without a browser, prints no link, and is idempotent', async () => {
     const key = (await run(['key'], { cwd: scratch.path })).stdout.trim();
     const env = { GATEHOUSE_OWNER_EMAIL: 'Owner@Example.com', GATEHOUSE_WORKSPACE_KEY: key };
     for (const start of [1, 2]) {
@@ -139,7 +139,7 @@ describe('bootstrap from the environment', () => {
     expect(existsSync(join(folder, 'gatehouse.db'))).toBe(true);
   });
 
-  test('leaves the key good after the setting is gone', async () => {
+  test('keeps the key valid after the setting is removed', async () => {
     const key = (await run(['key'], { cwd: scratch.path })).stdout.trim();
     await (await startServer(folder, { GATEHOUSE_WORKSPACE_KEY: key })).stop();
     const server = await startServer(folder);

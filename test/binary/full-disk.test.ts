@@ -190,7 +190,7 @@ function readCopy(folder: string): string[] {
   return ids.map(([id]) => id as string);
 }
 
-test.skipIf(!hasSmallDisks)('a command on a full disk says so in a line', async () => {
+test.skipIf(!hasSmallDisks)('a command on a full disk reports it in one line', async () => {
   const disk = smallDisk(64);
   const server = await serveOn(disk);
   await server.stop();

@@ -12,8 +12,8 @@ const check = (args: string[], env: Record<string, string> = {}) => run(['health
 const HEALTHY = { exitCode: 0, stdout: '', stderr: '' };
 const refused = (words: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.stringMatching(words) });
 
-describe('beside a server', () => {
-  test('it is found by its data folder, whatever port it took, and without the proxy of the environment', async () => {
+describe('with a running server', () => {
+  test('the data folder names its port, and the environment’s proxy is ignored', async () => {
     const data = join(folder, 'plain');
     const server = await startServer(data, { GATEHOUSE_BASE_URL: 'https://auth.example.com' });
     expect(await check(['--data', data])).toEqual(HEALTHY);
@@ -26,7 +26,7 @@ describe('beside a server', () => {
     );
   });
 
-  test('another port that is named wins, and its own one is asked as it listens', async () => {
+  test('a given port wins; otherwise the server is called where it listens', async () => {
     const data = join(folder, 'named');
     const server = await startServer(data);
     const { port } = new URL((await Bun.file(join(data, 'gatehouse.server.json')).json()).localUrl);
@@ -38,7 +38,7 @@ describe('beside a server', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('its own certificate is taken on loopback, though nobody vouches for it', async () => {
+  test('its certificate is accepted on loopback even if it is not trusted', async () => {
     const data = join(folder, 'tls');
     const files = writeCertificate(folder, await makeCertificate({ name: 'auth.example.com' }));
     const server = await startServer(data, {}, ['--tls-cert', files.cert, '--tls-key', files.key]);
@@ -56,7 +56,7 @@ describe('beside a server', () => {
   });
 });
 
-test('a server that is not ready is told by its own words; one that says nothing is waited for three seconds', async () => {
+test('a server that is not ready is reported with its own message, and a silent one after three seconds', async () => {
   const answers = { silent: false };
   using stand = Bun.serve({
     port: 0,
@@ -73,7 +73,7 @@ test('a server that is not ready is told by its own words; one that says nothing
   stand.stop(true);
 });
 
-test('settings that cannot be read are one failure, not a verdict about a server', async () => {
+test('unreadable settings are reported as such, not as an unhealthy server', async () => {
   expect(await check(['--port', 'many'])).toMatchObject(refused(/GATEHOUSE_PORT \(--port\)/));
   expect((await check(['--port', String(freePort()), '--bogus'])).exitCode).toBe(2);
 });

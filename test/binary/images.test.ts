@@ -23,7 +23,7 @@ async function put(server: { url: string }, token: string, body: BodyInit, type?
 const person = async (server: EphemeralServer, email: string) => (await signIn(server, email, server.clientId)).token;
 const bodyOf = (file: Buffer) => new Uint8Array(file);
 
-test('every format is taken, raw or in a form, and served from the database after a restart', async () => {
+test('every format is accepted, raw or in a form, and served from the database after a restart', async () => {
   const folder = emptyFolder();
   let server = await startServer(folder.path, { GATEHOUSE_OWNER_EMAIL: 'owner@example.com' });
   const { token } = await signIn(server, 'owner@example.com', 'console');
@@ -58,7 +58,7 @@ test('every format is taken, raw or in a form, and served from the database afte
   folder.remove();
 });
 
-test('more than 10 MiB is refused, declared or in chunks, and the connection serves on', async () => {
+test('more than 10 MiB is refused, declared or in chunks, and the connection stays usable', async () => {
   const server = await startEphemeral();
   const token = await person(server, 'ada@example.com');
   const large = new Uint8Array(11 * MIB);
@@ -81,7 +81,7 @@ test('more than 10 MiB is refused, declared or in chunks, and the connection ser
   await server.stop();
 });
 
-test('a sender that gives up in the middle leaves its room to others', async () => {
+test('an aborted upload frees its memory for others', async () => {
   const server = await startEphemeral();
   const token = await person(server, 'ada@example.com');
   const { hostname, port } = new URL(server.url);
@@ -106,7 +106,7 @@ test('a sender that gives up in the middle leaves its room to others', async () 
 });
 
 /** Reads the peak from /proc. */
-test.if(process.platform === 'linux')('no upload adds more than 150 MB, nor do many at once', async () => {
+test.if(process.platform === 'linux')('neither one upload nor many at once add more than 150 MB', async () => {
   const server = await startEphemeral();
   const tokens = await Promise.all(Array.from({ length: 5 }, (_, index) => person(server, `p${index}@example.com`)));
   const { pid } = server.process;

@@ -62,7 +62,7 @@ beforeAll(async () => {
   inflate(data);
 });
 
-test('each killed one leaves one file, which the next backup removes, whatever its name and its folder are', async () => {
+test('a killed backup leaves one file, which the next backup removes, in any folder and under any name', async () => {
   for (const name of ['monday.db', 'tuesday.db', 'wednesday.db']) {
     const own = await kill(name);
     expect(unfinishedIn(backups).map((file) => join(backups, file))).toContain(own);
@@ -73,7 +73,7 @@ test('each killed one leaves one file, which the next backup removes, whatever i
   expect(unfinishedIn(data)).toEqual([]);
 });
 
-test('one that another process is writing, of the same instance and under the same name, is left alone and ends well', async () => {
+test('a backup that another process is writing under the same name is not touched and completes', async () => {
   await kill('dead.db');
   // The copied folder has the key and the note of the killed backup.
   const clone = join(scratch.path, 'clone');
@@ -93,7 +93,7 @@ test('one that another process is writing, of the same instance and under the sa
     expect((await gatehouse('backup', 'verify', join(backups, name))).exitCode).toBe(0);
 });
 
-test.skipIf(!hasSmallDisks)('a full data disk keeps no backup to another disk from being made', async () => {
+test.skipIf(!hasSmallDisks)('a full data disk does not prevent a backup to another disk', async () => {
   const disk = smallDisk(16);
   const folder = join(disk.path, 'data');
   const server = await startServer(folder);

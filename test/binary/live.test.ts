@@ -64,7 +64,7 @@ function manage(server: EphemeralServer, method: string, path: string, body?: un
 const eventStream = (server: EphemeralServer, email: string) => signIn(server, email, server.clientId);
 
 describe.concurrent('event streams of the binary', () => {
-  test('a thousand idle ones outlive every timeout, hear what is theirs, and do not hold up a stop', async () => {
+  test('a thousand idle streams outlive every timeout, get their events, and do not delay a stop', async () => {
     const server = await startEphemeral();
     const people = [];
     for (let at = 0; at < 50; at += 1) people.push(await eventStream(server, `person-${at}@example.com`));
@@ -109,7 +109,7 @@ describe.concurrent('event streams of the binary', () => {
     await server.stop();
   });
 
-  test('are forgotten when their readers break off, so that the session can open others', async () => {
+  test('are removed when their readers disconnect, so that the session can open others', async () => {
     const server = await startEphemeral();
     const { token } = await eventStream(server, 'ada@example.com');
     for (let round = 0; round < 3; round += 1) {
@@ -129,7 +129,7 @@ describe.concurrent('event streams of the binary', () => {
     await server.stop();
   });
 
-  test('are not opened by HEAD, which is answered at once and as often as it is asked', async () => {
+  test('are not opened by HEAD requests, which are answered at once', async () => {
     const server = await startEphemeral();
     const { token } = await eventStream(server, 'ada@example.com');
     const statuses = [];
@@ -143,7 +143,7 @@ describe.concurrent('event streams of the binary', () => {
     await server.stop();
   });
 
-  test('cannot keep a stopping server by being opened again at once', async () => {
+  test('cannot delay a stop by reconnecting at once', async () => {
     const server = await startEphemeral();
     const { token } = await eventStream(server, 'ada@example.com');
     const listeners = await Promise.all(Array.from({ length: 10 }, () => listen(server, token)));

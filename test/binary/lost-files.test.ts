@@ -86,7 +86,7 @@ describe.each(DELETIONS)('%s deleted under a running server', (what, deleteFiles
   );
 });
 
-test('a server whose log was deleted ends with 0 on SIGTERM and leaves what others put in its place', async () => {
+test('a server whose log was deleted exits with 0 on SIGTERM and keeps files put in its place', async () => {
   const folder = join(scratch.path, 'sigterm');
   const server = await startServer(folder, BOOTSTRAP, JSON_LOG);
   const { taken } = await changes(server, 3, 'before');
@@ -101,7 +101,7 @@ test('a server whose log was deleted ends with 0 on SIGTERM and leaves what othe
 });
 
 describe('the lock file deleted under a running server', () => {
-  test('is created again and admits no second server, at once or later', async () => {
+  test('is recreated, and no second server can start', async () => {
     const folder = join(scratch.path, 'lock');
     const lock = join(folder, 'gatehouse.lock');
     const server = await startServer(folder, BOOTSTRAP, JSON_LOG);
@@ -120,7 +120,7 @@ describe('the lock file deleted under a running server', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('while the server is stopped: the first takes no change once another has the folder', async () => {
+  test('while the server is suspended: it refuses changes once another server has the folder', async () => {
     const folder = join(scratch.path, 'taken');
     const first = await startServer(folder, BOOTSTRAP, JSON_LOG);
     first.process.kill('SIGSTOP');

@@ -18,7 +18,7 @@ afterAll(() => scratch.remove());
 const scrape = async () => readExposition((await request(server, 'GET', '/metrics')).text);
 
 describe('a server on a disk', () => {
-  test('times its flushes, and says how long its log is and what it has in flight', async () => {
+  test('exports flush durations, log size and work in flight', async () => {
     const figures = await scrape();
     expect(figures.value('gatehouse_database_flush_duration_seconds_count')).toBeGreaterThan(0);
     expect(figures.value('gatehouse_database_flush_failures_total')).toBe(0);
@@ -30,7 +30,7 @@ describe('a server on a disk', () => {
     );
   });
 
-  test('sends a long answer compressed to whoever takes that', async () => {
+  test('compresses a long answer if the client accepts it', async () => {
     for (const accept of ['text/plain', 'application/openmetrics-text']) {
       const response = await fetch(`${server.url}/metrics`, {
         headers: { accept, 'accept-encoding': 'gzip' },
@@ -58,7 +58,7 @@ describe('a server on a disk', () => {
     expect((await request({ url: `http://127.0.0.1:${proxy.port}` }, 'GET', '/metrics')).status).toBe(404);
   });
 
-  test('writes its log as it was told to, without colours into a pipe', async () => {
+  test('writes its log in the configured format, without colours into a pipe', async () => {
     await request(server, 'GET', '/nowhere');
     const text = await server.stdout.until(/404 GET/);
     expect(text).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} INFO  404 GET    \(none\) +\d+\.\d ms  127\.0\.0\.1 req_\w+\n/);

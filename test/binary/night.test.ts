@@ -6,6 +6,6 @@ import { isLong } from '../support/long.ts';
 // A failed mail is retried after some seconds.
 setDefaultTimeout(isLong ? 600_000 : 120_000);
 
-test('an operator gets through a dead mail server, a move to another machine and a lost mailbox with the binary alone', async () => {
+test('an operator recovers from a dead mail server, a move to another machine and a lost mailbox with the binary alone', async () => {
   expect((await night(isLong ? ACTS : ['mail', 'move', 'locked out'])).problems).toEqual([]);
 });

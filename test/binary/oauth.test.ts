@@ -53,7 +53,7 @@ describe('oauth4webapi', () => {
     );
   }
 
-  test('discovers where to ask, and how', async () => {
+  test('discovers the endpoints and authentication methods', async () => {
     expect(await discover()).toEqual({
       issuer: server.url,
       token_endpoint: `${server.url}/api/v1/device/token`,
@@ -68,7 +68,7 @@ describe('oauth4webapi', () => {
     });
   });
 
-  test.each(METHODS)('asks about a session and ends it by %s', async (method, authentication) => {
+  test.each(METHODS)('introspects and revokes a session, authenticated by %s', async (method, authentication) => {
     const as = await discover();
     expect(as.introspection_endpoint_auth_methods_supported).toContain(method);
     const person = await signIn(server, `${method}@example.com`, shop.clientId);
@@ -109,7 +109,7 @@ describe('oauth4webapi', () => {
     expect((await request(server, 'POST', '/api/v1/session', { token: person.token })).status).toBe(401);
   });
 
-  test.each(METHODS)('is asked for its credential where the secret is wrong, by %s', async (_, authentication) => {
+  test.each(METHODS)('gets a WWW-Authenticate challenge for a wrong secret, by %s', async (_, authentication) => {
     const as = await discover();
     for (const client_id of [shop.clientId, 'cli_nobody']) {
       const client: oauth.Client = { client_id };
@@ -122,7 +122,7 @@ describe('oauth4webapi', () => {
     }
   });
 
-  test('asks with an API key as a bearer token', async () => {
+  test('introspects with an API key as a bearer token', async () => {
     const as = await discover();
     const client: oauth.Client = { client_id: shop.clientId };
     const person = await signIn(server, 'key@example.com', shop.clientId);
@@ -140,7 +140,7 @@ describe('openid-client', () => {
       execute: [openid.allowInsecureRequests],
     });
 
-  test('asks about what the device grant gave, and takes it back', async () => {
+  test('introspects and revokes the token of a device grant', async () => {
     const configuration = await configure(shop);
     const person = await signIn(server, 'device@example.com', shop.clientId);
     const key = await deviceKey(configuration, person);
@@ -163,7 +163,7 @@ describe('openid-client', () => {
   });
 });
 
-test('secrets and tokens are in nothing that the server has written', async () => {
+test('the server writes no secret or token to its files and log', async () => {
   const written = server.stdout.text() + server.stderr.text();
   expect(written).toContain('"route":"/api/v1/introspect","status":401');
   for (const secret of [shop.secret, other.secret]) expect(written).not.toContain(secret);

@@ -30,15 +30,15 @@ afterAll(() => server.stop('SIGKILL'));
 
 const gatehouse = (args: string[], env: Record<string, string> = {}) => run(args, { cwd: scratch.path, env });
 
-describe('beside a running server', () => {
-  test('setup-link begins with its address, though that came by its flags', async () => {
+describe('with a running server', () => {
+  test('setup-link uses the server’s address, even if it was set by a flag', async () => {
     const { stdout, exitCode } = await gatehouse(['setup-link', '--data', folder]);
     expect(exitCode).toBe(0);
     expect(stdout).toStartWith(`${server.url}/setup?token=egs_`);
     expect((await fetch(stdout.trim())).status).toBe(200);
   });
 
-  test('doctor finds it by its address and ends with 0; with a failure it ends with 1', async () => {
+  test('doctor finds the server and exits with 0, or with 1 if a check fails', async () => {
     const well = await gatehouse(['doctor', '--data', folder, '--json']);
     expect([well.exitCode, well.stderr]).toEqual([0, '']);
     const findings = JSON.parse(well.stdout) as {
@@ -55,7 +55,7 @@ describe('beside a running server', () => {
     expect(ill.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test('outbox lists mails without their codes, and showing one is on record', async () => {
+  test('outbox lists mails without their codes, and showing one is audited', async () => {
     const challengeId = await sendCode(server, OWNER, 'console');
     const listed = await gatehouse(['outbox', 'list', '--data', folder, '--to', 'OWNER@example.com', '--json']);
     const [newest] = JSON.parse(listed.stdout) as { id: string; to: string; subject: string; status: string }[];

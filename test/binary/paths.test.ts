@@ -17,7 +17,7 @@ function raw(port: string, target: string): Promise<string> {
   return promise;
 }
 
-test('dots in a path are 400, plain or encoded, wherever they stand; a path without them is served', async () => {
+test('dot segments in a path are refused with 400, plain or encoded, in any position', async () => {
   const scratch = emptyFolder();
   const server = await startServer(join(scratch.path, 'data'));
   const { port } = new URL(server.url);

@@ -66,7 +66,7 @@ test('login, whoami, an application, people, and logout', async () => {
   );
 });
 
-test('webhooks listen forwards what happens, signed, until it is told to end', async () => {
+test('webhooks listen forwards signed events until it is stopped', async () => {
   const key = join(home.path, 'key');
   writeFileSync(key, server.workspaceKey);
   const receiver = await startReceiver();
@@ -81,7 +81,7 @@ test('webhooks listen forwards what happens, signed, until it is told to end', a
   await receiver.close();
 });
 
-test('a reader that goes away is no fault', async () => {
+test('a closed output pipe is not an error', async () => {
   const key = join(home.path, 'key');
   writeFileSync(key, server.workspaceKey);
   const command = `"$0" users export --url ${server.url} --key-file "$1" --app ${server.applicationId} | true`;

@@ -45,7 +45,7 @@ const JSON_TYPE = 'Content-Type: application/json\r\n';
 const slowBody = () => open(`${head('POST', SEND, `${JSON_TYPE}Content-Length: 1000\r\n`)}{`);
 const slowChunks = () => open(`${head('POST', SEND, `${JSON_TYPE}Transfer-Encoding: chunked\r\n`)}1\r\n{\r\n`);
 
-test('bodies that trickle are cut at their deadline, those beyond a client’s share sooner, and in our words', async () => {
+test('slow bodies are refused at their deadline, or sooner past the client’s share, with our own error', async () => {
   const held = [await slowBody(), await slowChunks(), await slowBody()];
   const trickle = setInterval(() => {
     held[0]!.send('a');
@@ -67,7 +67,7 @@ test('bodies that trickle are cut at their deadline, those beyond a client’s s
   );
 });
 
-test('a message for agents that trickles is cut like any other body', async () => {
+test('a slow MCP message is refused like any other body', async () => {
   const token = `Authorization: Bearer ${server.workspaceKey}\r\n`;
   const slow = () => open(`${head('POST', '/mcp', `${token}${JSON_TYPE}Content-Length: 1000\r\n`)}{`);
   const held = [await slow(), await slow(), await slow()];
@@ -81,7 +81,7 @@ test('a message for agents that trickles is cut like any other body', async () =
   expect(held.find(({ status }) => status() === 429)!.said()).toMatch(/\r\nRetry-After: 5\r\n/i);
 });
 
-test('a full server says so at once, answers that it lives, and is there again when those before have gone', async () => {
+test('a full server refuses at once, stays live, and recovers when earlier requests end', async () => {
   const held = await Promise.all(Array.from({ length: 5 }, slowBody));
   await eventually('the room is full', async () => (await request(server, 'GET', '/readyz')).status === 503);
   const refused = await request(server, 'GET', '/readyz');
@@ -109,7 +109,7 @@ describe('heads', () => {
   });
 });
 
-test('a person’s streams are so many over all sessions, and one that is dropped makes room', async () => {
+test('a person’s streams are limited across sessions, and a closed one frees its slot', async () => {
   const sessions: { token: string }[] = [];
   while (sessions.length < 4) sessions.push(await signIn(server, 'ada@example.com', server.clientId));
   const listen = ({ token }: { token: string }) =>

@@ -7,7 +7,7 @@ setDefaultTimeout(600_000);
 
 const SECONDS = amount(3, 300);
 
-test('a mixed load is answered as it should be, and the server ends well', async () => {
+test('a mixed load is answered correctly, and the server exits with 0', async () => {
   const { refusals, exitCode, samples, done } = await soak(SECONDS, { everySeconds: 0.5, pace: 2 });
   expect({ refusals, exitCode }).toEqual({ refusals: {}, exitCode: 0 });
   expect(samples).toHaveLength(2 * SECONDS);
@@ -30,7 +30,7 @@ const flat = (index: number): Sample => ({
 const risen = (samples: Sample[]) =>
   judged(samples).flatMap(({ name, rise, allowed }) => (rise > allowed ? [name] : []));
 
-test('what goes up and down is flat, and what rises with time alone is not', () => {
+test('a fluctuating series counts as flat, and a steadily rising one as a leak', () => {
   const samples = Array.from({ length: 360 }, (_, index) => flat(index));
   expect(risen(samples)).toEqual([]);
   expect(risen(samples.map((sample, index) => ({ ...sample, privateMiB: sample.privateMiB + index / 8 })))).toEqual([

@@ -82,7 +82,7 @@ async function isRefusing({ url }: RunningServer): Promise<boolean> {
 }
 
 describe.concurrent('SIGTERM', () => {
-  test('lets a request in flight finish while new ones are turned away, then exits with 0', async () => {
+  test('lets a request in flight finish while new ones are refused, then exits with 0', async () => {
     const folder = join(scratch.path, 'in-flight');
     const server = await startServer(folder, BOOTSTRAP);
     const held = await halfSent(server, JSON.stringify({ name: 'Finished while stopping' }));
@@ -138,7 +138,7 @@ describe.concurrent('SIGTERM', () => {
   });
 });
 
-test('SIGTERM with everything under way at once loses nothing that was answered, and ends every stream', async () => {
+test('SIGTERM during all kinds of work loses nothing acknowledged, and ends every stream', async () => {
   // The tests above cover bodies that never arrive.
   const { rounds, faults } = await stopsUnderLoad(1, { sessionsEach: 2000, slowBodies: 0 });
   const [{ losses, problems, streams, cut }] = rounds as [(typeof rounds)[0]];
@@ -163,7 +163,7 @@ describe('a mail server that accepts connections and says nothing', () => {
       return (row as { n: number }).n;
     });
 
-  test('does not keep SIGTERM from ending the server within ten seconds', async () => {
+  test('does not delay the exit on SIGTERM beyond ten seconds', async () => {
     const folder = join(scratch.path, 'mail');
     const first = await startServer(folder, BOOTSTRAP);
     await sendCode(first, 'owner@example.com');
@@ -179,7 +179,7 @@ describe('a mail server that accepts connections and says nothing', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
   });
 
-  test('costs no mail and no time: what was under way at a stop is sent at once by the next start', async () => {
+  test('loses no mail: the next start at once sends mails in progress at the stop', async () => {
     const under = join(scratch.path, 'under-way');
     connections = 0;
     const server = await startServer(under, { ...BOOTSTRAP, ...SILENT });

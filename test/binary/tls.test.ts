@@ -68,7 +68,7 @@ async function signIn() {
 }
 
 describe('with a certificate', () => {
-  test('links are https, sessions are __Host- cookies, and browsers are told to come by https alone', async () => {
+  test('links are https, sessions are __Host- cookies, and HSTS is sent', async () => {
     expect(server.url).toMatch(/^https:\/\/localhost:\d+$/);
     const { answer } = await signIn();
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-[^;]+;.*Secure/);
@@ -77,14 +77,14 @@ describe('with a certificate', () => {
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
   });
 
-  test('addresses of clients are known', async () => {
+  test('client addresses are recorded', async () => {
     const { token } = await signIn();
     const headers = { authorization: `Bearer ${token}` };
     const sessions = await fetch(`${server.url}/api/account/sessions`, { headers, tls: { ca: first.cert } });
     expect((await sessions.json()).data.items[0].ip).toBe('127.0.0.1');
   });
 
-  test('nothing older than TLS 1.2 is spoken', async () => {
+  test('versions before TLS 1.2 are refused', async () => {
     const speak = async (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') => {
       const { protocol, socket } = await open({ minVersion: version, maxVersion: version });
       socket.destroy();
@@ -94,7 +94,7 @@ describe('with a certificate', () => {
     expect(speak('TLSv1.1')).rejects.toThrow();
   });
 
-  test('a key that every user may read is taken, and the log says so', async () => {
+  test('a world-readable key is accepted with a warning in the log', async () => {
     chmodSync(files.key, 0o644);
     server.process.kill('SIGHUP');
     await server.stdout.until(/can be read by every user of this machine: chmod o-r/);
@@ -102,7 +102,7 @@ describe('with a certificate', () => {
   });
 });
 
-test('SIGHUP takes the renewed files for new connections; a body and a stream under way go on; bad files change nothing', async () => {
+test('SIGHUP loads renewed files for new connections, keeps open ones, and ignores invalid files', async () => {
   const { token } = await signIn();
   const stream = await open();
   stream.socket.write(head('GET', '/api/v1/session/events', `Authorization: Bearer ${token}\r\n`));

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { killUpgrades } from '../faults/killed-upgrade.ts';
 import { amount } from '../support/long.ts';
 
-test('a kill at any stage of an upgrade leaves the old schema or the new one, and each copy that has its name is good', async () => {
+test('a kill at any stage of an upgrade leaves the old or the new schema, and every named copy is valid', async () => {
   const killed = await killUpgrades(amount(3, 12), { records: amount(12_000, 200_000) });
   expect(killed.flatMap(({ faults }) => faults)).toEqual([]);
   // Nothing changes before the copy has its final name.

@@ -204,7 +204,7 @@ test(`${EVENTS} events through ${KILLS} kills and a receiver that fails ${FAILUR
   expect(new Set([...bodies.values()].map(([body]) => JSON.parse(body!).id)).size).toBe(bodies.size);
 });
 
-test('a dead and a slow endpoint beside it do not delay a healthy one', async () => {
+test('a dead and a slow endpoint do not delay a healthy one', async () => {
   const scene = await setScene('lag');
   const server = await startServer(scene.folder, scene.env);
   const { receiver } = await subscribe(server, scene);
@@ -244,7 +244,7 @@ test('a dead and a slow endpoint beside it do not delay a healthy one', async ()
   await server.stop('SIGKILL');
 });
 
-test('a stop does not wait for a slow endpoint; what was under way is delivered after the start', async () => {
+test('a stop does not wait for a slow endpoint; its delivery is repeated after the start', async () => {
   const scene = await setScene('stop');
   const server = await startServer(scene.folder, scene.env);
   const { receiver } = await subscribe(server, scene);
@@ -267,7 +267,7 @@ test('a stop does not wait for a slow endpoint; what was under way is delivered 
   expect(await again.stop()).toBe(0);
 });
 
-test('a database that refuses every claim for a while does not end the server, nor the deliveries', async () => {
+test('a database that refuses every claim for a while stops neither the server nor the deliveries', async () => {
   const scene = await setScene('refused');
   const server = await startServer(scene.folder, scene.env);
   const { receiver } = await subscribe(server, scene);
@@ -288,7 +288,7 @@ test('a database that refuses every claim for a while does not end the server, n
   expect(await server.stop()).toBe(0);
 });
 
-test('plain http to a private address is a target only where the operator has opened the range', async () => {
+test('plain http to a private address is allowed only in ranges that the operator configured', async () => {
   const scene = await setScene('closed');
   const { GATEHOUSE_ALLOW_CIDRS: _, ...env } = scene.env;
   const server = await startServer(scene.folder, env);

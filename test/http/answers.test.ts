@@ -13,7 +13,7 @@ async function assetPath(instance: Instance): Promise<string> {
 }
 
 describe('every response', () => {
-  test('carries a request id of the server, whatever its status', async () => {
+  test('has a request id of the server with every status', async () => {
     const instance = await createInstance();
     const seen = new Set<string>();
     const calls: [string, string, number][] = [

@@ -63,7 +63,7 @@ describe('a write with the session cookie of the console', () => {
     expect(isFromOwnPage(request, baseUrl)).toBe(isOwn);
   });
 
-  test('needs no proof of origin with a bearer token, which no browser sends by itself', async () => {
+  test('needs no proof of origin with a bearer token, which no browser sends automatically', async () => {
     const { instance, token } = await signedIn();
     expect((await create(instance, { authorization: `Bearer ${token}`, origin: 'https://evil.example' })).status).toBe(
       200,

@@ -63,7 +63,7 @@ test('/healthz is answered before waiting requests', async () => {
   expect(taken).toEqual(['/first', '/healthz', '/one', '/two']);
 });
 
-test('a request in a fresh turn of the event loop is handled at once, whatever the size of its body', async () => {
+test('a request in a fresh turn of the event loop is handled at once, with a body of any size', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   const { taken, send } = intake();
   const answer = send('/large', declared(100 * MIB));

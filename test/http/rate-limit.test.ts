@@ -209,7 +209,7 @@ describe('a flood of invented subjects', () => {
     expect(limiter.used(bucket(9), 'somebody')).toBe(1);
   });
 
-  test('is dropped quickly with its window, whatever its size', async () => {
+  test('is dropped quickly with its window, at any size', async () => {
     const { limiter, clock, rows } = await open();
     const brief: Bucket = { name: 'brief', windowMs: MINUTE, isBrief: true };
     flood(limiter, brief, MOST, 5);

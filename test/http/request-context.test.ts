@@ -15,7 +15,7 @@ function contexts(peer: string | null, environment: Record<string, string> = {})
 }
 
 describe('the client address', () => {
-  test('is the peer’s when no proxy is trusted, whatever the header says', () => {
+  test('is the peer’s when no proxy is trusted, with any header', () => {
     const { ip, context } = contexts('198.51.100.1');
     expect(ip('203.0.113.9')).toBe('198.51.100.1');
     expect(context().ip).toBe('198.51.100.1');

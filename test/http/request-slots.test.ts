@@ -15,7 +15,7 @@ test('a full pool refuses all but health checks, and has slots again when they a
   expect([enter('/readyz'), enter('/readyz')]).toEqual([true, false]);
 });
 
-test('a refused request is told when to retry', () => {
+test('a refused request gets Retry-After', () => {
   const { status, retryAfterSeconds } = tooManyRequests();
   expect([status, retryAfterSeconds]).toEqual([503, 1]);
 });

@@ -49,7 +49,7 @@ describe('the scheduler', () => {
     await jobs.stop();
   });
 
-  test('logs an outage of the database once, without a stack, whatever the number of failing jobs', async () => {
+  test('logs an outage of the database once, without a stack, for any number of failing jobs', async () => {
     lines.length = 0;
     let isDown = true;
     const refused = () => {

@@ -76,7 +76,7 @@ describe('a sign-in code', () => {
     expect(languageOf(instance, ADA, 'email.codeIntro')).toBe('en');
   });
 
-  test('is in the person’s own language, whatever the page’s', async () => {
+  test('is in the person’s own language, not the page’s', async () => {
     const { instance, clientId, askCode } = await setUp();
     await instance.signIn(clientId, ADA);
     await speak(instance, ADA, 'de');

@@ -190,7 +190,7 @@ describe('a server on loopback', () => {
     expect(open.requests).toHaveLength(0);
   });
 
-  test('is not reached by a name that is public when it is checked and loopback at the next look-up', async () => {
+  test('is not reached by a name that is public when it is checked and loopback at the next lookup', async () => {
     const open = serve(undefined, { hostname: '127.0.0.2' });
     const canary = serve(undefined, { hostname: '127.0.0.1' });
     let asked = 0;
@@ -218,7 +218,7 @@ describe('a name that does not resolve', () => {
     expect(await problemOf(strict()(request('https://nothing.invalid/')))).toBe('unresolved');
   });
 
-  test('a look-up beyond the time limit is a timeout, and a later answer is ignored', async () => {
+  test('a lookup beyond the time limit is a timeout, and a later answer is ignored', async () => {
     const late = Promise.withResolvers<string[]>();
     const get = strict({ resolve: () => late.promise });
     expect(await problemOf(get(request('https://slow.example.com/', { timeoutMs: 50 })))).toBe('timeout');

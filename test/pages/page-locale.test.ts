@@ -41,7 +41,7 @@ describe('the language of a page', () => {
     expect(await localeOfPage(`${account}&locale=xx`, cookieOf(session.token))).toBe('de');
   });
 
-  test('follows the browser for an unknown preference, or an invalid, ended or foreign session', async () => {
+  test('follows the browser for an unknown preference, or a session that is invalid, ended or of another application', async () => {
     const account = `/account?clientId=${clientId}`;
     await given.person(instance, session.userId, { locale: null });
     expect(await localeOfPage(account, cookieOf(session.token))).toBe('fr');

@@ -33,7 +33,7 @@ describe('an opened database', () => {
     await twice.close();
   });
 
-  test('reports the reusable part of its file, which does not shrink by itself', async () => {
+  test('reports the reusable part of its file, which does not shrink', async () => {
     const { db, sqlite } = await openTestDatabase({ now: () => 1 });
     const before = await db.measure();
     sqlite.run('CREATE TABLE filler (bytes BLOB)');

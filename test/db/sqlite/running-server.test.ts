@@ -33,7 +33,7 @@ const NOTE: ServerNote = {
 };
 
 describe('a server on a folder', () => {
-  test('is found with its note while it holds the lock, and not after, whatever files are left', async () => {
+  test('is found with its note only while it holds the lock, even if files are left', async () => {
     const folder = await madeFolder();
     expect(findServer(folder)).toBeNull();
     const lock = lockDataFolder(folder);

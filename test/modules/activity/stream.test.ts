@@ -242,7 +242,7 @@ describe('a stream that is opened again', () => {
     await reader.cancel();
   });
 
-  test('is told to reload where its id is unknown, of another tenant or deleted, and hears what comes then', async () => {
+  test('gets `reload` if its id is unknown, of another tenant or deleted, and then new records', async () => {
     const scene = await setUp();
     const { instance, ofShop, tenant, other } = scene;
     const key = bearer(instance.workspaceKey);
@@ -277,7 +277,7 @@ describe('a stream that is opened again', () => {
     expect((await own.told()).map(({ event }) => event)).toEqual(['ready', 'reload']);
   });
 
-  test('is told to reload when the clock went back: records from then on precede those it has', async () => {
+  test('gets `reload` when the clock went back, since new records precede those it has', async () => {
     const { db, clock, now } = await movableDatabase();
     const streams = activityStreams(db.reader, clock);
     db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));

@@ -100,7 +100,7 @@ describe('reading an application', () => {
       expect((await as(instance, token).get(shop.id)).json.data.name).toBe('Shop');
   });
 
-  test('hides a foreign application from writes as well, before the body is validated', async () => {
+  test('hides another tenant’s application from writes as well, before the body is validated', async () => {
     const instance = await createInstance();
     const tenant = await given.tenant(instance);
     const { status, json } = await as(instance).patch(tenant.application.id, '{"broken');

@@ -96,7 +96,7 @@ describe('a client secret', () => {
     expect((await (await setUp()).rotate({ body })).status).toBe(200);
   });
 
-  test('is refused to read keys, foreign keys, anonymous callers and unknown fields', async () => {
+  test('is refused to read keys, keys of other applications, anonymous callers and unknown fields', async () => {
     const { instance, application, path, rotate } = await setUp();
     await rotate();
     const read = await instance.createKey(application.id, { access: 'read' });

@@ -79,7 +79,7 @@ describe('adding addresses', () => {
     expect(admitted.json.data.summary).toEqual({ requested: 2, created: 2, updated: 0, unchanged: 0 });
   });
 
-  test('counts an address once, whatever its case and spaces', async () => {
+  test('counts an address once, in any case and with any spaces', async () => {
     const beta = await setUpBeta();
     const { json } = await beta.add(EMAIL, ' ADA@example.com', 'bob@example.com');
     expect(json.data.items).toHaveLength(2);

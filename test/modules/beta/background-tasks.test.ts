@@ -147,7 +147,7 @@ describe('a policy over many pending entries', () => {
     expect(await pendingWork(await restartAndRunJobs(beta))).toBeNull();
   });
 
-  test('keeps decisions that are made for single entries meanwhile', async () => {
+  test('keeps decisions made for single entries while it runs', async () => {
     const beta = await setUpMany();
     await beta.setPolicy('auto_accept', true);
     const rows = await beta.rows();

@@ -103,7 +103,7 @@ describe('looking up a user code', () => {
     }
   });
 
-  test('accepts the session cookie for a look-up, and for a decision only from our own origin', async () => {
+  test('accepts the session cookie for a lookup, and for a decision only from our own origin', async () => {
     const { instance } = await createScene();
     const console_ = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console_.signIn('owner@example.com');
@@ -235,7 +235,7 @@ describe('an invalid user code', () => {
     expect((await ask(await instance.restart())).status).toBe(429);
   });
 
-  test('is the only kind that counts: twenty look-ups of a correct code pass', async () => {
+  test('is the only kind that counts: twenty lookups of a correct code pass', async () => {
     const { ada, begin, look } = await createScene();
     const { user_code } = await begin();
     for (let count = 0; count < 20; count += 1) expect((await look(user_code, ada)).status).toBe(200);

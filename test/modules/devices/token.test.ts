@@ -65,7 +65,7 @@ describe('a poll', () => {
     expect(dumpTables(scene.instance)).toEqual(before);
   });
 
-  test('gets expired_token after fifteen minutes, whatever the decision was', async () => {
+  test('gets expired_token after fifteen minutes, regardless of the decision', async () => {
     const scene = await createScene();
     const { ada, begin, outcome, decide } = scene;
     const [pending, approved, denied] = [await begin(), await begin(), await begin()];

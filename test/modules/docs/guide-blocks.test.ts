@@ -333,7 +333,7 @@ describe('the device login guide', () => {
   const decide = (code: string) =>
     request(server, 'POST', '/api/account/device/approve', { token, body: { user_code: code } });
 
-  test('is told to wait, with curl', async () => {
+  test('gets Retry-After, with curl', async () => {
     const said = await shell(['device-login sh 0', 'device-login sh 1']);
     expect(said).toContain(`"verification_uri_complete":"${server.url}/device?code=`);
     expect(said).toContain('"error":"authorization_pending"');

@@ -272,7 +272,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(before.kinds().filter((name) => name === `${family}.deleted`)).toHaveLength(1);
   });
 
-  test('a removed grant of many people is gone at once and its slug free, before the events are emitted', async () => {
+  test('a grant removed from many people is deleted at once and its slug free, before the events are emitted', async () => {
     const { instance, application, manage, create, list, hold, id, last } = await setUpMany();
     const slug = 'editor';
     const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');

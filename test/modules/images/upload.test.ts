@@ -106,7 +106,7 @@ describe('an uploaded picture', () => {
     },
   );
 
-  test('is accepted raw in four types, in a form or in chunks, whatever its declared type', async () => {
+  test('is accepted raw in four types, in a form or in chunks, with any declared type', async () => {
     const world = await createWorld();
     const bodies: [Body, string][] = [
       [red, 'image/png'],

@@ -27,7 +27,7 @@ describe('the lifecycle code', () => {
     }
   });
 
-  test('is mailed only to the acting member, whatever their role', async () => {
+  test('is mailed only to the acting member, in any role', async () => {
     const { instance, send, confirm, times } = await setUp();
     const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
     const sent = mails(instance).length;

@@ -72,7 +72,7 @@ describe('a session stream ends with `revoked`', () => {
     expect([status, json.ok, json.error]).toEqual([refusal[0], false, refusal[1]]);
   });
 
-  test('at once when the application is archived, whatever the number of other sessions', async () => {
+  test('at once when the application is archived, with any number of other sessions', async () => {
     const world = await createWorld();
     const { instance, application, ada } = world;
     // These sessions come first in the background task, which is stopped here.

@@ -161,7 +161,7 @@ describe('changing an address', () => {
 });
 
 describe('the default address', () => {
-  test('is the first of each kind, whatever was requested, until another is made the default', async () => {
+  test('is the first of each kind, even if not requested, until another is made the default', async () => {
     const { asAda } = await createPeople();
     const a = await add(asAda, { isDefault: false });
     const b = await add(asAda);

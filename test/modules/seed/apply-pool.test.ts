@@ -20,7 +20,7 @@ test('applies of one budget run in order, even after a failed one, and delay no 
   expect(done).toEqual(['other', 'one', 'two']);
 });
 
-test('eight may wait; further ones are told to retry, and may once a slot is free', async () => {
+test('eight may wait; further ones get Retry-After, and are admitted once a slot is free', async () => {
   const { run: inTurn } = applyPool();
   const held = Promise.withResolvers<void>();
   const all = Array.from({ length: 9 }, () => inTurn('wsp_1', () => held.promise));

@@ -182,7 +182,7 @@ describe('concurrency', () => {
     expect(own.sqlite.query('SELECT count(*) AS webhooks FROM webhooks').get()).toEqual({ webhooks: 2 });
   });
 
-  test('a new plan finds what another caller creates meanwhile', async () => {
+  test('a new plan finds what another caller has created since', async () => {
     const own = await createInstance();
     const token = own.workspaceKey;
     const racing = Promise.all(

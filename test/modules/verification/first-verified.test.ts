@@ -97,7 +97,7 @@ describe('a refusal', () => {
     expect(await shownOf(instance, other.id)).toEqual(NOTHING);
   });
 
-  test('a refused foreign token appears in the caller’s application and not in the token’s own', async () => {
+  test('a refused token of another application is recorded for the caller’s application, not the token’s', async () => {
     const { instance, application, person, verify } = await setUp();
     const tenant = await given.tenant(instance);
     const foreign = await instance.call('POST', `/api/applications/${tenant.application.id}/api-keys`, {

@@ -189,7 +189,7 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
   ],
 ];
 
-test('a cached verdict equals that of a look-up after any change', async () => {
+test('a cached verdict equals that of a lookup after any change', async () => {
   const world = await createWorld();
   for (const [name, change] of changes) {
     for (let time = 0; time < TIMES; time += 1) await verdictsOf(world, true);

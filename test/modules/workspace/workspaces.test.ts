@@ -300,7 +300,7 @@ describe('another workspace', () => {
   });
 });
 
-test('a person signed in to an application manages nothing, whatever their roles', async () => {
+test('a person signed in to an application manages nothing, with any roles', async () => {
   const instance: Instance = await createInstance();
   const application = await instance.createApplication();
   const { token } = await instance.signIn(application.clientId, 'owner@example.com');
