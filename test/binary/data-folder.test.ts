@@ -306,7 +306,7 @@ describe('a database is refused', () => {
     await givenFolder();
     lose();
     const before = fingerprints();
-    expect(await refusal()).toContain('Put back the copy that belongs to this key');
+    expect(await refusal()).toContain('Put back the database of this key');
     expect(fingerprints()).toEqual(before);
     rmSync(join(folder, 'instance.key'));
     rmSync(join(folder, 'gatehouse.db'), { force: true });

@@ -124,7 +124,7 @@ describe('the list', () => {
     expect(ada!.status).toBe('deleted');
     await page.go(`${users()}/${ada!.userId}`);
     await page.press('#forget-user');
-    await page.untilText('#user-forgetting', /Their deletion ends with it/);
+    await page.untilText('#user-forgetting', /This also removes their deletion/);
     expect(await page.evaluate<boolean>('document.querySelector("#user-forgetting-submit").disabled')).toBe(true);
     await page.enter('#user-forgetting-name', 'ada@example.com');
     await page.press('#user-forgetting-submit:enabled');
