@@ -64,7 +64,7 @@ test('idle connections are closed to free descriptors, and the log says why', as
   scratch.remove();
 });
 
-test('the first delivery, due when no descriptor is free, fails as a delivery without ending the process', async () => {
+test('connections that send nothing are closed, waiting requests are answered, and a due delivery ends no process', async () => {
   const scratch = emptyFolder();
   const { server, ready, log } = await startLimited(scratch.path);
   const path = `/api/applications/${ready.applicationId}/webhooks`;
@@ -76,6 +76,7 @@ test('the first delivery, due when no descriptor is free, fails as a delivery wi
   const held = await Promise.all(Array.from({ length: HELD }, () => hold(ready.url, 'GET /healthz HTTP/1.1\r\n')));
   await eventually('the log says why', async () => (await log()).includes('no file descriptors are left'));
   asking.send('Content-Length: 0\r\n\r\n');
+  const waiting = request(ready, 'GET', '/readyz');
   // The delivery waits until the held connections are closed.
   const deliveries = () => request(ready, 'GET', `${path}/${id}/deliveries`, { token });
   await eventually(
@@ -83,20 +84,9 @@ test('the first delivery, due when no descriptor is free, fails as a delivery wi
     async () => (await deliveries()).json.data.items[0]?.attempts === 1,
     40_000,
   );
+  expect((await waiting).status).toBe(200);
+  await eventually('an idle connection is closed', () => held.some(({ isOpen }) => !isOpen), 30_000);
   for (const { drop } of [...held, asking]) drop();
-  expect((await request(ready, 'GET', '/readyz')).status).toBe(200);
-  server.kill('SIGTERM');
-  expect(await server.exited).toBe(0);
-  scratch.remove();
-});
-
-test('connections that send nothing are closed, and waiting ones are answered', async () => {
-  const scratch = emptyFolder();
-  const { server, ready } = await startLimited(scratch.path);
-  const held = await Promise.all(Array.from({ length: HELD }, () => hold(ready.url, 'GET /healthz HTTP/1.1\r\n')));
-  expect((await request(ready, 'GET', '/readyz')).status).toBe(200);
-  await eventually('those that hold all descriptors are left', () => held.some(({ isOpen }) => !isOpen), 30_000);
-  for (const { drop } of held) drop();
   expect((await request(ready, 'GET', '/readyz')).status).toBe(200);
   server.kill('SIGTERM');
   expect(await server.exited).toBe(0);

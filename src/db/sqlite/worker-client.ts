@@ -13,8 +13,8 @@ export type DatabaseWorker = ReturnType<typeof databaseWorker>;
 
 const HOLD_MS = 1000;
 
-/** Longest wait on closing, since a long read may be running. */
-const CLOSE_MS = 500;
+/** Longest wait on closing: short behind a read that may be long, else long enough for a machine under load. */
+const CLOSE_MS = { busy: 1000, idle: 5000 };
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
 
@@ -73,9 +73,10 @@ export function databaseWorker(path: string) {
     },
     /** Closes its connection first, since the last one open would leave the log behind. Rejects pending calls. */
     async close(): Promise<void> {
+      const patienceMs = waiting.size > 0 ? CLOSE_MS.busy : CLOSE_MS.idle;
       const closing = worker && !isClosed ? ask({ kind: 'close' }).catch(() => {}) : null;
       isClosed = true;
-      await Promise.race([closing, Bun.sleep(CLOSE_MS)]);
+      await Promise.race([closing, Bun.sleep(patienceMs)]);
       worker?.terminate();
       for (const asked of waiting.values()) asked.reject(new Error('the database thread is closed'));
       waiting.clear();
