@@ -53,7 +53,7 @@ function preparedOn(connection: Connection, build: (orm: Orm) => unknown): Prepa
   return statement;
 }
 
-/** GivenValues of a statement: an object by name; for a statement with one value, the value itself. */
+/** Values given to a statement: an object by name; for a statement with one value, the value itself. */
 export type GivenValues = SqlValue | object | void;
 
 type Statement<From, Given, Result> = (from: From, values: Given) => Promise<Result>;
