@@ -26,20 +26,39 @@ export interface Author extends Actor {
   confirm?: (reader: Reader) => Promise<void>;
 }
 
-/** Kind of notification from a change to others in this process, such as "mail was queued". */
+/** Kind of notification from a change to others, such as "mail was queued". */
 export interface Topic<Message> {
   readonly name: string;
+  /** Whether listeners of every instance on the database get its messages, as JSON; other topics stay in the process. */
+  readonly isForAll: boolean;
   /** Carries the type only. */
   readonly message?: Message;
 }
 
-/** Creates a topic, identified by the object itself: the name is for people. */
+/** Creates a topic for listeners in this process. The object identifies it: the name is for people. */
 export function topic<Message>(name: string): Topic<Message> {
-  return { name };
+  return { name, isForAll: false };
+}
+
+/**
+ * Creates a topic whose messages reach the listeners of every instance on the database. Its name identifies it between
+ * them. A message is a hint: it may be lost with a connection, so its listeners find changes by polling too.
+ */
+export function topicForAll<Message>(name: string): Topic<Message> {
+  return { name, isForAll: true };
+}
+
+export interface WriteOptions {
+  /**
+   * `read committed` for bookkeeping that no verdict rests on, such as claims and last-seen times: concurrent changes
+   * neither wait for it nor make it run again, and a crash of the database's machine may lose its last moments.
+   * SQLite has one writer and ignores it.
+   */
+  readonly isolation?: 'serializable' | 'read committed';
 }
 
 export interface Database {
-  readonly engine: 'sqlite';
+  readonly engine: 'sqlite' | 'postgres';
   /** For reads outside a change. Never waits for a running change. */
   readonly reader: Reader;
   /**
@@ -50,8 +69,11 @@ export interface Database {
    *
    * @throws {AppError} unavailable where the database cannot take writes for now.
    */
-  write<Result>(author: Author, work: (unit: Unit) => Promise<Result>): Promise<Result>;
-  /** Adds a listener that gets all of a change's messages on the topic, once it is durable; it must not throw. */
+  write<Result>(author: Author, work: (unit: Unit) => Promise<Result>, options?: WriteOptions): Promise<Result>;
+  /**
+   * Adds a listener that gets all of a change's messages on the topic, once it is durable; it must not throw. For a topic
+   * for all it also gets those of other instances.
+   */
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
   status(): DatabaseStatus;
   readonly metrics: DatabaseMetrics;

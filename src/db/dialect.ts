@@ -17,6 +17,8 @@ export interface Dialect {
   readonly jsonText: (column: string, key: string) => string;
   /** Returns the operand of `IN` for a value that is a list of ids. */
   readonly idList: (list: string) => string;
+  /** Ends a `SELECT` of rows that this change claims: rows that another change has locked are left out. */
+  readonly skipLocked: string;
   /** Column by which rows of a table sort in the order of their insertion. */
   readonly insertionOrder: string;
 }

@@ -1,7 +1,7 @@
 /** The present schema, translated for PostgreSQL. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { migrate } from '../../src/db/sqlite/migrate.ts';
-import { postgresDialect } from './postgres-dialect.ts';
+import { postgresDialect } from '../../src/db/postgres/dialect.ts';
 
 /** Rewrites a table or an index of SQLite. Foreign keys are left out: tables refer to each other in circles. */
 function translated(sql: string): string {

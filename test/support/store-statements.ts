@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Reader } from '../../src/db/database.ts';
 import { compile, type Dialect, type Sql, sqlOf } from '../../src/db/dialect.ts';
 import { sqliteDialect } from '../../src/db/sqlite/dialect.ts';
-import { numbered, postgresDialect } from './postgres-dialect.ts';
+import { numbered, postgresDialect } from '../../src/db/postgres/dialect.ts';
 
 export interface StoreStatement {
   /** File and line of the declaration. */

@@ -13,5 +13,7 @@ export const sqliteDialect: Dialect = {
   textPosition: (text, part) => `instr(${text}, ${part})`,
   jsonText: (column, key) => `json_extract(${column}, '$.${key}')`,
   idList: (list) => `(SELECT value FROM json_each(${list}))`,
+  // One writer: no other change has locked anything.
+  skipLocked: '',
   insertionOrder: 'rowid',
 };

@@ -1,5 +1,5 @@
-/** PostgreSQL's fragments of SQL, as far as tests go. */
-import type { Dialect } from '../../src/db/dialect.ts';
+/** PostgreSQL's SQL. */
+import type { Dialect } from '../dialect.ts';
 
 export const postgresDialect: Dialect = {
   placeholder: (_, position) => `$${position}`,
@@ -9,6 +9,7 @@ export const postgresDialect: Dialect = {
   textPosition: (text, part) => `strpos(${text}, ${part})`,
   jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}')`,
   idList: (list) => `(SELECT json_array_elements_text(CAST(${list} AS json)))`,
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
   insertionOrder: 'id',
 };
 
