@@ -21,6 +21,8 @@ export const HINTS = {
 
   server_stopping: 'The server is stopping.',
   disk_refuses_writes: 'The disk refuses writes; changes are refused until it accepts them again.',
+  database_away: 'The database cannot be reached; try again in a moment.',
+  database_busy: 'The database is busy with other changes; try again in a moment.',
   database_in_use: 'Another process holds the database; try again in a moment.',
   database_gone:
     'The database was deleted or replaced while the server runs: its operator must put it back and restart the server.',

@@ -1,22 +1,26 @@
 /** Interface of a connection, through which the statements of the store run. */
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
-import type { Dialect } from './dialect.ts';
-import type { QueryCache } from './query-cache.ts';
+import type { CompiledSql, Dialect } from './dialect.ts';
+import type { Lookups } from './lookup-queries.ts';
 
+/** Builders of statements. Both engines take the SQL of drizzle's SQLite dialect, and the values it binds. */
 export type Orm = BaseSQLiteDatabase<'sync', void>;
 
 export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
 
-export interface Running {
-  run(...values: SqlValue[]): { readonly changes: number };
-  all(...values: SqlValue[]): unknown[];
-  values(...values: SqlValue[]): unknown[][];
-  get(...values: SqlValue[]): unknown;
-  finalize(): void;
-}
-
 /** Scope of a change: nothing cached, or the row whose id is the value at index `idAt`, and its dependents. */
 export type ChangeScope = 'nothing cached' | { readonly idAt: number };
+
+/** A statement that is ready to run: its text for the engine, and the values in the order of their placeholders. */
+export interface BoundStatement {
+  readonly compiled: CompiledSql;
+  readonly values: SqlValue[];
+}
+
+/** A prepared builder of drizzle. */
+export interface PreparedBuilder {
+  execute(values?: Record<string, unknown>): unknown;
+}
 
 export interface Connection {
   readonly dialect: Dialect;
@@ -26,14 +30,17 @@ export interface Connection {
   readonly prepared: Map<object, unknown>;
   /** For building kept statements. */
   readonly plainOrm: Orm;
-  /** Prepares an SQL text once. @param scope of a change to less than the named tables; fixed for one text. */
-  statement(sql: string, scope?: ChangeScope): Running;
   /** Called before each statement. @throws where the connection must not be used now. */
   enter(): void;
-  /** Returns the best connection for a lookup of one row now. */
-  readonly lookups: () => Connection;
-  /** Cache of answers; null inside a change, which must see its own writes. */
-  readonly cache: QueryCache | null;
-  /** Runs a read in another thread; null inside a change or without such a thread. */
-  readonly readInThread: ((sql: string, values: SqlValue[]) => Promise<unknown[]>) | null;
+  /** Runs a statement, now rather than when awaited. @returns its rows, with booleans in columns `is…` and `has…`. */
+  rows(statement: BoundStatement): Promise<object[]>;
+  /** Runs a change. @param scope of a change to less than the named tables; fixed for one text. @returns changed rows. */
+  changes(statement: BoundStatement, scope?: ChangeScope): Promise<number>;
+  /** Runs a prepared builder. */
+  execute(prepared: PreparedBuilder, values?: Record<string, unknown>): Promise<unknown>;
+  /** Runs a read as long as a tenant where it holds up nothing else. @returns rows as the driver returns them. */
+  longRows(sql: string, values: SqlValue[]): Promise<object[]>;
+  /** Runs a part of a change whose failure leaves the rest of the change as it is. */
+  savepoint<Result>(run: () => Promise<Result>): Promise<Result>;
+  readonly lookups: Lookups;
 }

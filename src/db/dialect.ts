@@ -6,6 +6,8 @@ export type Sql = string | ((dialect: Dialect) => string);
 export interface Dialect {
   /** Returns the placeholder of a value. @param position from 1, by first mention. */
   readonly placeholder: (name: string, position: number) => string;
+  /** Turns the SQL that drizzle builds for SQLite into the engine's. */
+  readonly fromBuilder: (sql: string) => string;
   /** Adds the engine's planner hints to a statement. */
   readonly hinted: (sql: string) => string;
   /** Joins the next table after the previous ones; `JOIN` where an engine plans the order well itself. */

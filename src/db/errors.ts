@@ -1,7 +1,16 @@
 /** Classifies engine errors for callers that know no engine. */
 import { AppError } from '../core/error.ts';
 
-const OUTAGE_HINTS: readonly unknown[] = ['disk_refuses_writes', 'database_gone', 'database_log_gone', 'folder_taken'];
+const OUTAGE_HINTS: readonly unknown[] = [
+  'disk_refuses_writes',
+  'database_gone',
+  'database_log_gone',
+  'folder_taken',
+  'database_away',
+];
+
+/** SQLSTATE of PostgreSQL. */
+const UNIQUE_VIOLATION = '23505';
 
 /** Returns whether the database takes no changes for now. The log says so once; retries need not repeat it. */
 export function isOutage(error: unknown): error is AppError {
@@ -22,5 +31,6 @@ export function engineErrorKind(error: unknown): EngineErrorKind | null {
 
 /** Returns whether the database refused a row because another one has its unique value. */
 export function isUniqueViolation(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'SQLITE_CONSTRAINT_UNIQUE';
+  const { code, errno } = error as { code?: unknown; errno?: unknown };
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || errno === UNIQUE_VIOLATION;
 }

@@ -19,6 +19,8 @@ export function databaseMetrics() {
     flushFailures: 0,
     /** Changes refused by the disk, before or after their commit. */
     refusals: 0,
+    /** Runs of changes that concurrent ones made fail, in PostgreSQL; each ran again. */
+    conflicts: 0,
     slowStatements: 0,
   };
 }

@@ -4,6 +4,7 @@
  * row to one of its `listTables`, or that another process makes.
  */
 import { BigMap } from '../core/big-map.ts';
+import type { CachedQuery, Ids } from './lookup-queries.ts';
 
 /** Rows that a statement changes: one id's row and dependents, or any in some tables; `+name` means new rows only. */
 export type ChangedRows = { readonly id: string } | { readonly tables: readonly string[] };
@@ -11,21 +12,6 @@ export type ChangedRows = { readonly id: string } | { readonly tables: readonly 
 export interface Changes {
   readonly tables: Set<string>;
   readonly ids: Set<string>;
-}
-
-type Ids = readonly string[] | null;
-
-/** Lookup by a key, whose results are cached. It declares the tables that its SQL reads. */
-export interface CachedQuery<Row> {
-  readonly sql: string;
-  /** Returns the ids of a result's rows that are changed by id; null where rows of other ids are read too. */
-  readonly rowIds: (row: Row) => Ids;
-  /** Tables of which it reads single rows by their key: a new row there cannot change a result. */
-  readonly rowTables: readonly string[];
-  /** Tables of which it reads all rows that match: a new row there changes a result. */
-  readonly listTables?: readonly string[];
-  /** Dependent lookups by ids in its row, which a result contains. */
-  readonly dependents?: readonly CachedQuery<never>[];
 }
 
 export interface CacheEntries {
@@ -104,7 +90,7 @@ export function queryCache(version: () => number | undefined) {
     }
 
     const state: QueryState = {
-      tables: new Set([query, ...(query.dependents ?? [])].flatMap(tablesOf)),
+      tables: new Set([query, ...(query.dependents ?? []).map((dependent) => dependent.query)].flatMap(tablesOf)),
       validSince: 0,
       entries: {
         get(key) {

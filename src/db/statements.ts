@@ -1,6 +1,6 @@
 /** Runs the store's statements: raw SQL with named values, drizzle's builders, and prepared builders. For `store/` alone. */
 import { onlyOne } from '../core/required.ts';
-import type { Connection, Orm, SqlValue } from './connection.ts';
+import type { BoundStatement, Connection, Orm, PreparedBuilder, SqlValue } from './connection.ts';
 import { CONNECTION, type Reader, type Unit } from './database.ts';
 import { compile, type CompiledSql, type Dialect, type Sql } from './dialect.ts';
 
@@ -16,10 +16,6 @@ export function orm(reader: Reader): Orm {
 
 export function dialectOf(reader: Reader): Dialect {
   return reader[CONNECTION].dialect;
-}
-
-interface Prepared {
-  execute(values?: Record<string, unknown>): { sync(): unknown };
 }
 
 type ResultOf<Builder> = Builder extends { execute(values?: Record<string, unknown>): PromiseLike<infer Result> }
@@ -40,16 +36,17 @@ export function prepared<Builder>(
   build: (orm: Orm) => Builder,
 ): (reader: Reader, values?: Record<string, unknown>) => Promise<ResultOf<Builder>> {
   return (reader, values) =>
-    settle(() => {
+    settled(() => {
       const connection = reader[CONNECTION];
       connection.enter();
-      return preparedOn(connection, build).execute(values).sync() as ResultOf<Builder>;
+      return connection.execute(preparedOn(connection, build), values) as Promise<ResultOf<Builder>>;
     });
 }
 
-function preparedOn(connection: Connection, build: (orm: Orm) => unknown): Prepared {
-  let statement = connection.prepared.get(build) as Prepared | undefined;
-  if (statement === undefined) connection.prepared.set(build, (statement = build(connection.plainOrm) as Prepared));
+function preparedOn(connection: Connection, build: (orm: Orm) => unknown): PreparedBuilder {
+  let statement = connection.prepared.get(build) as PreparedBuilder | undefined;
+  if (statement === undefined)
+    connection.prepared.set(build, (statement = build(connection.plainOrm) as PreparedBuilder));
   return statement;
 }
 
@@ -58,14 +55,11 @@ export type GivenValues = SqlValue | object | void;
 
 type Statement<From, Given, Result> = (from: From, values: Given) => Promise<Result>;
 
-/** A statement that is ready to run: its text for the engine, and the values in the order of their placeholders. */
-export interface BoundStatement {
-  readonly compiled: CompiledSql;
-  readonly values: SqlValue[];
-}
+/** Binds values to a statement. @param now the value of `:now`. */
+export type Binder = (dialect: Dialect, values: unknown, now?: number) => BoundStatement;
 
-/** Returns a function that binds values; it compiles the statement once per engine. @param now the value of `:now`. */
-export function binder(sql: Sql): (dialect: Dialect, values: unknown, now?: number) => BoundStatement {
+/** Returns a function that binds values; it compiles the statement once per engine. */
+export function binder(sql: Sql): Binder {
   let last: { readonly dialect: Dialect; readonly compiled: CompiledSql } | undefined;
   return (dialect, values, now) => {
     if (last?.dialect !== dialect) last = { dialect, compiled: compile(sql, dialect) };
@@ -90,7 +84,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
 }
 
-/** Turns the boolean columns of a row into booleans, which SQLite returns as numbers. */
+/** Turns the boolean columns of a row into booleans: SQLite returns numbers, PostgreSQL a column's number or a boolean. */
 export function withBooleans<Row>({ booleans }: CompiledSql, row: Row): Row {
   for (const name of booleans) (row as Record<string, unknown>)[name] = Boolean((row as Record<string, unknown>)[name]);
   return row;
@@ -128,28 +122,23 @@ function results<From extends Reader>(run: (sql: Sql) => Statement<From, unknown
 function rowsOf<From extends Reader>(sql: Sql, timeOf: (from: From) => number | undefined) {
   const bind = binder(sql);
   return (from: From, given: unknown): Promise<object[]> =>
-    settle(() => {
+    settled(() => {
       const connection = from[CONNECTION];
       connection.enter();
-      const { compiled, values } = bind(connection.dialect, given, timeOf(from));
-      const rows = connection.statement(compiled.sql).all(...values) as object[];
-      if (compiled.booleans.length > 0) for (const row of rows) withBooleans(compiled, row);
-      return rows;
+      return connection.rows(bind(connection.dialect, given, timeOf(from)));
     });
 }
 
 /** Raw reads, for the hot path and for SQL that drizzle cannot express. Use only SQL that all engines understand. */
 export const query = results<Reader>((sql) => rowsOf(sql, () => undefined));
 
-/** Reads as long as a tenant, run in another thread if there is one; they see only what is committed. */
+/** Reads as long as a tenant, run where they hold up nothing else; outside a change they see only what is committed. */
 export const longRead = results<Reader>((sql) => {
   const bind = binder(sql);
-  const rowsHere = rowsOf<Reader>(sql, () => undefined);
   return async (reader, given) => {
-    const { readInThread, dialect } = reader[CONNECTION];
-    if (!readInThread) return rowsHere(reader, given);
-    const { compiled, values } = bind(dialect, given);
-    return ((await readInThread(compiled.sql, values)) as object[]).map((row) => withBooleans(compiled, row));
+    const connection = reader[CONNECTION];
+    const { compiled, values } = bind(connection.dialect, given);
+    return (await connection.longRows(compiled.sql, values)).map((row) => withBooleans(compiled, row));
   };
 });
 
@@ -160,11 +149,7 @@ export function longReadOf<Row>(
 ): Promise<Row[]> {
   const { sql, params } = query.toSQL();
   const connection = reader[CONNECTION];
-  if (connection.readInThread) return connection.readInThread(sql, params as SqlValue[]) as Promise<Row[]>;
-  return settle(() => {
-    connection.enter();
-    return connection.statement(sql).all(...(params as SqlValue[])) as Row[];
-  });
+  return connection.longRows(connection.dialect.fromBuilder(sql), params as SqlValue[]) as Promise<Row[]>;
 }
 
 /** Scope of a change: nothing cached, or the row whose id is the named value, and its dependents. */
@@ -173,12 +158,12 @@ type Scope = 'nothing cached' | { readonly rowId: string };
 function changeOf<Given extends GivenValues>(sql: Sql, scope?: Scope): Statement<Unit, Given, number> {
   const bind = binder(sql);
   return (unit, given) =>
-    settle(() => {
+    settled(() => {
       const connection = unit[CONNECTION];
       connection.enter();
-      const { compiled, values } = bind(connection.dialect, given, unit.now);
-      const changed = typeof scope === 'object' ? { idAt: compiled.names.indexOf(scope.rowId) } : scope;
-      return connection.statement(compiled.sql, changed).run(...values).changes;
+      const bound = bind(connection.dialect, given, unit.now);
+      const changed = typeof scope === 'object' ? { idAt: bound.compiled.names.indexOf(scope.rowId) } : scope;
+      return connection.changes(bound, changed);
     });
 }
 
@@ -196,10 +181,15 @@ export const change = Object.assign(
 /** Raw change of nothing cached, such as a last-seen time. */
 export const note = <Given extends GivenValues = void>(sql: Sql) => changeOf<Given>(sql, 'nothing cached');
 
-/** SQLite answers at once; the promise is for engines that do not. The statement runs now, awaited or not. */
-export function settle<Result>(run: () => Result): Promise<Result> {
+/** Runs a part of a change whose failure, such as a unique value that is taken, leaves the rest of the change as it is. */
+export function savepoint<Result>(unit: Unit, run: () => Promise<Result>): Promise<Result> {
+  return unit[CONNECTION].savepoint(run);
+}
+
+/** Turns an error thrown at once into a rejection. */
+function settled<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
-    return Promise.resolve(run());
+    return run();
   } catch (error) {
     return Promise.reject(error);
   }

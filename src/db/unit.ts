@@ -5,11 +5,26 @@ import { CONNECTION, type Topic, type Unit } from './database.ts';
 
 export type UnitState = ReturnType<typeof openUnit>;
 
+export interface Committed<Result> {
+  readonly result: Result;
+  readonly messages: UnitState['messages'];
+}
+
 /** Microtasks to wait for before a statement counts as unawaited: an `await` takes up to three. */
 const LAST_CALLS = 3;
 
+export interface UnitOptions {
+  /** Whether the engine answers statements at once, so that a change which waits for a turn waits for something else. */
+  readonly isAnsweredAtOnce?: boolean;
+}
+
 /** Opens the unit for one run of a change's work; the engine begins and ends its transaction. */
-export function openUnit(connection: Connection, actor: Actor, now: number) {
+export function openUnit(
+  connection: Connection,
+  actor: Actor,
+  now: number,
+  { isAnsweredAtOnce = true }: UnitOptions = {},
+) {
   const messages = new Map<Topic<unknown>, unknown[]>();
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => {});
@@ -21,6 +36,12 @@ export function openUnit(connection: Connection, actor: Actor, now: number) {
   function enter(): void {
     if (phase === 'closing') isUnawaited = true;
     if (phase !== 'open') throw new Error('a unit of work was used after its end: something in it was not awaited');
+  }
+
+  function abort(): void {
+    aborted.reject(
+      new Error('a unit of work waited for something else than its own statements, such as a write inside it'),
+    );
   }
 
   const unit: Unit = {
@@ -45,11 +66,7 @@ export function openUnit(connection: Connection, actor: Actor, now: number) {
     async finish<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {
       // SQLite answers at once, so a change takes no turn of the event loop. One that does waits for a timer, the
       // network, or a write inside this one, which would deadlock.
-      const watchdog = setImmediate(() =>
-        aborted.reject(
-          new Error('a unit of work waited for something else than its own statements, such as a write inside it'),
-        ),
-      );
+      const watchdog = isAnsweredAtOnce ? setImmediate(abort) : undefined;
       let result;
       try {
         result = await Promise.race([work(unit), aborted.promise]);

@@ -4,7 +4,7 @@ import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
 import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { change, note, orm, prepared, query } from '../db/statements.ts';
+import { change, note, orm, prepared, query, savepoint } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/errors.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
@@ -255,7 +255,7 @@ const setUsername = change<{ memberId: string; username: string | null }>(
 /** Sets the username; the unique index decides races. @returns false, without a change, if it is taken. */
 export async function changeUsername(unit: Unit, memberId: string, username: string | null): Promise<boolean> {
   try {
-    await setUsername(unit, { memberId, username });
+    await savepoint(unit, () => setUsername(unit, { memberId, username }));
     return true;
   } catch (error) {
     if (isUniqueViolation(error)) return false;

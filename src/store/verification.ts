@@ -3,7 +3,14 @@
  * hot path, so the statements are raw and prepared once.
  */
 import type { Reader } from '../db/database.ts';
-import { type CachedQuery, cachedRow, type DependentLookup, uncachedRow } from '../db/lookups.ts';
+import {
+  type CachedQuery,
+  cachedRow,
+  type Dependent,
+  type DependentLookup,
+  idsOf,
+  uncachedRow,
+} from '../db/lookups.ts';
 import type { MembershipStatus } from './schema/users.ts';
 
 /** Slugs of the grants that a member holds, sorted. */
@@ -159,9 +166,7 @@ const slugOf = ({ slug }: SlugRow) => slug;
 
 /** Resolves ids to slugs. Drops removed grants, which nobody holds even while links remain. */
 function slugsOf(look: DependentLookup, query: CachedQuery<SlugRow>, held: string | null): string[] {
-  if (held === null) return [];
-  return held
-    .split(' ')
+  return idsOf(held)
     .flatMap((id) => look(query, id, slugOf) ?? [])
     .sort();
 }
@@ -186,7 +191,13 @@ function withShared<Row extends SubjectRow, Answer>(
     make(row, look(APPLICATION, row.applicationId, asItIs) as SubjectApplication, slugsHeld(look, row));
 }
 
-const SHARED = [APPLICATION, ROLE, SCOPE, GROUP];
+const HELD_GRANTS: readonly Dependent[] = [
+  { query: ROLE, ids: 'roles' },
+  { query: SCOPE, ids: 'scopes' },
+  { query: GROUP, ids: 'memberships' },
+];
+
+const SHARED: readonly Dependent[] = [{ query: APPLICATION, ids: 'applicationId' }, ...HELD_GRANTS];
 
 const sessionByHash = cachedRow<SessionRow>({
   sql: `${SESSION} WHERE s.token_hash = :hash`,
@@ -209,7 +220,7 @@ export function findSessionSubject<Answer extends object>(
   return sessionByHash(reader, hash, withShared(make));
 }
 
-const sessionById = uncachedRow<SessionRow, string>(`${SESSION} WHERE s.id = :id`);
+const sessionById = uncachedRow<SessionRow, string>(`${SESSION} WHERE s.id = :id`, SHARED);
 
 /** Works like {@link findSessionSubject}, by the id of a session. */
 export function findSessionSubjectById<Answer>(reader: Reader, id: string, make: Make<SessionRow, Answer>) {
@@ -266,6 +277,7 @@ const idsOfMember = uncachedRow<HeldIds, { userId: string; applicationId: string
   `SELECT ${HELD} FROM application_users m
    WHERE m.user_id = :userId AND m.application_id = :applicationId AND m.status = 'active'
      AND (m.reserved_email IS NULL OR m.profile_user_id IS NOT NULL)`,
+  HELD_GRANTS,
 );
 
 /** Returns the slugs a person holds in an application as an active member; undefined for a pending reservation. */

@@ -34,7 +34,10 @@ async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
     now,
     actor,
     publish,
-    [CONNECTION]: { ...connection, statement: (sql) => (note(sql), connection.statement(sql)) },
+    [CONNECTION]: {
+      ...connection,
+      changes: (bound, scope) => (note(bound.compiled.sql), connection.changes(bound, scope)),
+    },
   });
   const watched: Database = { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) };
   await retentionJob({ db: watched, clock, auditDays: 365 }).runOnce();

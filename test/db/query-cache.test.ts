@@ -43,7 +43,7 @@ const lookupWithClub = cachedRow<{ id: string }>({
   sql: 'SELECT k.id FROM keys k WHERE k.hash = :hash',
   rowIds: ({ id }) => [id],
   rowTables: ['keys'],
-  dependents: [CLUB],
+  dependents: [{ query: CLUB, ids: 'id' }],
 });
 const findClub = (reader: Reader) =>
   lookupWithClub(reader, hash, ({ id }, look) => ({ club: look(CLUB, id, ({ name }) => name) }));

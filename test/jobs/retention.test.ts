@@ -272,7 +272,10 @@ function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Da
     now,
     actor,
     publish,
-    [CONNECTION]: { ...connection, statement: (sql) => (statements.add(sql), connection.statement(sql)) },
+    [CONNECTION]: {
+      ...connection,
+      changes: (bound, scope) => (statements.add(bound.compiled.sql), connection.changes(bound, scope)),
+    },
   });
   return { statements, watched: { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) } };
 }

@@ -1,23 +1,26 @@
 /** Each cached query declares every table that SQLite reads for it: a change to another one would leave a stale entry. */
 import { expect, test } from 'bun:test';
 import { CONNECTION, type Reader } from '@/db/database.ts';
-import type { CachedQuery } from '@/db/query-cache.ts';
+import type { SqliteConnection } from '@/db/sqlite/connection.ts';
+import { sqliteLookups } from '@/db/sqlite/lookups.ts';
+import type { CachedQuery } from '@/db/lookup-queries.ts';
 import { findKeyCredential, findKeySubject, findSessionSubject } from '@/store/verification.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 test('the queries of a verification declare exactly the tables that SQLite opens for them', async () => {
   const { db, sqlite } = await openTestDatabase({ now: () => 1 });
   const queries = new Set<CachedQuery<never>>();
-  const lookups = db.reader[CONNECTION].lookups();
+  const connection = db.reader[CONNECTION] as SqliteConnection;
   const cache = {
     entriesOf(query: CachedQuery<never>) {
-      for (const each of [query, ...(query.dependents ?? [])]) queries.add(each);
+      for (const each of [query, ...(query.dependents ?? []).map((dependent) => dependent.query)]) queries.add(each);
       return { get: () => undefined, set() {} };
     },
     invalidate() {},
     invalidateIfChangedElsewhere() {},
   };
-  const reader: Reader = { [CONNECTION]: { ...lookups, lookups: () => ({ ...lookups, cache }) } };
+  const lookups = sqliteLookups(() => ({ ...connection.forLookups, cache }));
+  const reader: Reader = { [CONNECTION]: { ...connection, lookups } };
   const hash = new Uint8Array(32);
   await findSessionSubject(reader, hash, () => ({}));
   await findKeySubject(reader, hash, () => ({}));

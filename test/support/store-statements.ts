@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Reader } from '../../src/db/database.ts';
 import { compile, type Dialect, type Sql, sqlOf } from '../../src/db/dialect.ts';
 import { sqliteDialect } from '../../src/db/sqlite/dialect.ts';
-import { numbered, postgresDialect } from '../../src/db/postgres/dialect.ts';
+import { postgresDialect } from '../../src/db/postgres/dialect.ts';
 
 export interface StoreStatement {
   /** File and line of the declaration. */
@@ -66,13 +66,13 @@ const recorder = {
   change: Object.assign((sql: Sql) => declare(sql), shapes),
   note: declare,
   uncachedRow: declare,
-  cachedRow({ sql, dependents = [] }: Built & { readonly dependents?: readonly Built[] }) {
-    for (const other of dependents) declare(other.sql);
+  cachedRow({ sql, dependents = [] }: Built & { readonly dependents?: readonly { readonly query: Built }[] }) {
+    for (const { query } of dependents) declare(query.sql);
     return declare(sql);
   },
   prepared(build: (db: typeof orm) => { getQuery(): Built }) {
     const { sql } = build(orm).getQuery();
-    record(sql, numbered(sql));
+    record(sql, postgresDialect.fromBuilder(sql));
     return async () => [];
   },
   async longReadOf(_: Reader, query: { toSQL(): Built }) {
@@ -84,6 +84,8 @@ const recorder = {
   orm: () => orm,
   dialectOf: () => dialect,
   sqlOf,
+  idsOf: () => [],
+  savepoint: (_: unknown, run: () => unknown) => run(),
 };
 
 plugin({
@@ -100,7 +102,7 @@ for (const build of BUILT) {
   for (dialect of [sqliteDialect, postgresDialect]) await build({} as Reader);
   const [sqlite = [], postgres = []] = [...built.values()];
   for (const [index, { sql, place }] of sqlite.entries())
-    found.push({ place, sqlite: sql, postgres: numbered(postgres[index]?.sql ?? '') });
+    found.push({ place, sqlite: sql, postgres: postgresDialect.fromBuilder(postgres[index]?.sql ?? '') });
   sqlite.length = postgres.length = 0;
 }
 

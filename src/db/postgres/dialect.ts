@@ -3,6 +3,10 @@ import type { Dialect } from '../dialect.ts';
 
 export const postgresDialect: Dialect = {
   placeholder: (_, position) => `$${position}`,
+  fromBuilder(sql) {
+    let position = 0;
+    return sql.replaceAll('?', () => `$${(position += 1)}`);
+  },
   hinted: (sql) => sql,
   joinInOrder: 'JOIN',
   unindexed: (column) => column,
@@ -12,9 +16,3 @@ export const postgresDialect: Dialect = {
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   insertionOrder: 'id',
 };
-
-/** Replaces the placeholders of a statement that drizzle has built for SQLite. */
-export function numbered(sql: string): string {
-  let position = 0;
-  return sql.replaceAll('?', () => `$${(position += 1)}`);
-}

@@ -1,9 +1,24 @@
 /** Connection to SQLite that prepares each statement once. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
-import type { ChangeScope, Connection, Running, SqlValue } from '../connection.ts';
+import type { ChangeScope, Connection, SqlValue } from '../connection.ts';
+import { withBooleans } from '../statements.ts';
 import { sqliteDialect } from './dialect.ts';
+import { type LookupConnection, settle, sqliteLookups } from './lookups.ts';
 import { type QueryCache, tablesChangedBy, type ChangedRows } from '../query-cache.ts';
+
+interface Running {
+  run(...values: SqlValue[]): { readonly changes: number };
+  all(...values: SqlValue[]): unknown[];
+  values(...values: SqlValue[]): unknown[][];
+  get(...values: SqlValue[]): unknown;
+  finalize(): void;
+}
+
+/** Connection to SQLite. */
+export interface SqliteConnection extends Connection {
+  readonly forLookups: LookupConnection;
+}
 
 export interface ConnectionHooks {
   enter(): void;
@@ -12,7 +27,8 @@ export interface ConnectionHooks {
   /** Called with each statement's duration; cached lookups run none. */
   readonly onStatement?: (sql: string, durationMs: number) => void;
   readonly cache?: QueryCache;
-  readonly lookups?: Connection['lookups'];
+  /** Returns the best connection for a lookup of one row now. */
+  readonly lookups?: () => SqliteConnection;
 }
 
 /** Limit of prepared texts, far above the shapes of ours: texts built at each use vary with lists and filters. */
@@ -21,8 +37,8 @@ const MAX_STATEMENTS = 2000;
 export function createConnection(
   sqlite: SqliteDatabase,
   hooks: ConnectionHooks | null = null,
-  readInThread: Connection['readInThread'] = null,
-): Connection {
+  readInThread: ((sql: string, values: SqlValue[]) => Promise<unknown[]>) | null = null,
+): SqliteConnection {
   const statements = new Map<string, Running>();
   const { changes, onStatement } = hooks ?? {};
 
@@ -89,16 +105,37 @@ export function createConnection(
     }
 
   const preparing = { prepare: (sql: string) => prepare(sql) };
-  const connection: Connection = {
+  const forLookups: LookupConnection = {
+    dialect: sqliteDialect,
+    cache: hooks?.cache ?? null,
+    enter: () => hooks?.enter(),
+    get: (sql, values) => statement(sql).get(...values),
+  };
+  const best = hooks?.lookups;
+  return {
     dialect: sqliteDialect,
     orm,
     prepared: new Map(),
     plainOrm: drizzle({ client: preparing as unknown as SqliteDatabase }),
-    statement,
     enter: () => hooks?.enter(),
-    cache: hooks?.cache ?? null,
-    lookups: hooks?.lookups ?? (() => connection),
-    readInThread,
+    rows: ({ compiled, values }) =>
+      settle(() => {
+        const rows = statement(compiled.sql).all(...values) as object[];
+        if (compiled.booleans.length > 0) for (const row of rows) withBooleans(compiled, row);
+        return rows;
+      }),
+    changes: ({ compiled, values }, scope) => settle(() => statement(compiled.sql, scope).run(...values).changes),
+    execute: (prepared, values) => settle(() => (prepared.execute(values) as { sync(): unknown }).sync()),
+    longRows(sql, values) {
+      if (readInThread) return readInThread(sql, values) as Promise<object[]>;
+      return settle(() => {
+        hooks?.enter();
+        return statement(sql).all(...values) as object[];
+      });
+    },
+    // A failed statement of SQLite changes nothing, and the transaction goes on.
+    savepoint: (run) => run(),
+    lookups: sqliteLookups(best ? () => best().forLookups : () => forLookups),
+    forLookups,
   };
-  return connection;
 }

@@ -5,6 +5,7 @@ const COMPARED_VALUE = /([=<>]) (?=:[a-z])/gi;
 
 export const sqliteDialect: Dialect = {
   placeholder: (name) => `:${name}`,
+  fromBuilder: (sql) => sql,
   // SQLite replans a statement at each call if a bound value might match a partial index, which takes several times as
   // long as running it. `+` keeps the plan (test/bench/statements.ts).
   hinted: (sql) => sql.replace(COMPARED_VALUE, '$1 +'),

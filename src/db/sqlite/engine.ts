@@ -9,10 +9,9 @@ import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Deadline, NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import { commitListeners } from '../commit-listeners.ts';
-import type { Connection } from '../connection.ts';
 import { type Author, CONNECTION, type Database, type DatabaseSize, type Unit } from '../database.ts';
 import { queryCache } from '../query-cache.ts';
-import { createConnection } from './connection.ts';
+import { createConnection, type SqliteConnection } from './connection.ts';
 import { diskHealth, throwDiskError } from './disk-health.ts';
 import { checkIntegrity } from './integrity-check.ts';
 import { type EngineEvents, type EngineOptions, type EngineParts, openParts } from './parts.ts';
@@ -107,7 +106,7 @@ function connect(parts: EngineParts, isServer: boolean) {
   // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a
   // gigabyte takes milliseconds.
   const lookups = createConnection(writer, { enter: lookupSnapshot.enter, cache, onStatement });
-  const reading: Connection = createConnection(
+  const reading: SqliteConnection = createConnection(
     reader,
     { enter: readSnapshot.enter, lookups: () => (transaction.isOpen() ? reading : lookups), onStatement },
     worker?.read ?? null,

@@ -8,18 +8,13 @@ import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Connection } from '../connection.ts';
 import type { Author, Unit } from '../database.ts';
 import type { Changes } from '../query-cache.ts';
-import { openUnit, type UnitState } from '../unit.ts';
+import { type Committed, openUnit, type UnitState } from '../unit.ts';
 import { createConnection } from './connection.ts';
 import { lossRefusal } from './open-files.ts';
 import type { EngineParts } from './parts.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 export type WriteQueue = ReturnType<typeof writeQueue>;
-
-export interface Committed<Result> {
-  readonly result: Result;
-  readonly messages: UnitState['messages'];
-}
 
 /** Longest time for which changes are grouped into one transaction, in milliseconds. */
 const GROUP_MS = 3;

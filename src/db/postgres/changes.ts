@@ -1,0 +1,121 @@
+/**
+ * Changes in PostgreSQL. Each is a transaction of its own, `SERIALIZABLE` unless no verdict rests on it; one that fails
+ * because of concurrent ones runs again.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
+import type { Random } from '../../core/random.ts';
+import type { Author, Unit, WriteOptions } from '../database.ts';
+import type { MutableMetrics } from '../metrics.ts';
+import { type Committed, openUnit, type UnitState } from '../unit.ts';
+import { LOCAL_SETTINGS } from './clients.ts';
+import { postgresConnection } from './connection.ts';
+import type { Run } from './driver.ts';
+import { busy, isAway, isConflict, sqlState, translated } from './errors.ts';
+import { postgresLookups } from './lookups.ts';
+import type { PostgresPool } from './pool.ts';
+
+export interface ChangeParts {
+  readonly pool: PostgresPool;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: MutableMetrics;
+  /** Wraps each run of statements, such as to time them. */
+  readonly observed: (run: Run) => Run;
+  /** Behind PgBouncer, where no connection keeps its settings. */
+  readonly isBouncer: boolean;
+}
+
+/** Longest time in which a change is tried again. */
+const PATIENCE_MS = 6000;
+const FIRST_WAIT_MS = 4;
+const LONGEST_WAIT_MS = 250;
+
+/** Runs of a change that fails on a unique value: two that add the same row at once fail so, rather than as a conflict. */
+const UNIQUE_RUNS = 3;
+const UNIQUE_VIOLATION = '23505';
+
+const BEGIN = {
+  serializable: 'BEGIN ISOLATION LEVEL SERIALIZABLE',
+  'read committed': 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
+};
+
+export function postgresChanges({ pool, clock, random, metrics, observed, isBouncer }: ChangeParts) {
+  /** Runs the work once. */
+  async function runOnce<Result>(
+    author: Author,
+    work: (unit: Unit) => Promise<Result>,
+    isolation: keyof typeof BEGIN,
+  ): Promise<Committed<Result>> {
+    const since = performance.now();
+    const begin = isBouncer ? `${BEGIN[isolation]}; ${LOCAL_SETTINGS}` : BEGIN[isolation];
+    const committed = await pool.transaction(begin, async (transaction) => {
+      const run = observed(transaction);
+      let running = 0;
+      const counted: Run = async (...statement) => {
+        running += 1;
+        try {
+          return await run(...statement);
+        } finally {
+          running -= 1;
+        }
+      };
+      let state: UnitState | null = null;
+      const connection = postgresConnection({
+        run: counted,
+        enter: () => state?.enter(),
+        // They see what the change has written.
+        lookups: postgresLookups(counted),
+        savepoint: (part) => savepoint(counted, part),
+      });
+      state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false });
+      try {
+        const result = await state.finish(async (unit) => {
+          await author.confirm?.(unit);
+          return work(unit);
+        });
+        if (running > 0) throw new Error('a unit of work ended before all of it was awaited');
+        return { result, messages: state.messages };
+      } finally {
+        state.end();
+      }
+    });
+    metrics.transactions.observe((performance.now() - since) / 1000);
+    metrics.changes += 1;
+    return committed;
+  }
+
+  return async <Result>(
+    author: Author,
+    work: (unit: Unit) => Promise<Result>,
+    { isolation = 'serializable' }: WriteOptions = {},
+  ): Promise<Committed<Result>> => {
+    const since = performance.now();
+    let uniqueRuns = 0;
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
+      try {
+        return await runOnce(author, work, isolation);
+      } catch (error) {
+        // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
+        const isLostBefore = isAway(error) && !(error instanceof AppError);
+        const isTaken = sqlState(error) === UNIQUE_VIOLATION && (uniqueRuns += 1) < UNIQUE_RUNS;
+        if (!isConflict(error) && !isLostBefore && !isTaken) throw translated(error);
+        if (performance.now() - since > PATIENCE_MS) throw isConflict(error) ? busy(error) : translated(error);
+        metrics.conflicts += 1;
+        await Bun.sleep(wait * (0.5 + random.fraction()));
+      }
+    }
+  };
+}
+
+async function savepoint<Result>(run: Run, part: () => Promise<Result>): Promise<Result> {
+  await run('SAVEPOINT part', []);
+  try {
+    const result = await part();
+    await run('RELEASE SAVEPOINT part', []);
+    return result;
+  } catch (error) {
+    await run('ROLLBACK TO SAVEPOINT part', []);
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+/** Clients of Bun's driver for each kind of statement, on the first server of a list that is a primary. */
+import { SQL } from 'bun';
+import { away } from './errors.ts';
+
+export type Lane = 'lookups' | 'reads' | 'longReads' | 'changes';
+
+export type Clients = Readonly<Record<Lane, SQL>>;
+
+export interface ConnectOptions {
+  /** Address of each server of one cluster, tried in order; one of them is the primary. */
+  readonly urls: readonly string[];
+  /** Options of `tls.connect`, or whether TLS is required; undefined follows the URL. */
+  readonly tls: SQL.PostgresOrMySQLOptions['tls'];
+  /** Behind PgBouncer in transaction mode, which keeps neither prepared statements nor settings of a session. */
+  readonly isBouncer: boolean;
+  /** Connections of each kind. */
+  readonly lanes: Readonly<Record<Lane, number>>;
+}
+
+const CONNECT_SECONDS = 3;
+
+/** Time-outs of the server in milliseconds; ours for statements are longer. */
+const SETTINGS = {
+  application_name: 'gatehouse',
+  statement_timeout: 8000,
+  lock_timeout: 4000,
+  idle_in_transaction_session_timeout: 9000,
+};
+
+const LONG_SETTINGS = { ...SETTINGS, statement_timeout: 115_000 };
+
+/** A sequential scan locks its whole table against concurrent changes; an index locks what it has read. */
+const CHANGE_SETTINGS = { ...SETTINGS, enable_seqscan: 'off' };
+
+/** Settings of one transaction, for connections that keep none. */
+export const LOCAL_SETTINGS = Object.entries(CHANGE_SETTINGS)
+  .filter(([name]) => name !== 'application_name')
+  .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
+  .join('; ');
+
+/** Divides a number of connections among the kinds: half of them make changes. */
+export function lanesOf(total: number): Readonly<Record<Lane, number>> {
+  const lookups = Math.max(1, Math.floor(total / 5));
+  const reads = Math.max(1, Math.floor(total / 5));
+  const longReads = Math.max(1, Math.floor(total / 10));
+  return { lookups, reads, longReads, changes: Math.max(1, total - lookups - reads - longReads) };
+}
+
+/** Options of one client, as the driver takes them. */
+export function clientOptions(
+  { tls, isBouncer }: Pick<ConnectOptions, 'tls' | 'isBouncer'>,
+  url: string,
+  max: number,
+  settings: object = SETTINGS,
+): SQL.PostgresOrMySQLOptions {
+  return {
+    url,
+    max,
+    bigint: true,
+    connectionTimeout: CONNECT_SECONDS,
+    idleTimeout: 0,
+    maxLifetime: 0,
+    prepare: !isBouncer,
+    ...(tls !== undefined && { tls }),
+    // PgBouncer refuses settings that it does not know.
+    ...(!isBouncer && { connection: settings as Record<string, string | number> }),
+  };
+}
+
+/** Connects to the primary. @param onLoss called when a connection of it closes. @throws the last server's error */
+export async function connectClients(options: ConnectOptions, onLoss: (error: unknown) => void): Promise<Clients> {
+  let last: unknown = away();
+  for (const url of options.urls) {
+    const lookups = new SQL({ ...clientOptions(options, url, options.lanes.lookups), onclose: onLoss });
+    try {
+      await requirePrimary(lookups);
+      const client = (lane: Lane, settings?: object) =>
+        new SQL({ ...clientOptions(options, url, options.lanes[lane], settings), onclose: onLoss });
+      return {
+        lookups,
+        reads: client('reads'),
+        longReads: client('longReads', LONG_SETTINGS),
+        changes: client('changes', CHANGE_SETTINGS),
+      };
+    } catch (error) {
+      last = error;
+      void lookups.close({ timeout: 0 }).catch(() => {});
+    }
+  }
+  throw last;
+}
+
+/** @throws {AppError} unavailable where the server is a standby, or refuses changes. */
+async function requirePrimary(client: SQL): Promise<void> {
+  const [row] = (await client.unsafe(
+    'SELECT pg_is_in_recovery() OR current_setting(\'default_transaction_read_only\')::boolean AS "isStandby"',
+  )) as { isStandby: boolean }[];
+  if (row?.isStandby !== false) throw away(new Error('the server is a standby, or takes no changes'));
+}

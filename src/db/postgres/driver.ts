@@ -1,0 +1,55 @@
+/** Statements of Bun's driver for PostgreSQL, with values and results as the store knows them. */
+import type { ReservedSQL, SQL } from 'bun';
+import type { SqlValue } from '../connection.ts';
+
+/** List bound as an array of PostgreSQL. */
+export interface ArrayValue {
+  readonly type: 'TEXT' | 'BYTEA' | 'BIGINT';
+  readonly items: readonly (string | Uint8Array | number)[];
+}
+
+export type Bindable = SqlValue | ArrayValue;
+
+export interface StatementResult<Row = object> {
+  readonly rows: Row[];
+  /** Number of rows that were returned or changed. */
+  readonly count: number;
+  readonly command: string;
+}
+
+/** Runs one statement. @param isList returns each row as a list of its columns, in order. */
+export type Run = (text: string, values: readonly Bindable[], isList?: boolean) => Promise<StatementResult>;
+
+type Result = unknown[] & { readonly count: number; readonly command: string };
+
+/** Starts a statement now; its promise fails if the statement does. */
+export async function execute(
+  sql: SQL | ReservedSQL,
+  text: string,
+  values: readonly Bindable[],
+  isList = false,
+): Promise<StatementResult> {
+  const query =
+    values.length === 0
+      ? sql.unsafe(text)
+      : sql.unsafe(
+          text,
+          values.map((value) => bound(sql, value)),
+        );
+  const result = (await (isList ? query.values() : query)) as Result;
+  for (const row of result) withNumbers(row as Record<string, unknown>);
+  return { rows: result as object[], count: result.count, command: result.command };
+}
+
+/** Integers are bound as `bigint`, so that a text is prepared once, whatever the size of its values. */
+function bound(sql: SQL | ReservedSQL, value: Bindable): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
+  return sql.array([...value.items], value.type);
+}
+
+/** Turns the driver's `BigInt`s into numbers; times and counts of ours are far below 2^53. */
+function withNumbers(row: Record<string, unknown>): void {
+  for (const column in row) if (typeof row[column] === 'bigint') row[column] = Number(row[column]);
+}

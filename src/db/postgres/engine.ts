@@ -1,0 +1,81 @@
+/** PostgreSQL engine: reads at the primary, and changes as serializable transactions that run concurrently. */
+import type { Clock } from '../../core/clock.ts';
+import { NO_DEADLINE } from '../../core/deadline.ts';
+import type { Random } from '../../core/random.ts';
+import { commitListeners } from '../commit-listeners.ts';
+import { CONNECTION, type Database, type DatabaseSize } from '../database.ts';
+import { databaseMetrics, type SlowStatements, slowStatementMonitor } from '../metrics.ts';
+import { postgresChanges } from './changes.ts';
+import { postgresConnection } from './connection.ts';
+import type { Run } from './driver.ts';
+import { away } from './errors.ts';
+import { postgresLookups } from './lookups.ts';
+import { openPool, type PostgresPoolOptions } from './pool.ts';
+
+export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOutage'> {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Monitor of slow statements; without it none is timed. */
+  readonly slow?: SlowStatements;
+  readonly events?: Pick<PostgresPoolOptions, 'onOutage'>;
+}
+
+/** Opens the engine on a migrated schema. @throws the driver's error where no primary answers. */
+export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Database> {
+  const { slow, events = { onOutage() {} } } = options;
+  const pool = await openPool({ ...options, onOutage: events.onOutage });
+  const metrics = databaseMetrics();
+  const listeners = commitListeners();
+  const onStatement = slow && slowStatementMonitor(slow, metrics);
+  const observed = onStatement ? timed(onStatement) : (run: Run) => run;
+  const reads = observed((...statement) => pool.read('reads', ...statement));
+  const reader = postgresConnection({
+    run: reads,
+    runLong: observed((...statement) => pool.read('longReads', ...statement)),
+    lookups: postgresLookups(observed((...statement) => pool.read('lookups', ...statement))),
+  });
+  const change = postgresChanges({ ...options, pool, metrics, observed });
+  let isClosed = false;
+
+  return {
+    engine: 'postgres',
+    reader: { [CONNECTION]: reader },
+    metrics,
+    async write(author, work, writeOptions) {
+      if (isClosed) throw away();
+      const { result, messages } = await change(author, work, writeOptions);
+      listeners.notify(messages);
+      return result;
+    },
+    onCommit: listeners.add,
+    status: () => ({
+      queued: pool.running(),
+      logBytes: 0,
+      outage: isClosed || pool.isAway() ? 'database_away' : null,
+      damage: null,
+    }),
+    async probeDisk() {},
+    measure: () => measure(reads),
+    // The server checks its own pages, where its data checksums are on.
+    checkIntegrity: async () => [],
+    async maintain() {},
+    async close(deadline = NO_DEADLINE) {
+      isClosed = true;
+      await pool.close(deadline);
+    },
+  };
+}
+
+async function measure(run: Run): Promise<DatabaseSize> {
+  const [row] = (await run('SELECT pg_database_size(current_database()) AS bytes', [])).rows as { bytes: number }[];
+  return { bytes: row?.bytes ?? 0, reusableBytes: 0, freeBytes: null };
+}
+
+function timed(onStatement: (sql: string, durationMs: number) => void): (run: Run) => Run {
+  return (run) => async (text, values, isList) => {
+    const since = performance.now();
+    const rows = await run(text, values, isList);
+    onStatement(text, performance.now() - since);
+    return rows;
+  };
+}

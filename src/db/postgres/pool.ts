@@ -1,0 +1,187 @@
+/**
+ * Connections to a PostgreSQL server. Lookups, reads and changes have connections of their own, so that none of them
+ * waits for the others. A lost connection replaces all of them: a new one is used only once its server is known to be a
+ * primary, since a demoted one would answer with revoked sessions.
+ */
+import type { SQL } from 'bun';
+import { type Deadline, waitUntil } from '../../core/deadline.ts';
+import { pool as slotPool } from '../../core/pool.ts';
+import { connectClients, type Clients, type ConnectOptions, type Lane } from './clients.ts';
+import { type Bindable, execute, type StatementResult, type Run } from './driver.ts';
+import { away, busy, isAway, translated } from './errors.ts';
+
+export interface PostgresPoolOptions extends ConnectOptions {
+  /** Called when the server is lost, with the reason, and with null once it is back. */
+  onOutage(error: unknown): void;
+}
+
+export type PostgresPool = Awaited<ReturnType<typeof openPool>>;
+
+/** Longest time of a statement, above the server's own limit: what takes longer has lost its connection. */
+const STATEMENT_MS = 9000;
+const LONG_STATEMENT_MS = 120_000;
+
+/** Longest wait for a lost server before a call is refused, so that a short loss is not seen. */
+const PATIENCE_MS = 1000;
+
+/** Longest wait for a connection that others use. */
+const SLOT_MS = 5000;
+
+const RETRY_MS = 100;
+const CHECK_MS = 500;
+const LEAVE_SECONDS = 5;
+
+interface InFlight {
+  readonly until: number;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Opens the connections. @throws the driver's error where no server of the list is a primary that answers. */
+export async function openPool(options: PostgresPoolOptions) {
+  const { onOutage } = options;
+  const inFlight = new Set<InFlight>();
+  const changes = slotPool({ total: options.lanes.changes, waitMs: SLOT_MS, refusal: busy });
+  let clients: Clients | null = await connect();
+  let lostAt = 0;
+  let recovered: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  let watch: Timer | undefined;
+
+  function connect(): Promise<Clients> {
+    const made = connectClients(options, (error) => {
+      void made.then((lost) => lose(lost, error)).catch(() => {});
+    });
+    return made;
+  }
+
+  /** Leaves all connections for new ones. Statements that still run on healthy ones may end. */
+  function lose(lost: Clients, error: unknown): void {
+    if (isClosed || clients !== lost) return;
+    clients = null;
+    lostAt = performance.now();
+    leave(lost);
+    recovered = recover(error);
+  }
+
+  async function recover(error: unknown): Promise<void> {
+    let isAnnounced = false;
+    while (!isClosed) {
+      try {
+        const made = await connect();
+        if (isClosed) return leave(made);
+        clients = made;
+        if (isAnnounced) onOutage(null);
+        return;
+      } catch (failure) {
+        if (!isAnnounced) onOutage(failure ?? error);
+        isAnnounced = true;
+        await Bun.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Returns the connections, after a short wait where they are being replaced. @throws {AppError} unavailable */
+  async function current(): Promise<Clients> {
+    if (clients === null && !isClosed) {
+      const left = lostAt + PATIENCE_MS - performance.now();
+      if (left > 0) await waitUntil({ remainingMs: () => left }, recovered);
+    }
+    if (clients === null || isClosed) throw away();
+    return clients;
+  }
+
+  /** Fails a statement that hangs, and leaves its connections: a network that was cut answers nothing. */
+  async function watched<Result>(on: Clients, limitMs: number, work: Promise<Result>): Promise<Result> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const one: InFlight = { until: performance.now() + limitMs, fail: reject };
+    inFlight.add(one);
+    watch ??= setInterval(failOverdue, CHECK_MS);
+    try {
+      return await Promise.race([work, promise]);
+    } catch (error) {
+      if (isAway(error)) lose(on, error);
+      throw error;
+    } finally {
+      inFlight.delete(one);
+    }
+  }
+
+  function failOverdue(): void {
+    const now = performance.now();
+    for (const { until, fail } of inFlight) if (until <= now) fail(away());
+    if (inFlight.size > 0) return;
+    clearInterval(watch);
+    watch = undefined;
+  }
+
+  async function read(lane: Lane, limitMs: number, text: string, values: readonly Bindable[], isList?: boolean) {
+    const on = await current();
+    return watched(on, limitMs, execute(on[lane], text, values, isList));
+  }
+
+  return {
+    /** Runs a read; one whose connection was lost runs once more. @throws {AppError} unavailable */
+    async read(
+      lane: Exclude<Lane, 'changes'>,
+      text: string,
+      values: readonly Bindable[],
+      isList?: boolean,
+    ): Promise<StatementResult> {
+      const limitMs = lane === 'longReads' ? LONG_STATEMENT_MS : STATEMENT_MS;
+      try {
+        return await read(lane, limitMs, text, values, isList);
+      } catch (error) {
+        if (!isAway(error)) throw translated(error);
+        return read(lane, limitMs, text, values, isList).catch((failure: unknown) => {
+          throw translated(failure);
+        });
+      }
+    },
+    /**
+     * Runs a transaction, which is rolled back where `work` throws. @param begin statement that begins it.
+     * @throws the driver's error; {AppError} unavailable where the outcome of the commit is not known.
+     */
+    transaction<Result>(begin: string, work: (run: Run) => Promise<Result>): Promise<Result> {
+      return changes.run('', async () => {
+        const on = await current();
+        const connection = await watched(on, SLOT_MS, on.changes.reserve());
+        const run: Run = (text, values, isList) => watched(on, STATEMENT_MS, execute(connection, text, values, isList));
+        let isCommitting = false;
+        try {
+          // Not awaited: the first statement follows it at once, and fails if it fails.
+          const begun = run(begin, []);
+          begun.catch(() => {});
+          const result = await work(run);
+          await begun;
+          isCommitting = true;
+          const { command } = await run('COMMIT', []);
+          // PostgreSQL answers so to the commit of a transaction in which a statement has failed.
+          if (command === 'ROLLBACK') throw new Error('a change went on after a statement of it had failed');
+          return result;
+        } catch (error) {
+          if (isCommitting) throw isAway(error) ? away(error) : error;
+          await run('ROLLBACK', []).catch(() => {});
+          throw error;
+        } finally {
+          connection.release();
+        }
+      });
+    },
+    isAway: () => clients === null,
+    /** Transactions that wait for a connection or run. */
+    running: () => changes.used,
+    async close(deadline: Deadline): Promise<void> {
+      if (isClosed) return;
+      while (inFlight.size > 0 && deadline.remainingMs() > 0) await Bun.sleep(1);
+      isClosed = true;
+      clearInterval(watch);
+      if (clients) leave(clients, 0);
+      clients = null;
+    },
+  };
+
+  function leave({ lookups, reads, longReads, changes: writers }: Clients, timeout = LEAVE_SECONDS): void {
+    for (const client of new Set<SQL>([lookups, reads, longReads, writers]))
+      void client.close({ timeout }).catch(() => {});
+  }
+}

@@ -1,0 +1,87 @@
+/** Lookups in SQLite, answered at once and cached. */
+import type { SqlValue } from '../connection.ts';
+import { compile, type CompiledSql, type Dialect } from '../dialect.ts';
+import type { CachedQuery, DependentLookup, Lookups, UncachedQuery } from '../lookup-queries.ts';
+import { requireDeclared } from '../lookups.ts';
+import type { QueryCache } from '../query-cache.ts';
+import { binder, type Binder, withBooleans } from '../statements.ts';
+
+/** Part of a connection that lookups use. */
+export interface LookupConnection {
+  readonly dialect: Dialect;
+  /** Null inside a change, which must see its own writes. */
+  readonly cache: QueryCache | null;
+  enter(): void;
+  /** Returns the first row, or null. */
+  get(sql: string, values: readonly SqlValue[]): unknown;
+}
+
+/** @param best returns the best connection for a lookup now. */
+export function sqliteLookups(best: () => LookupConnection): Lookups {
+  const compiled = new Map<object, CompiledSql>();
+  const binders = new Map<UncachedQuery, Binder>();
+
+  function compiledFor(query: CachedQuery<never>, { dialect }: LookupConnection): CompiledSql {
+    let known = compiled.get(query);
+    if (known === undefined) compiled.set(query, (known = compile(query.sql, dialect)));
+    return known;
+  }
+
+  function bound(query: UncachedQuery, { dialect }: LookupConnection, given: unknown) {
+    let bind = binders.get(query);
+    if (bind === undefined) binders.set(query, (bind = binder(query.sql)));
+    return bind(dialect, given);
+  }
+
+  function dependentsOf(connection: LookupConnection, query: UncachedQuery): DependentLookup {
+    return (dependent, id, make) => {
+      requireDeclared(query, dependent);
+      return lookUp(connection, dependent, id, id, make);
+    };
+  }
+
+  function lookUp<Row, Answer>(
+    connection: LookupConnection,
+    query: CachedQuery<Row>,
+    key: string,
+    value: Uint8Array | string,
+    make: (row: Row) => Answer,
+  ): Answer | undefined {
+    const entries = connection.cache?.entriesOf(query);
+    const known = entries?.get(key);
+    if (known !== undefined) return known as Answer;
+    const statement = compiledFor(query, connection);
+    const row = connection.get(statement.sql, [value]) as Row | null;
+    if (row === null) return undefined;
+    const answer = make(withBooleans(statement, row));
+    entries?.set(key, answer, query.rowIds(row));
+    return answer;
+  }
+
+  return {
+    byKey: (query, key, make) =>
+      settle(() => {
+        const connection = best();
+        connection.enter();
+        const text = connection.cache ? key.toHex() : '';
+        return lookUp(connection, query, text, key, (row) => make(row, dependentsOf(connection, query)));
+      }),
+    one: <Row, Answer>(query: UncachedQuery, given: unknown, make: (row: Row, look: DependentLookup) => Answer) =>
+      settle(() => {
+        const connection = best();
+        connection.enter();
+        const { compiled: statement, values } = bound(query, connection, given);
+        const row = connection.get(statement.sql, values) as Row | null;
+        return row === null ? undefined : make(withBooleans(statement, row), dependentsOf(connection, query));
+      }),
+  };
+}
+
+/** SQLite answers at once; the promise is for engines that do not. */
+export function settle<Result>(run: () => Result): Promise<Result> {
+  try {
+    return Promise.resolve(run());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
