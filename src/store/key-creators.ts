@@ -66,7 +66,7 @@ const WORKS = `k.source <> 'device' AND k.device_key_id IS NULL AND k.revoked_at
 
 /** The person, and the principals of keys that they or their keys have created, revoked ones included. */
 const CREATORS = `WITH RECURSIVE creators (user_id) AS (
-    SELECT :userId
+    SELECT id FROM users WHERE id = :userId
     UNION
     SELECT m.user_id FROM creators c JOIN api_keys k ON k.created_by_user_id = c.user_id
       JOIN application_users m ON m.id = k.application_user_id WHERE k.workspace_id = :workspaceId AND k.source <> 'device'

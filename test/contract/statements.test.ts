@@ -3,8 +3,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { POSTGRES_MIGRATIONS } from '@/db/postgres/migrations.ts';
 import { migrate } from '@/db/sqlite/migrate.ts';
-import { postgresSchema } from '../support/postgres-schema.ts';
 import type { StoreStatement } from '../support/store-statements.ts';
 
 const TEST = join(import.meta.dir, '..');
@@ -56,7 +56,7 @@ test('SQLite prepares every statement', () => {
 });
 
 test('PostgreSQL accepts the schema and prepares every statement', async () => {
-  for (const sql of postgresSchema()) await postgres.exec(sql);
+  for (const { sql } of POSTGRES_MIGRATIONS) await postgres.exec(sql);
   const refused = [];
   for (const [index, { place, postgres: sql }] of statements.entries())
     try {

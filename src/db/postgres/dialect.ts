@@ -11,7 +11,7 @@ export const postgresDialect: Dialect = {
   joinInOrder: 'JOIN',
   unindexed: (column) => column,
   textPosition: (text, part) => `strpos(${text}, ${part})`,
-  jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}')`,
+  jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}') COLLATE "C"`,
   idList: (list) => `(SELECT json_array_elements_text(CAST(${list} AS json)))`,
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   insertionOrder: 'id',

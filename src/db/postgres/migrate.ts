@@ -1,0 +1,133 @@
+/** Migrates a PostgreSQL database to this binary's schema in one transaction, however many instances start at once. */
+import type { SQL } from 'bun';
+import { StartupError } from '../../core/startup-error.ts';
+import { serverError, startupErrorOf } from './migrate-errors.ts';
+import { POSTGRES_MIGRATIONS, type PostgresMigration } from './migrations.ts';
+import { type SchemaVersion, findSchemaVersion, VERSION_TABLE } from './schema-version.ts';
+
+export interface MigrateOptions {
+  /** Recorded with each migration. */
+  readonly binaryVersion: string;
+  readonly migrations?: readonly PostgresMigration[];
+  /** Called before each step, from 1. */
+  readonly begin?: (step: number, steps: number) => void;
+  readonly times?: MigrationTimes;
+}
+
+export interface MigrationTimes {
+  /** How long an instance waits for another that migrates. */
+  readonly turnMs: number;
+  /** How long a step waits for a lock. Whoever needs the table after it waits as long. */
+  readonly lockMs: number;
+  /** How long one statement may take, while it blocks the instances that serve. */
+  readonly statementMs: number;
+  /** How often a migration begins again when a reader holds a table, and the pause before that. */
+  readonly attempts: number;
+  readonly pauseMs: number;
+}
+
+const TIMES: MigrationTimes = {
+  turnMs: 300_000,
+  lockMs: 2000,
+  statementMs: 300_000,
+  attempts: 30,
+  pauseMs: 2000,
+};
+
+/** Key of the advisory lock: "gatehous" in ASCII. Locks of one database do not concern another. */
+const MIGRATION_LOCK = '7449363237540164979';
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+const CREATE_VERSION_TABLE = `CREATE TABLE IF NOT EXISTS ${VERSION_TABLE} (
+  version bigint PRIMARY KEY,
+  readable_from bigint NOT NULL,
+  binary_version text COLLATE "C" NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`;
+
+/**
+ * Runs pending migrations, all or nothing. Concurrent calls wait for each other, and only the first migrates. A newer
+ * schema is left as it is, as long as this binary can read it.
+ *
+ * @returns the version found.
+ * @throws {StartupError} with the database unchanged.
+ */
+export async function migratePostgres(sql: SQL, options: MigrateOptions): Promise<number> {
+  const { migrations = POSTGRES_MIGRATIONS, times = TIMES } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const found = await findSchemaVersion(sql);
+      if (pendingAfter(found, migrations).length === 0) return found.version;
+      return await sql.begin('isolation level read committed', (transaction) =>
+        migrateInTurn(transaction, { ...options, migrations, times }),
+      );
+    } catch (error) {
+      if (serverError(error) !== LOCK_NOT_AVAILABLE || attempt === times.attempts) throw startupErrorOf(error);
+      await Bun.sleep(times.pauseMs);
+    }
+  }
+}
+
+async function migrateInTurn(
+  sql: SQL,
+  { migrations, times, binaryVersion, begin }: MigrateOptions & Required<Pick<MigrateOptions, 'migrations' | 'times'>>,
+): Promise<number> {
+  await waitForTurn(sql, times);
+  const found = await findSchemaVersion(sql);
+  const pending = pendingAfter(found, migrations);
+  if (pending.length === 0) return found.version;
+  await requireServer(sql);
+  await sql.unsafe(CREATE_VERSION_TABLE);
+  for (const [at, { version, sql: text, readableFrom }] of pending.entries()) {
+    begin?.(at + 1, pending.length);
+    await sql.unsafe(text);
+    await sql.unsafe(`INSERT INTO ${VERSION_TABLE} (version, readable_from, binary_version) VALUES ($1, $2, $3)`, [
+      version,
+      readableFrom,
+      binaryVersion,
+    ]);
+  }
+  return found.version;
+}
+
+/** @throws {StartupError} when a newer binary has migrated the database to a schema that this one cannot read. */
+function pendingAfter({ version, readableFrom }: SchemaVersion, migrations: readonly PostgresMigration[]) {
+  const known = migrations.at(-1)?.version ?? 0;
+  if (readableFrom > known)
+    throw new StartupError(
+      `The database has schema ${version}, this binary knows ${known}. Start the newer binary, or restore a backup.`,
+    );
+  return migrations.filter((migration) => migration.version > version);
+}
+
+/** Takes the lock until the transaction ends; a migration that lost its machine gives it back after a minute. */
+async function waitForTurn(sql: SQL, { turnMs, lockMs, statementMs }: MigrationTimes): Promise<void> {
+  await sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = 60000;
+    SET LOCAL statement_timeout = 0;
+    SET LOCAL lock_timeout = ${turnMs}`);
+  try {
+    await sql.unsafe(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+  } catch (error) {
+    if (serverError(error) !== LOCK_NOT_AVAILABLE) throw error;
+    throw new StartupError('Another instance is still migrating the database. Start again when it is ready.', {
+      cause: error,
+    });
+  }
+  await sql.unsafe(`SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs}`);
+}
+
+const LEAST_SERVER = 15;
+
+async function requireServer(sql: SQL): Promise<void> {
+  const [row] = await sql.unsafe(
+    `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding`,
+  );
+  const major = Math.trunc(Number(row.version) / 10_000);
+  if (major < LEAST_SERVER)
+    throw new StartupError(`The database server is PostgreSQL ${major}; use ${LEAST_SERVER} or later.`);
+  if (row.encoding !== 'UTF8')
+    throw new StartupError(
+      `The database's encoding is ${row.encoding}. Create one with: createdb --encoding UTF8 --template template0`,
+    );
+}

@@ -1,0 +1,16 @@
+/** Migrations of PostgreSQL. It begins with one baseline, and shares the version numbers of SQLite's from there on. */
+import baseline from '../../../migrations/postgres/0013_baseline.sql' with { type: 'text' };
+
+export interface PostgresMigration {
+  /** The schema that it leads to. */
+  readonly version: number;
+  readonly sql: string;
+  /**
+   * The oldest binary, by its schema, that may run on the result. An expansion keeps the number of the migration before
+   * it; a contraction, which takes away what older binaries use, raises it.
+   */
+  readonly readableFrom: number;
+}
+
+/** In order; never edited after a release. */
+export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [{ version: 13, sql: baseline, readableFrom: 13 }];
