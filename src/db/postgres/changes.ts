@@ -3,6 +3,7 @@
  * because of concurrent ones runs again.
  */
 import type { Clock } from '../../core/clock.ts';
+import { type Deadline, deadlineIn } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
 import type { Author, Unit, WriteOptions } from '../database.ts';
@@ -26,7 +27,8 @@ export interface ChangeParts {
   readonly isBouncer: boolean;
 }
 
-/** Longest time in which a change is tried again. */
+/** Longest time of a change, all of its runs included, and the part of it that a further run may begin in. */
+const LONGEST_MS = 9000;
 const PATIENCE_MS = 6000;
 const FIRST_WAIT_MS = 4;
 const LONGEST_WAIT_MS = 250;
@@ -46,40 +48,45 @@ export function postgresChanges({ pool, clock, random, metrics, observed, isBoun
     author: Author,
     work: (unit: Unit) => Promise<Result>,
     isolation: keyof typeof BEGIN,
+    deadline: Deadline,
   ): Promise<Committed<Result>> {
     const since = performance.now();
     const begin = isBouncer ? `${BEGIN[isolation]}; ${LOCAL_SETTINGS}` : BEGIN[isolation];
-    const committed = await pool.transaction(begin, async (transaction) => {
-      const run = observed(transaction);
-      let running = 0;
-      const counted: Run = async (...statement) => {
-        running += 1;
-        try {
-          return await run(...statement);
-        } finally {
-          running -= 1;
-        }
-      };
-      let state: UnitState | null = null;
-      const connection = postgresConnection({
-        run: counted,
-        enter: () => state?.enter(),
-        // They see what the change has written.
-        lookups: postgresLookups(counted),
-        savepoint: (part) => savepoint(counted, part),
-      });
-      state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false });
-      try {
-        const result = await state.finish(async (unit) => {
-          await author.confirm?.(unit);
-          return work(unit);
+    const committed = await pool.transaction(
+      begin,
+      async (transaction) => {
+        const run = observed(transaction);
+        let running = 0;
+        const counted: Run = async (...statement) => {
+          running += 1;
+          try {
+            return await run(...statement);
+          } finally {
+            running -= 1;
+          }
+        };
+        let state: UnitState | null = null;
+        const connection = postgresConnection({
+          run: counted,
+          enter: () => state?.enter(),
+          // They see what the change has written.
+          lookups: postgresLookups(counted),
+          savepoint: (part) => savepoint(counted, part),
         });
-        if (running > 0) throw new Error('a unit of work ended before all of it was awaited');
-        return { result, messages: state.messages };
-      } finally {
-        state.end();
-      }
-    });
+        state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false });
+        try {
+          const result = await state.finish(async (unit) => {
+            await author.confirm?.(unit);
+            return work(unit);
+          });
+          if (running > 0) throw new Error('a unit of work ended before all of it was awaited');
+          return { result, messages: state.messages };
+        } finally {
+          state.end();
+        }
+      },
+      deadline,
+    );
     metrics.transactions.observe((performance.now() - since) / 1000);
     metrics.changes += 1;
     return committed;
@@ -90,17 +97,18 @@ export function postgresChanges({ pool, clock, random, metrics, observed, isBoun
     work: (unit: Unit) => Promise<Result>,
     { isolation = 'serializable' }: WriteOptions = {},
   ): Promise<Committed<Result>> => {
-    const since = performance.now();
+    const deadline = deadlineIn(LONGEST_MS);
     let uniqueRuns = 0;
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
       try {
-        return await runOnce(author, work, isolation);
+        return await runOnce(author, work, isolation, deadline);
       } catch (error) {
         // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
         const isLostBefore = isAway(error) && !(error instanceof AppError);
         const isTaken = sqlState(error) === UNIQUE_VIOLATION && (uniqueRuns += 1) < UNIQUE_RUNS;
         if (!isConflict(error) && !isLostBefore && !isTaken) throw translated(error);
-        if (performance.now() - since > PATIENCE_MS) throw isConflict(error) ? busy(error) : translated(error);
+        if (deadline.remainingMs() < LONGEST_MS - PATIENCE_MS)
+          throw isConflict(error) ? busy(error) : translated(error);
         metrics.conflicts += 1;
         await Bun.sleep(wait * (0.5 + random.fraction()));
       }

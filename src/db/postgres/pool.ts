@@ -18,7 +18,7 @@ export interface PostgresPoolOptions extends ConnectOptions {
 export type PostgresPool = Awaited<ReturnType<typeof openPool>>;
 
 /** Longest time of a statement, above the server's own limit: what takes longer has lost its connection. */
-const STATEMENT_MS = 9000;
+const STATEMENT_MS = 7000;
 const LONG_STATEMENT_MS = 120_000;
 
 /** Longest wait for a lost server before a call is refused, so that a short loss is not seen. */
@@ -26,6 +26,9 @@ const PATIENCE_MS = 1000;
 
 /** Longest wait for a connection that others use. */
 const SLOT_MS = 5000;
+
+/** A read whose connection was lost runs again if that was found so soon. */
+const SOON_MS = 2000;
 
 const RETRY_MS = 100;
 const CHECK_MS = 500;
@@ -128,24 +131,27 @@ export async function openPool(options: PostgresPoolOptions) {
       isList?: boolean,
     ): Promise<StatementResult> {
       const limitMs = lane === 'longReads' ? LONG_STATEMENT_MS : STATEMENT_MS;
+      const since = performance.now();
       try {
         return await read(lane, limitMs, text, values, isList);
       } catch (error) {
-        if (!isAway(error)) throw translated(error);
+        if (!isAway(error) || performance.now() - since > SOON_MS) throw translated(error);
         return read(lane, limitMs, text, values, isList).catch((failure: unknown) => {
           throw translated(failure);
         });
       }
     },
     /**
-     * Runs a transaction, which is rolled back where `work` throws. @param begin statement that begins it.
+     * Runs a transaction, which is rolled back where `work` throws. @param begin statement that begins it. @param
+     * deadline of the whole.
      * @throws the driver's error; {AppError} unavailable where the outcome of the commit is not known.
      */
-    transaction<Result>(begin: string, work: (run: Run) => Promise<Result>): Promise<Result> {
+    transaction<Result>(begin: string, work: (run: Run) => Promise<Result>, deadline: Deadline): Promise<Result> {
       return changes.run('', async () => {
         const on = await current();
         const connection = await watched(on, SLOT_MS, on.changes.reserve());
-        const run: Run = (text, values, isList) => watched(on, STATEMENT_MS, execute(connection, text, values, isList));
+        const run: Run = (text, values, isList) =>
+          watched(on, Math.min(STATEMENT_MS, deadline.remainingMs()), execute(connection, text, values, isList));
         let isCommitting = false;
         try {
           // Not awaited: the first statement follows it at once, and fails if it fails.
