@@ -5,19 +5,20 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Deadline, deadlineIn } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
+import { pool as slotPool } from '../../core/pool.ts';
 import type { Random } from '../../core/random.ts';
 import type { Author, Unit, WriteOptions } from '../database.ts';
 import type { MutableMetrics } from '../metrics.ts';
 import { type Committed, openUnit, type UnitState } from '../unit.ts';
 import { LOCAL_SETTINGS } from './clients.ts';
-import { postgresConnection } from './connection.ts';
+import { postgresConnection, type Statements } from './connection.ts';
 import type { Run } from './driver.ts';
 import { busy, isAway, isConflict, sqlState, translated } from './errors.ts';
-import { postgresLookups } from './lookups.ts';
 import type { PostgresPool } from './pool.ts';
 
 export interface ChangeParts {
   readonly pool: PostgresPool;
+  readonly statements: Statements;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: MutableMetrics;
@@ -42,7 +43,7 @@ const BEGIN = {
   'read committed': 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
 };
 
-export function postgresChanges({ pool, clock, random, metrics, observed, isBouncer }: ChangeParts) {
+export function postgresChanges({ pool, statements, clock, random, metrics, observed, isBouncer }: ChangeParts) {
   /** Runs the work once. */
   async function runOnce<Result>(
     author: Author,
@@ -70,7 +71,7 @@ export function postgresChanges({ pool, clock, random, metrics, observed, isBoun
           run: counted,
           enter: () => state?.enter(),
           // They see what the change has written.
-          lookups: postgresLookups(counted),
+          statements,
           savepoint: (part) => savepoint(counted, part),
         });
         state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false });
@@ -92,6 +93,9 @@ export function postgresChanges({ pool, clock, random, metrics, observed, isBoun
     return committed;
   }
 
+  // One further run at a time: changes that have failed on each other would fail on each other again.
+  const again = slotPool({ total: 1, waitMs: PATIENCE_MS, refusal: busy });
+
   return async <Result>(
     author: Author,
     work: (unit: Unit) => Promise<Result>,
@@ -99,9 +103,10 @@ export function postgresChanges({ pool, clock, random, metrics, observed, isBoun
   ): Promise<Committed<Result>> => {
     const deadline = deadlineIn(LONGEST_MS);
     let uniqueRuns = 0;
-    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
+    const run = () => runOnce(author, work, isolation, deadline);
+    for (let wait = 0; ; wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + wait * 2)) {
       try {
-        return await runOnce(author, work, isolation, deadline);
+        return await (wait === 0 ? run() : again.run('', run));
       } catch (error) {
         // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
         const isLostBefore = isAway(error) && !(error instanceof AppError);
@@ -110,7 +115,7 @@ export function postgresChanges({ pool, clock, random, metrics, observed, isBoun
         if (deadline.remainingMs() < LONGEST_MS - PATIENCE_MS)
           throw isConflict(error) ? busy(error) : translated(error);
         metrics.conflicts += 1;
-        await Bun.sleep(wait * (0.5 + random.fraction()));
+        await Bun.sleep((FIRST_WAIT_MS + wait) * (0.5 + random.fraction()));
       }
     }
   };

@@ -6,10 +6,9 @@ import { commitListeners } from '../commit-listeners.ts';
 import { CONNECTION, type Database, type DatabaseSize } from '../database.ts';
 import { databaseMetrics, type SlowStatements, slowStatementMonitor } from '../metrics.ts';
 import { postgresChanges } from './changes.ts';
-import { postgresConnection } from './connection.ts';
+import { postgresConnection, sharedStatements } from './connection.ts';
 import type { Run } from './driver.ts';
 import { away } from './errors.ts';
-import { postgresLookups } from './lookups.ts';
 import { openPool, type PostgresPoolOptions } from './pool.ts';
 
 export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOutage'> {
@@ -29,12 +28,14 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
   const onStatement = slow && slowStatementMonitor(slow, metrics);
   const observed = onStatement ? timed(onStatement) : (run: Run) => run;
   const reads = observed((...statement) => pool.read('reads', ...statement));
+  const statements = sharedStatements();
   const reader = postgresConnection({
+    statements,
     run: reads,
     runLong: observed((...statement) => pool.read('longReads', ...statement)),
-    lookups: postgresLookups(observed((...statement) => pool.read('lookups', ...statement))),
+    runLookup: observed((...statement) => pool.read('lookups', ...statement)),
   });
-  const change = postgresChanges({ ...options, pool, metrics, observed });
+  const change = postgresChanges({ ...options, pool, statements, metrics, observed });
   let isClosed = false;
 
   return {

@@ -22,51 +22,74 @@ interface Found {
 
 type Waiting = PromiseWithResolvers<Found | undefined> & { readonly key: Uint8Array };
 
-interface Batched {
-  readonly text: string;
-  readonly booleans: readonly string[];
-  waiting: Waiting[];
+/** SQL of lookups, compiled once. */
+export interface LookupStatements {
+  /** Returns the statement for a list of keys. */
+  byKeys(query: CachedQuery<never>): BatchStatement;
+  one(query: UncachedQuery): Binder;
 }
 
-export function postgresLookups(run: Run): Lookups {
-  const byKey = new Map<CachedQuery<never>, Batched>();
-  const single = new Map<UncachedQuery, { readonly bind: Binder }>();
+interface BatchStatement {
+  readonly text: string;
+  readonly booleans: readonly string[];
+}
 
-  function batchOf(query: CachedQuery<never>): Batched {
-    let batch = byKey.get(query);
-    if (batch === undefined) byKey.set(query, (batch = { ...batchSql(query), waiting: [] }));
-    return batch;
+export function lookupStatements(): LookupStatements {
+  const batches = new Map<CachedQuery<never>, BatchStatement>();
+  const binders = new Map<UncachedQuery, Binder>();
+  return {
+    byKeys(query) {
+      let batch = batches.get(query);
+      if (batch === undefined) batches.set(query, (batch = batchSql(query)));
+      return batch;
+    },
+    one(query) {
+      let bind = binders.get(query);
+      if (bind === undefined) binders.set(query, (bind = binder(singleSql(query))));
+      return bind;
+    },
+  };
+}
+
+/** @param run runs a statement; in a change on its connection, so that lookups see what it has written. */
+export function postgresLookups(run: Run, statements: LookupStatements): Lookups {
+  /** Lookups of this turn, by their query. */
+  const turn = new Map<CachedQuery<never>, Waiting[]>();
+
+  function runBatch(query: CachedQuery<never>): void {
+    const waiting = turn.get(query) ?? [];
+    turn.delete(query);
+    const { text, booleans } = statements.byKeys(query);
+    for (let from = 0; from < waiting.length; from += MAX_KEYS)
+      void answer(waiting.slice(from, from + MAX_KEYS), query, text, booleans);
   }
 
-  async function runBatch(query: CachedQuery<never>, batch: Batched): Promise<void> {
-    const { waiting } = batch;
-    batch.waiting = [];
-    for (let from = 0; from < waiting.length; from += MAX_KEYS) {
-      const part = waiting.slice(from, from + MAX_KEYS);
-      try {
-        const { rows } = await run(batch.text, [{ type: 'BYTEA', items: part.map(({ key }) => key) }]);
-        for (const row of rows as ({ '#': number } & object)[])
-          part[row['#'] - 1]?.resolve(foundIn(row, query, batch.booleans));
-        // A key without a row; the others are resolved already.
-        for (const { resolve } of part) resolve(undefined);
-      } catch (error) {
-        for (const { reject } of part) reject(error);
-      }
+  async function answer(
+    part: readonly Waiting[],
+    query: CachedQuery<never>,
+    text: string,
+    booleans: readonly string[],
+  ): Promise<void> {
+    try {
+      const { rows } = await run(text, [{ type: 'BYTEA', items: part.map(({ key }) => key) }]);
+      for (const row of rows as ({ '#': number } & object)[])
+        part[row['#'] - 1]?.resolve(foundIn(row, query, booleans));
+      // A key without a row; the others are resolved already.
+      for (const { resolve } of part) resolve(undefined);
+    } catch (error) {
+      for (const { reject } of part) reject(error);
     }
   }
 
   function find(query: CachedQuery<never>, key: Uint8Array): Promise<Found | undefined> {
-    const batch = batchOf(query);
     const waiting: Waiting = { ...Promise.withResolvers<Found | undefined>(), key };
-    batch.waiting.push(waiting);
-    if (batch.waiting.length === 1) setImmediate(() => void runBatch(query, batch));
+    const known = turn.get(query);
+    if (known) known.push(waiting);
+    else {
+      turn.set(query, [waiting]);
+      setImmediate(() => runBatch(query));
+    }
     return waiting.promise;
-  }
-
-  function bound(query: UncachedQuery, given: unknown) {
-    let known = single.get(query);
-    if (known === undefined) single.set(query, (known = { bind: binder(singleSql(query)) }));
-    return known.bind(postgresDialect, given);
   }
 
   return {
@@ -74,7 +97,7 @@ export function postgresLookups(run: Run): Lookups {
       return made(query, await find(query, key), make);
     },
     async one(query, given, make) {
-      const { compiled, values } = bound(query, given);
+      const { compiled, values } = statements.one(query)(postgresDialect, given);
       const [row] = (await run(compiled.sql, values)).rows;
       return made(query, row && foundIn(row, query, compiled.booleans), make);
     },
@@ -125,7 +148,7 @@ function inner(sql: Sql, value: string): string {
   return compile(sql, { ...postgresDialect, placeholder: () => value }).sql;
 }
 
-function batchSql({ sql, dependents = [] }: CachedQuery<never>): Pick<Batched, 'text' | 'booleans'> {
+function batchSql({ sql, dependents = [] }: CachedQuery<never>): BatchStatement {
   const { booleans } = compile(sql, postgresDialect);
   const text = `SELECT lookup_key.n AS "#", found.*${withDependents(dependents)}
     FROM unnest($1::bytea[]) WITH ORDINALITY lookup_key (value, n)
