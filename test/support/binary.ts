@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { ROOMY } from './roomy-key.ts';
 
 export { eventually } from './eventually.ts';
+export { freePort } from './free-port.ts';
 
 /** Another build, such as a downloaded release, can be tested instead. */
 export const BINARY = process.env['GATEHOUSE_TEST_BINARY'] ?? resolve(import.meta.dir, '../../dist/gatehouse');
@@ -246,13 +247,6 @@ export function readDatabase<Result>(folder: string, read: (sqlite: Database) =>
   } finally {
     sqlite.close();
   }
-}
-
-export function freePort(): number {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-  const { port } = probe;
-  void probe.stop(true);
-  return port!;
 }
 
 function textOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {

@@ -218,9 +218,11 @@ async function openInstance(
       return (rows as { type: string; data: string }[]).map(({ type, data }) => ({ type, data: JSON.parse(data) }));
     },
     auditKinds(applicationId) {
-      const rows = sqlite
-        .query('SELECT kind FROM audit_records WHERE ?1 IS NULL OR application_id = ?1 ORDER BY rowid')
-        .all(applicationId ?? null);
+      const ofApplication = sqlite.query('SELECT kind FROM audit_records WHERE application_id = ? ORDER BY rowid');
+      const rows =
+        applicationId === undefined
+          ? sqlite.query('SELECT kind FROM audit_records ORDER BY rowid').all()
+          : ofApplication.all(applicationId);
       return (rows as { kind: string }[]).map(({ kind }) => kind);
     },
     async restart(environment = {}, changes = {}) {

