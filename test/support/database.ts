@@ -36,8 +36,10 @@ export function freshDatabaseFile(): string {
 }
 
 export async function openTestDatabase(clock: Clock): Promise<TestDatabase> {
-  if (ENGINE === 'postgres')
-    return (await import('./postgres-instances.ts')).openPostgresTestDatabase(clock) as Promise<TestDatabase>;
+  if (ENGINE === 'postgres') {
+    const { db, rows, url } = await (await import('./postgres-instances.ts')).leaseDatabase(clock);
+    return { db, sqlite: rows as unknown as SqliteDatabase, path: url };
+  }
   const path = freshDatabaseFile();
   const db = await openEngine(openWriter(path), path, { clock, isDurable: false, isServer: false });
   const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });

@@ -1,10 +1,10 @@
-/** Closes the databases of each test and of each file once it has ended: they take connections and memory of the server. */
+/** Takes back the databases of each test and of each file once it has ended, for the next one. */
 import { afterAll, afterEach, beforeEach } from 'bun:test';
 import { ENGINE } from './engine.ts';
 
 if (ENGINE === 'postgres') {
-  const { beginTest, closeDatabases } = await import('./postgres-instances.ts');
+  const { beginTest, endLeases } = await import('./postgres-instances.ts');
   beforeEach(beginTest);
-  afterEach(() => closeDatabases('test'));
-  afterAll(() => closeDatabases('file'));
+  afterEach(() => endLeases('test'));
+  afterAll(() => endLeases('file'));
 }

@@ -7,10 +7,15 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import type { Query, Reply, RowsValue } from './postgres-rows-worker.ts';
 
 /** Part of `bun:sqlite` that tests use. */
-export type Rows = Pick<
+export interface Rows extends Pick<
   SqliteDatabase,
   'query' | 'prepare' | 'run' | 'exec' | 'transaction' | 'inTransaction' | 'filename' | 'close'
->;
+> {
+  /** Whether a statement has changed the schema, so that no other test can use the database. */
+  isChangedSchema(): boolean;
+}
+
+const CHANGES_SCHEMA = /^\s*(?:CREATE|ALTER|DROP)\b/i;
 
 /** Longer than any statement takes; the thread answers a lock that this thread holds after two seconds. */
 const PATIENCE_MS = 30_000;
@@ -48,11 +53,13 @@ function translated(sql: string): string {
 export function openRows(url: string): Rows {
   const texts = new Map<string, string>();
   let inTransaction = false;
+  let isChangedSchema = false;
 
   function execute(sql: string, values: readonly unknown[] = []) {
     let text = texts.get(sql);
     if (text === undefined) texts.set(sql, (text = translated(sql)));
     const bound = (values.length === 1 && Array.isArray(values[0]) ? values[0] : values) as RowsValue[];
+    isChangedSchema ||= CHANGES_SCHEMA.test(text);
     ask ??= startThread();
     const reply = ask({ url, sql: text, values: bound });
     if ('error' in reply) throw Object.assign(new Error(`${reply.error} in ${text}`), { errno: reply.state });
@@ -92,6 +99,7 @@ export function openRows(url: string): Rows {
       return inTransaction;
     },
     filename: url,
+    isChangedSchema: () => isChangedSchema,
     close: () => void ask?.({ url, sql: null, values: [] }),
   } as unknown as Rows;
 }
