@@ -1,9 +1,10 @@
 /**
  * Statements of a test on PostgreSQL, with the interface of `bun:sqlite`: they return at once, since another thread runs
- * them while this one waits. Placeholders are `?`, numbers are numbers, booleans are 0 and 1, and `rowid` is the id.
+ * them while this one waits. Numbers are numbers, and booleans 0 and 1.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { postgresSql } from './postgres-sql.ts';
 import type { Query, Reply, RowsValue } from './postgres-rows-worker.ts';
 
 /** Part of `bun:sqlite` that tests use. */
@@ -40,15 +41,6 @@ function startThread(): (query: Query) => Reply {
   };
 }
 
-/** Replaces placeholders and `rowid` outside of quotes. */
-function translated(sql: string): string {
-  let position = 0;
-  return sql.replace(/('[^']*'|"[^"]*")|\?(\d*)|\browid\b/gi, (_, quoted?: string, number?: string) => {
-    if (quoted !== undefined) return quoted;
-    return number === undefined ? 'id' : `$${number || (position += 1)}`;
-  });
-}
-
 /** Opens a database for a test's own statements, each of which commits at once. */
 export function openRows(url: string): Rows {
   const texts = new Map<string, string>();
@@ -57,7 +49,7 @@ export function openRows(url: string): Rows {
 
   function execute(sql: string, values: readonly unknown[] = []) {
     let text = texts.get(sql);
-    if (text === undefined) texts.set(sql, (text = translated(sql)));
+    if (text === undefined) texts.set(sql, (text = postgresSql(sql)));
     const bound = (values.length === 1 && Array.isArray(values[0]) ? values[0] : values) as RowsValue[];
     isChangedSchema ||= CHANGES_SCHEMA.test(text);
     ask ??= startThread();
