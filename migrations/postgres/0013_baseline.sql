@@ -251,6 +251,8 @@ CREATE INDEX api_keys_by_device_key ON api_keys (device_key_id) WHERE device_key
 CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE expires_at IS NOT NULL AND ended_at IS NULL;
 CREATE INDEX api_keys_by_grace_end ON api_keys (grace_period_ends_at)
   WHERE grace_period_ends_at IS NOT NULL AND ended_at IS NULL;
+-- A user that is deleted is looked up here; a scan of all keys would conflict with every change of a key.
+CREATE INDEX api_keys_by_creator ON api_keys (created_by_user_id) WHERE created_by_user_id IS NOT NULL;
 CREATE INDEX api_keys_of_backends ON api_keys (application_id, application_user_id) WHERE source <> 'device';
 
 CREATE TABLE beta_interests (
@@ -395,7 +397,7 @@ CREATE TABLE mails (
 
 CREATE INDEX mails_by_recipient ON mails (recipient, id);
 CREATE INDEX mails_by_time ON mails (created_at);
-CREATE INDEX mails_due ON mails (lane, next_attempt_at) WHERE status = 'queued';
+CREATE INDEX mails_due ON mails (lane, next_attempt_at, id) WHERE status = 'queued';
 CREATE INDEX mails_leased ON mails (leased_until) WHERE leased_until IS NOT NULL;
 CREATE INDEX mails_by_workspace ON mails (workspace_id, id, recipient);
 CREATE INDEX mails_by_workspace_status ON mails (workspace_id, status, id, recipient);
