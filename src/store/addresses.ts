@@ -67,7 +67,7 @@ export async function unsetDefaultAddress(
 ): Promise<void> {
   const isOfPlace = and(
     eq(userAddresses.userId, userId),
-    sql`${userAddresses.workspaceId} IS ${workspaceId}`,
+    sql`${userAddresses.workspaceId} IS NOT DISTINCT FROM ${workspaceId}`,
     eq(userAddresses.kind, kind),
     eq(userAddresses.isDefault, true),
   );

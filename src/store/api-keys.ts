@@ -148,7 +148,7 @@ const pastItsTime = (limit: string) =>
   (['expires_at', 'grace_period_ends_at'] as const)
     .map(
       (column) =>
-        `SELECT id FROM (SELECT id FROM api_keys WHERE ${column} <= :now AND ended_at IS NULL LIMIT ${limit})`,
+        `SELECT id FROM (SELECT id FROM api_keys WHERE ${column} <= :now AND ended_at IS NULL LIMIT ${limit}) AS ${column}_passed`,
     )
     .join(' UNION ALL ');
 

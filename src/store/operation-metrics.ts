@@ -14,6 +14,6 @@ export async function countRestingEndpoints(reader: Reader): Promise<Record<'dis
 
 /** Returns limits reached in all applications since a UTC day began, most frequent first. */
 export const listLimitsReached = query.rows<{ limit: string; count: number }, number>(
-  `SELECT label AS "limit", sum(count) AS count FROM daily_counts WHERE day >= :since AND metric = 'limit_reached'
+  `SELECT label AS "limit", CAST(sum(count) AS bigint) AS count FROM daily_counts WHERE day >= :since AND metric = 'limit_reached'
    GROUP BY label ORDER BY 2 DESC`,
 );

@@ -25,7 +25,7 @@ export async function countQueuedMails(reader: Reader): Promise<Record<MailPrior
 
 /** `dueAt` skips endpoints that are sent to in order after a quarantine: their deliveries have long been due. */
 const waitingDeliveries = longRead.rows<Waiting & { isActive: boolean }>(
-  ({ joinInOrder }) => `SELECT w.status = 'active' AS "isActive", sum(d.count) AS count,
+  ({ joinInOrder }) => `SELECT w.status = 'active' AS "isActive", CAST(sum(d.count) AS bigint) AS count,
      min(CASE WHEN w.in_order_until IS NULL THEN d.due_at END) AS "dueAt"
    FROM (SELECT webhook_id, count(*) AS count, min(next_attempt_at) AS due_at FROM deliveries WHERE status = 'pending'
      GROUP BY webhook_id) d
@@ -54,8 +54,8 @@ export interface LongWorkCount {
 }
 
 const unfinishedWorks = longRead.rows<LongWorkCount>(
-  `SELECT kind, count(*) AS count, min(updated_at) AS "dueAt", min(created_at) AS "begunAt", sum(done) AS "rowsDone",
-     sum(CASE WHEN total > done THEN total - done ELSE 0 END) AS "rowsLeft"
+  `SELECT kind, count(*) AS count, min(updated_at) AS "dueAt", min(created_at) AS "begunAt", CAST(sum(done) AS bigint) AS "rowsDone",
+     CAST(sum(CASE WHEN total > done THEN total - done ELSE 0 END) AS bigint) AS "rowsLeft"
    FROM long_works GROUP BY kind ORDER BY kind`,
 );
 

@@ -54,7 +54,7 @@ export interface CountedDays {
 
 /** Returns the daily totals over all labels, without days and metrics that have none. */
 export const listCountsByDay = query.rows<Pick<DailyCount, 'metric' | 'day' | 'count'>, CountedDays>(
-  `SELECT metric, day, sum(count) AS count FROM daily_counts
+  `SELECT metric, day, CAST(sum(count) AS bigint) AS count FROM daily_counts
    WHERE application_id = :applicationId AND metric IN ('sign_in', 'new_user', 'active_day', 'refusal')
      AND day BETWEEN :first AND :last
    GROUP BY metric, day`,
@@ -62,7 +62,7 @@ export const listCountsByDay = query.rows<Pick<DailyCount, 'metric' | 'day' | 'c
 
 /** Returns totals by label over a range of days, largest first per metric. A long read if the range is long. */
 export const listCountsByLabel = longRead.rows<Pick<DailyCount, 'metric' | 'label' | 'count'>, CountedDays>(
-  `SELECT metric, label, sum(count) AS count FROM daily_counts
+  `SELECT metric, label, CAST(sum(count) AS bigint) AS count FROM daily_counts
    WHERE application_id = :applicationId
      AND metric IN ('sign_in', 'refusal', 'delivered', 'failed_attempt', 'limit_reached') AND day BETWEEN :first AND :last
    GROUP BY metric, label ORDER BY sum(count) DESC, label`,

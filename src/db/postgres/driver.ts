@@ -45,8 +45,17 @@ export async function execute(
 function bound(sql: SQL | ReservedSQL, value: Bindable): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
   if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (typeof value === 'string') return withoutNul(value);
   if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
-  return sql.array([...value.items], value.type);
+  return sql.array(
+    value.items.map((item) => (typeof item === 'string' ? withoutNul(item) : item)),
+    value.type,
+  );
+}
+
+/** PostgreSQL refuses NUL in a text. Stored texts have none; a cursor or an id of a request may, and matches nothing. */
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
 }
 
 /** Turns the driver's `BigInt`s into numbers; times and counts of ours are far below 2^53. */

@@ -93,7 +93,8 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
         }),
       );
       const { sub: subject = '', azp = clientId } = payload;
-      if (subject === '' || subject.length > MAX_SUBJECT) throw new ProviderFault('id_token: sub is not usable');
+      if (subject === '' || subject.length > MAX_SUBJECT || !subject.isWellFormed() || subject.includes('\0'))
+        throw new ProviderFault('id_token: sub is not usable');
       if (azp !== clientId) throw new ProviderFault('id_token: azp is another client');
 
       const profile = { issuer, subject, ...personalClaims(payload) };

@@ -86,7 +86,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
         statusCode: answer.status,
         errorClass: classOf(answer),
         retryAfterMs: parseRetryAfter(answer.headers.get('retry-after'), sentAt),
-        responseExcerpt: new TextDecoder().decode(answer.body),
+        responseExcerpt: new TextDecoder().decode(answer.body).replaceAll('\0', '\ufffd'),
       };
     } catch (error) {
       if (!(error instanceof OutboundError))
