@@ -46,6 +46,10 @@ const CREATE_VERSION_TABLE = `CREATE TABLE IF NOT EXISTS ${VERSION_TABLE} (
   applied_at timestamptz NOT NULL DEFAULT now()
 )`;
 
+/** Ends a statement, and with it the migration, within a second of its client's death. Windows has no such setting. */
+const NOTICE_A_DEAD_CLIENT = `DO $$ BEGIN SET LOCAL client_connection_check_interval = 1000;
+  EXCEPTION WHEN invalid_parameter_value THEN NULL; END $$`;
+
 /**
  * Runs pending migrations, all or nothing. Concurrent calls wait for each other, and only the first migrates. A newer
  * schema is left as it is, as long as this binary can read it.
@@ -101,9 +105,10 @@ function pendingAfter({ version, readableFrom }: SchemaVersion, migrations: read
   return migrations.filter((migration) => migration.version > version);
 }
 
-/** Takes the lock until the transaction ends; a migration that lost its machine gives it back after a minute. */
+/** Takes the lock until the transaction ends; that of a killed process ends within seconds. */
 async function waitForTurn(sql: SQL, { turnMs, lockMs, statementMs }: MigrationTimes): Promise<void> {
-  await sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = 60000;
+  await sql.unsafe(`${NOTICE_A_DEAD_CLIENT};
+    SET LOCAL idle_in_transaction_session_timeout = 60000;
     SET LOCAL statement_timeout = 0;
     SET LOCAL lock_timeout = ${turnMs}`);
   try {

@@ -21,9 +21,15 @@ const NO_SCHEMA: SchemaVersion = { version: 0, readableFrom: 0 };
 
 export const POSTGRES_SCHEMA_VERSION = Math.max(...POSTGRES_MIGRATIONS.map(({ version }) => version));
 
-/** Reads it in a statement that an open transaction survives. */
+/**
+ * Reads it without an error that would end an open transaction. Asks `pg_class` itself: `to_regclass` answers from a
+ * cache that a lock on no table does not renew, and missed a table created while this connection waited for its turn.
+ */
 export async function findSchemaVersion(sql: SQL): Promise<SchemaVersion> {
-  const [table] = await sql.unsafe(`SELECT to_regclass('${VERSION_TABLE}') IS NOT NULL AS "exists"`);
+  const [table] = await sql.unsafe(
+    `SELECT EXISTS (
+       SELECT 1 FROM pg_class WHERE relname = '${VERSION_TABLE}' AND pg_table_is_visible(oid)) AS "exists"`,
+  );
   if (!table.exists) return NO_SCHEMA;
   const [row] = await sql.unsafe(
     `SELECT CAST(max(version) AS text) AS version, CAST(max(readable_from) AS text) AS "readableFrom" FROM ${VERSION_TABLE}`,
