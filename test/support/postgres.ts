@@ -26,42 +26,32 @@ export async function startPostgres(): Promise<string> {
   return Buffer.from(value).toString().trim();
 }
 
-interface Server {
-  readonly url: string;
-  /** Connection as superuser. */
-  readonly admin: SQL;
+let server: Promise<string> | undefined;
+
+/** Returns the URL of the run's server as superuser; starts one where a file is run by itself. */
+export function postgresServer(): Promise<string> {
+  const known = process.env[SERVER_URL];
+  return (server ??= known === undefined ? startPostgres() : Promise.resolve(known));
 }
 
-let server: Promise<Server> | undefined;
+let admin: Promise<SQL> | undefined;
 
-/** Returns the run's server; starts one where a file is run by itself. */
-export function postgresServer(): Promise<Server> {
-  return (server ??= (async () => {
-    const url = process.env[SERVER_URL] ?? (await startPostgres());
-    return { url, admin: new SQL({ url, max: 1 }) };
-  })());
+/** Runs a statement as superuser. */
+async function administer(sql: string): Promise<void> {
+  admin ??= postgresServer().then((url) => new SQL(url, { max: 1 }));
+  await (await admin).unsafe(sql);
 }
 
-/** The next copy is made while a test uses the one before it: a copy takes 10 ms. */
-let next: Promise<string> | undefined;
 let count = 0;
-
-async function copyTemplate(): Promise<string> {
-  const { url, admin } = await postgresServer();
-  const name = `test_${process.pid}_${(count += 1)}`;
-  await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${OWNER} STRATEGY file_copy`);
-  return databaseUrl(url, name);
-}
 
 /** Creates a database with the present schema and no rows. @returns its URL. */
 export async function freshPostgresDatabase(): Promise<string> {
-  const url = await (next ?? copyTemplate());
-  next = copyTemplate();
-  return url;
+  const name = `test_${process.pid}_${(count += 1)}`;
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${OWNER} STRATEGY file_copy`);
+  return databaseUrl(await postgresServer(), name);
 }
 
 /** Drops a database, whoever is connected to it. */
 export async function dropPostgresDatabase(url: string): Promise<void> {
-  const { admin } = await postgresServer();
-  await admin.unsafe(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
+  await administer(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 }
