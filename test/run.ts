@@ -1,11 +1,14 @@
 /**
- * Runs every suite and closes with the line `N passed, N failed`. Arguments: parts of paths to select files, flags of the
- * test runner (values after `=`), and `--long` to run the files with long cases, including these.
+ * Runs every suite and closes with the line `N passed, N failed`. Suites of the rules run on SQLite and on PostgreSQL.
+ * Arguments: parts of paths to select files, flags of the test runner (values after `=`), `--long` to run the files with
+ * long cases, including these, and `--postgres` to run on PostgreSQL alone everything that uses a database.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { byDuration, hasLongCases, startsProcesses } from './support/suites.ts';
+import { SQLITE_ONLY, sqliteOnlyTests } from './support/one-engine.ts';
+import { SERVER_URL, startPostgres } from './support/postgres.ts';
+import { byDuration, hasLongCases, runsOnPostgres, startsProcesses } from './support/suites.ts';
 
 /** Two slots per core, since many tests wait for processes, browsers and timers. */
 const SLOTS = Math.min(12, Math.max(4, 2 * availableParallelism()));
@@ -13,18 +16,22 @@ const SLOTS = Math.min(12, Math.max(4, 2 * availableParallelism()));
 /** Longest time of a test. Ends only those that hang: on a busy machine everything takes several times as long. */
 const TIMEOUT_MS = 120_000;
 
+const OWN_FLAGS = ['--long', '--postgres'];
 const isLong = process.argv.includes('--long');
-const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-') && argument !== '--long');
+const isPostgresOnly = process.argv.includes('--postgres');
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-') && !OWN_FLAGS.includes(argument));
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-test-run-'));
 
 interface Job {
+  readonly engine: 'sqlite' | 'postgres';
   readonly files: readonly string[];
   /** Number of processes that the test runner shares the files among. */
   readonly slots: number;
 }
 
 interface Outcome {
+  readonly engine: Job['engine'];
   readonly pass: number;
   readonly fail: number;
   /** Failed tests with their files. */
@@ -32,7 +39,7 @@ interface Outcome {
 }
 
 /** Runs some files and prints the output; that of a single file in one piece. */
-async function run({ files, slots }: Job, index: number): Promise<Outcome> {
+async function run({ engine, files, slots }: Job, index: number): Promise<Outcome> {
   const report = join(scratch, `${index}.xml`);
   const reporting = ['--reporter=junit', `--reporter-outfile=${report}`];
   // Files in one process share the loaded product: loading it takes longer than most of them.
@@ -46,12 +53,13 @@ async function run({ files, slots }: Job, index: number): Promise<Outcome> {
       ...reporting,
       ...sharing,
       ...flags,
+      ...(engine === 'postgres' ? leftOut(files) : []),
       ...files.map((path) => `./${path}`),
     ],
     {
       stdout: 'pipe',
       stderr: 'pipe',
-      env: { ...process.env, ...(isLong && { GATEHOUSE_TEST_LONG: 'true' }) },
+      env: { ...process.env, ...(isLong && { GATEHOUSE_TEST_LONG: 'true' }), ...(await environmentOf(engine)) },
     },
   );
   let output = '';
@@ -72,13 +80,28 @@ async function run({ files, slots }: Job, index: number): Promise<Outcome> {
   if (files.length === 1) process.stdout.write(output);
   const plain = Bun.stripANSI(output.slice(-4000));
   // A file without a test of the name that a flag asks for.
-  if (flags.length > 0 && plain.includes('matched 0 tests')) return { pass: 0, fail: 0, failures: [] };
+  if (flags.length > 0 && plain.includes('matched 0 tests')) return { engine, pass: 0, fail: 0, failures: [] };
   const count = (pattern: RegExp) => Number(pattern.exec(plain)?.[1] ?? 0);
   const [pass, fail] = [count(/^\s*(\d+) pass$/m), count(/^\s*(\d+) fail$/m)];
   // A crash counts as a failure even without a count, and so does a file that was skipped.
   const isIncomplete = fail === 0 && (exitCode !== 0 || count(/^Ran \d+ tests? across (\d+) files?/m) !== files.length);
-  if (isIncomplete) return { pass, fail: 1, failures: [`${files.length === 1 ? files[0] : 'a run'} did not complete`] };
-  return { pass, fail, failures: fail === 0 ? [] : failuresIn(report) };
+  if (isIncomplete)
+    return { engine, pass, fail: 1, failures: [`${files.length === 1 ? files[0] : 'a run'} did not complete`] };
+  return { engine, pass, fail, failures: fail === 0 ? [] : failuresIn(report) };
+}
+
+let server: Promise<string> | undefined;
+
+/** Returns the environment of a test process. The server of PostgreSQL starts with the first that needs it. */
+async function environmentOf(engine: Job['engine']): Promise<Record<string, string>> {
+  if (engine === 'sqlite') return {};
+  return { GATEHOUSE_TEST_ENGINE: engine, [SERVER_URL]: await (server ??= startPostgres()) };
+}
+
+/** Returns the flag by which the test runner leaves out single tests. */
+function leftOut(files: readonly string[]): string[] {
+  const names = sqliteOnlyTests(files).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return names.length === 0 || flags.length > 0 ? [] : [`--test-name-pattern=^(?!(?:${names.join('|')})$)`];
 }
 
 function failuresIn(report: string): string[] {
@@ -119,19 +142,32 @@ const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync('.')]
   .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, ''))))
   .filter((path) => !isLong || hasLongCases(path))
   .sort();
-const shared = all.filter((path) => !startsProcesses(path));
-const alone = all.filter(startsProcesses).sort(byDuration);
+const onSqlite = isPostgresOnly ? [] : all;
+const shared = onSqlite.filter((path) => !startsProcesses(path));
+const alone = onSqlite.filter(startsProcesses).sort(byDuration);
+// The long cases are about sizes, and run once.
+const onPostgres = all.filter((path) => !isLong && runsOnPostgres(path, isPostgresOnly || parts.length > 0));
 
+const together = (engine: Job['engine'], files: readonly string[]): Job[] =>
+  files.length > 0 ? [{ engine, files, slots: SLOTS / 2 }] : [];
 const outcomes = await runAll([
-  ...(shared.length > 0 ? [{ files: shared, slots: SLOTS / 2 }] : []),
-  ...alone.map((path) => ({ files: [path], slots: 1 })),
+  ...together('sqlite', shared),
+  ...together('postgres', onPostgres),
+  ...alone.map((path): Job => ({ engine: 'sqlite', files: [path], slots: 1 })),
 ]);
 rmSync(scratch, { recursive: true, force: true });
 
-const pass = outcomes.reduce((sum, outcome) => sum + outcome.pass, 0);
-const failed = outcomes.reduce((sum, outcome) => sum + outcome.fail, 0);
+const sum = (count: 'pass' | 'fail', engine?: Job['engine']) =>
+  outcomes.reduce((total, outcome) => total + (engine && outcome.engine !== engine ? 0 : outcome[count]), 0);
+const pass = sum('pass');
 // A run without any test is no success.
-const fail = pass + failed === 0 ? 1 : failed;
-for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(`failed: ${failure}`);
+const fail = pass + sum('fail') === 0 ? 1 : sum('fail');
+for (const { engine, failures } of outcomes)
+  for (const failure of failures) console.log(`failed${engine === 'postgres' ? ' on PostgreSQL' : ''}: ${failure}`);
+if (onPostgres.length > 0) {
+  console.log('\nnot on PostgreSQL:');
+  for (const [what, reason] of Object.entries(SQLITE_ONLY)) console.log(`  ${what}: ${reason}`);
+  console.log(`\non PostgreSQL: ${sum('pass', 'postgres')} passed, ${sum('fail', 'postgres')} failed`);
+}
 console.log(`\n${pass} passed, ${fail} failed`);
 process.exit(fail === 0 ? 0 : 1);

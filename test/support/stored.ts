@@ -1,5 +1,7 @@
 /** Reads everything that an instance has stored. */
-import type { Database, Statement } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
+import { VERSION_TABLE } from '../../src/db/postgres/schema-version.ts';
+import { ENGINE } from './engine.ts';
 import type { Instance } from './instance.ts';
 
 /** Written by a flush outside of any request: they record when something was used. */
@@ -22,28 +24,61 @@ const isTraceOf = (table: string, column: string): boolean =>
   USE_COLUMNS.includes(column) ||
   (table === 'mails' && (SENDING_COLUMNS.includes(column) || CARRIED_COLUMNS.includes(column)));
 
+const TABLES = {
+  sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  postgres: `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+    AND relname <> '${VERSION_TABLE}' ORDER BY relname`,
+}[ENGINE];
+
+type Rows = Record<string, unknown>[];
+
 interface Stored {
-  /** One prepared statement per table: preparing them for each dump takes longer than running them. */
-  readonly tables: readonly (readonly [name: string, statement: Statement<Record<string, unknown>>])[];
-  readonly version: Statement<{ data_version: number }>;
-  readonly changes: Statement<{ changes: number }>;
+  /** Changes with each commit. */
+  version(): string;
+  read(): Record<string, Rows>;
   dump?: { readonly of: string; readonly rows: Record<string, unknown[]> };
 }
 
 const known = new WeakMap<Database, Stored>();
 
+function tablesOf(sqlite: Database): string[] {
+  return sqlite
+    .query<{ name: string }, []>(TABLES)
+    .all()
+    .map(({ name }) => name);
+}
+
+/** Prepares one statement per table: preparing them for each dump takes longer than running them. */
+function storedInSqlite(sqlite: Database, tables: readonly string[]): Stored {
+  const statements = tables.map((name) => [name, sqlite.prepare<Rows[number], []>(`SELECT * FROM ${name}`)] as const);
+  const version = sqlite.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  const changes = sqlite.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
+  return {
+    // The first changes with commits of other connections, the second with those of this one.
+    version: () => `${version.get()?.data_version} ${changes.get()?.changes}`,
+    read: () => Object.fromEntries(statements.map(([name, statement]) => [name, statement.all()])),
+  };
+}
+
+/** Reads all tables in one statement, each in an order that an update does not change. */
+function storedInPostgres(sqlite: Database, tables: readonly string[]): Stored {
+  const all = sqlite.query<{ name: string; rows: string }, []>(
+    tables
+      .map((name) => `SELECT '${name}' AS name, (SELECT json_agg(t ORDER BY t::text)::text FROM ${name} t) AS rows`)
+      .join(' UNION ALL '),
+  );
+  const version = sqlite.query<{ snapshot: string }, []>('SELECT pg_current_snapshot()::text AS snapshot');
+  return {
+    version: () => version.get()?.snapshot ?? '',
+    read: () => Object.fromEntries(all.all().map(({ name, rows }) => [name, JSON.parse(rows ?? '[]') as Rows])),
+  };
+}
+
 function storedIn(sqlite: Database): Stored {
   let stored = known.get(sqlite);
   if (!stored) {
-    const names = sqlite
-      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-      .all()
-      .flatMap(({ name }) => (USE_TABLES.includes(name) ? [] : name));
-    stored = {
-      tables: names.sort().map((name) => [name, sqlite.prepare(`SELECT * FROM ${name}`)] as const),
-      version: sqlite.prepare('PRAGMA data_version'),
-      changes: sqlite.prepare('SELECT total_changes() AS changes'),
-    };
+    const tables = tablesOf(sqlite).filter((name) => !USE_TABLES.includes(name));
+    stored = (ENGINE === 'postgres' ? storedInPostgres : storedInSqlite)(sqlite, tables);
     known.set(sqlite, stored);
   }
   return stored;
@@ -55,13 +90,12 @@ function storedIn(sqlite: Database): Stored {
  */
 export function dumpTables({ sqlite }: Instance): Record<string, unknown[]> {
   const stored = storedIn(sqlite);
-  // The first changes with commits of other connections, the second with those of this one.
-  const of = `${stored.version.get()?.data_version} ${stored.changes.get()?.changes}`;
+  const of = stored.version();
   if (stored.dump?.of !== of || sqlite.inTransaction)
     stored.dump = {
       of,
       rows: Object.fromEntries(
-        stored.tables.map(([name, statement]) => [name, statement.all().map((row) => withoutTraces(name, row))]),
+        Object.entries(stored.read()).map(([name, rows]) => [name, rows.map((row) => withoutTraces(name, row))]),
       ),
     };
   return { ...stored.dump.rows };
@@ -73,9 +107,8 @@ function withoutTraces(table: string, row: Record<string, unknown>): Record<stri
 
 /** Returns everything stored as searchable text; blobs as hex and as they are. */
 export function storedText({ sqlite }: Instance): string {
-  const names = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
-  return names
-    .flatMap(({ name }) => sqlite.query(`SELECT * FROM ${name}`).all() as Record<string, unknown>[])
+  return tablesOf(sqlite)
+    .flatMap((name) => sqlite.query(`SELECT * FROM ${name}`).all() as Record<string, unknown>[])
     .flatMap((row) => Object.values(row))
     .map((value) =>
       value instanceof Uint8Array

@@ -1,10 +1,15 @@
-/** Sorts the test files by what they import: files that start processes, and files with long cases. */
+/** Sorts the test files by what they import: files that start processes, use a database, or have long cases. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isSqliteOnly } from './one-engine.ts';
 
 /** Modules that start processes, and clean up after each file that imports them. */
 const STARTERS = ['test/support/binary.ts', 'test/support/browser.ts'];
 const LONG = 'test/support/long.ts';
+const DATABASE = 'test/support/database.ts';
+
+/** Folders whose files run on both engines in `bun run test`. */
+const ON_BOTH = ['store', 'modules', 'contract', 'attack'].map((name) => `test/${name}/`);
 
 /** Files that start first, so that none of them is still running alone at the end. */
 const LONGEST = [
@@ -52,6 +57,16 @@ function reachedFrom(path: string): Set<string> {
 export function startsProcesses(path: string): boolean {
   const reached = reachedFrom(path);
   return STARTERS.some((starter) => reached.has(starter));
+}
+
+/**
+ * Returns whether a test file runs on PostgreSQL. It opens a database in its own process, and no data folder.
+ *
+ * @param isEvery whether all such files run, or those of the most important folders.
+ */
+export function runsOnPostgres(path: string, isEvery: boolean): boolean {
+  const isChosen = isEvery || ON_BOTH.some((folder) => path.startsWith(folder));
+  return isChosen && reachedFrom(path).has(DATABASE) && !startsProcesses(path) && !isSqliteOnly(path);
 }
 
 /** Returns whether a test file has cases that only `bun run test:long` runs. */
