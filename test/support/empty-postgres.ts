@@ -20,7 +20,8 @@ export interface EmptyDatabase {
 }
 
 export async function emptyDatabases(): Promise<EmptyDatabases> {
-  const { url: server, admin } = await postgresServer();
+  const server = await postgresServer();
+  const admin = new SQL(server, { max: 1, bigint: true });
   const created: { readonly name: string; readonly clients: SQL[] }[] = [];
   return {
     admin,
