@@ -141,8 +141,18 @@ export async function* personalRows(reader: Reader, table: string, userId: strin
   }
 }
 
+function primaryKeyOf(source: SQLiteTable): readonly SQLiteColumn[] {
+  const { columns, primaryKeys } = getTableConfig(source);
+  return primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
+}
+
+/** Returns the rows by primary key: the export of a person is the same in every engine. */
 async function rowsWhere(reader: Reader, source: SQLiteTable, condition: SQL | undefined): Promise<PersonalRow[]> {
-  const query = orm(reader).select().from(source).where(condition);
+  const query = orm(reader)
+    .select()
+    .from(source)
+    .where(condition)
+    .orderBy(...primaryKeyOf(source));
   const rows = await longReadOf<Record<string, unknown>>(reader, query);
   const columns = Object.entries(getTableColumns(source));
   return rows.map((row) =>

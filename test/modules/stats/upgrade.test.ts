@@ -1,21 +1,19 @@
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'bun:test';
 import { startOfDay, startOfMonth, startOfWeek } from '@/core/calendar.ts';
 import { DAY } from '@/core/clock.ts';
+import { migrationNames, migrationText } from '../../fixtures/schemas.ts';
 
-const folder = join(import.meta.dir, '../../../migrations');
-const migrations = readdirSync(folder).sort();
+const migrations = migrationNames();
 
-async function apply(sqlite: SqliteDatabase, names: readonly string[]): Promise<void> {
-  for (const name of names) sqlite.run(await Bun.file(join(folder, name)).text());
+function apply(sqlite: SqliteDatabase, names: readonly string[]): void {
+  for (const name of names) sqlite.run(migrationText(name));
 }
 
-test('an upgrade counts from existing records and memberships', async () => {
+test('an upgrade counts from existing records and memberships', () => {
   const sqlite = new SqliteDatabase(':memory:', { strict: true });
   const own = migrations.findIndex((name) => name.endsWith('_console.sql'));
-  await apply(sqlite, migrations.slice(0, own));
+  apply(sqlite, migrations.slice(0, own));
   sqlite.run('PRAGMA foreign_keys = OFF');
   const now = Date.now();
   const record = sqlite.prepare(
@@ -41,7 +39,7 @@ test('an upgrade counts from existing records and memberships', async () => {
   add('dora', 1);
   add('never', 0);
   add('key', now, 'api_key');
-  await apply(sqlite, migrations.slice(own));
+  apply(sqlite, migrations.slice(own));
 
   const rows = sqlite.query('SELECT application_id, metric, day, label, count FROM daily_counts').all() as {
     application_id: string;
