@@ -54,6 +54,8 @@ describe('an id_token', () => {
     ['an empty subject', { sub: '' }, 'sub is not usable'],
     ['a subject that is a number', { sub: 1 }, '"sub" (subject) claim type'],
     ['a subject that is too long', { sub: long }, 'sub is not usable'],
+    ['a subject with NUL', { sub: 'a\0b' }, 'sub is not usable'],
+    ['a subject that no UTF-8 can encode', { sub: 'a\ud800' }, 'sub is not usable'],
   ])('an id_token with %s is refused', async (_, claims, reason) => {
     await expectRefused(await (refusing ??= createScene()), claims, reason);
   });
