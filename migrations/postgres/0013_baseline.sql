@@ -251,7 +251,7 @@ CREATE INDEX api_keys_by_device_key ON api_keys (device_key_id) WHERE device_key
 CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE expires_at IS NOT NULL AND ended_at IS NULL;
 CREATE INDEX api_keys_by_grace_end ON api_keys (grace_period_ends_at)
   WHERE grace_period_ends_at IS NOT NULL AND ended_at IS NULL;
--- A user that is deleted is looked up here; a scan of all keys would conflict with every change of a key.
+-- The deletion of a user looks for keys that they created. A scan of all keys would conflict with every change of one.
 CREATE INDEX api_keys_by_creator ON api_keys (created_by_user_id) WHERE created_by_user_id IS NOT NULL;
 CREATE INDEX api_keys_of_backends ON api_keys (application_id, application_user_id) WHERE source <> 'device';
 
@@ -373,7 +373,7 @@ CREATE INDEX events_by_application ON events (application_id, id);
 CREATE INDEX events_by_user ON events ((CAST(data AS json) ->> 'userId') COLLATE "C");
 CREATE INDEX events_by_time ON events (created_at, id);
 
--- A queue, as deliveries is.
+-- A queue: each row changes several times, in columns with indexes. Early vacuums keep those indexes small.
 CREATE TABLE mails (
   id text COLLATE "C" PRIMARY KEY,
   recipient text COLLATE "C" NOT NULL,
@@ -402,7 +402,7 @@ CREATE INDEX mails_leased ON mails (leased_until) WHERE leased_until IS NOT NULL
 CREATE INDEX mails_by_workspace ON mails (workspace_id, id, recipient);
 CREATE INDEX mails_by_workspace_status ON mails (workspace_id, status, id, recipient);
 
--- Updated all the time: free space keeps updates in place, and early vacuums keep the few pages few.
+-- Updated all the time: free space keeps updates in place (HOT), and early vacuums keep the table small.
 CREATE TABLE rate_counters (
   bucket text COLLATE "C" NOT NULL,
   subject text COLLATE "C" NOT NULL,
@@ -454,7 +454,7 @@ CREATE TABLE webhooks (
 CREATE INDEX webhooks_by_application ON webhooks (application_id, id);
 CREATE INDEX webhooks_resting ON webhooks (id) WHERE status <> 'active';
 
--- A queue: each row changes several times, in columns with indexes. Early vacuums keep those indexes small.
+-- A queue, like mails.
 CREATE TABLE deliveries (
   id text COLLATE "C" PRIMARY KEY,
   webhook_id text COLLATE "C" NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,

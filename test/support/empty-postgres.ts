@@ -13,7 +13,7 @@ export interface EmptyDatabases {
 
 export interface EmptyDatabase {
   readonly name: string;
-  /** As the product opens it. */
+  /** URL as the product opens it. */
   readonly url: string;
   /** Opens a client with one connection. @param as the product's role, or the superuser. */
   client(as?: 'owner' | 'superuser'): SQL;
