@@ -3,8 +3,8 @@
 -- Times are integer milliseconds since the Unix epoch, UTC. Booleans are 0 or 1, and JSON is text, as in SQLite.
 -- Secrets are stored as SHA-256 or HMAC-SHA256 only. A table comes after the tables that it refers to.
 --
--- COLLATE "C" sorts text by its bytes, and lets lower() change ASCII letters only, as SQLite does. It depends neither on
--- the locale of the database nor on the libraries of its machine, so an update of these damages no index.
+-- COLLATE "C" sorts text by its bytes, and lets lower() change ASCII letters only, as SQLite does. It depends on
+-- neither the locale of the database nor the libraries of its machine, so an update of these damages no index.
 
 CREATE TABLE workspaces (
   id text COLLATE "C" PRIMARY KEY,

@@ -11,6 +11,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '25006': 'The database server is read-only. Point GATEHOUSE_DATABASE_URL at the primary.',
   '42501': 'The database user may not create tables. Make it the owner of the database, and start again.',
   '42P07': 'The database has tables of something else. Give Gatehouse a database of its own.',
+  '40P01': 'The migration waits for sessions that wait for it. Start again when fewer instances serve.',
   '55P03': 'Another session keeps a table locked. End it (see pg_stat_activity), and start again.',
   '57014': 'A step of the migration took longer than 5 minutes and was undone. Start again at a quieter hour.',
 };

@@ -39,6 +39,9 @@ const MIGRATION_LOCK = '7449363237540164979';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** Locks that others hold, and a deadlock with them: the migration is undone and begins again. */
+const AGAIN = [LOCK_NOT_AVAILABLE, '40P01'];
+
 const CREATE_VERSION_TABLE = `CREATE TABLE IF NOT EXISTS ${VERSION_TABLE} (
   version bigint PRIMARY KEY,
   readable_from bigint NOT NULL,
@@ -67,7 +70,7 @@ export async function migratePostgres(sql: SQL, options: MigrateOptions): Promis
         migrateInTurn(transaction, { ...options, migrations, times }),
       );
     } catch (error) {
-      if (serverError(error) !== LOCK_NOT_AVAILABLE || attempt === times.attempts) throw startupErrorOf(error);
+      if (!AGAIN.includes(serverError(error) ?? '') || attempt === times.attempts) throw startupErrorOf(error);
       await Bun.sleep(times.pauseMs);
     }
   }
