@@ -1,25 +1,27 @@
 /** Reads environment and flags into one typed, frozen configuration, and finds every problem before reporting any. */
 import { StartupError } from './core/startup-error.ts';
+import type { PostgresSettings } from './db/postgres/address.ts';
 import type { LimitSettings } from './http/limits.ts';
 import { GOOGLE_ISSUER } from './core/issuer.ts';
 import {
-  ALL_SETTINGS,
-  CLIENT_VARIABLES,
   defaultOf,
+  KNOWN_VARIABLES,
   LIMIT_SETTINGS,
   type Mode,
   type Setting,
   SETTINGS,
   type SettingValues,
 } from './settings.ts';
+import { type Environment, type Flags, settingName, settingText } from './setting-text.ts';
 
-export type { Mode };
+export type { Environment, Flags, Mode };
 
 type ProviderPart = 'providerIssuer' | 'providerClientId' | 'providerClientSecret';
 type TlsPart = 'tlsCert' | 'tlsKey';
+type DatabasePart = 'databaseUrl' | 'databasePool' | 'instanceKey';
 
 /** The configuration of this instance: each setting under its name in the settings table. */
-export interface Config extends Omit<SettingValues, ProviderPart | TlsPart> {
+export interface Config extends Omit<SettingValues, ProviderPart | TlsPart | DatabasePart> {
   readonly mode: Mode;
   readonly limits: LimitSettings;
   /** Every setting as text for operators, with secrets masked. */
@@ -28,6 +30,8 @@ export interface Config extends Omit<SettingValues, ProviderPart | TlsPart> {
   readonly provider: ProviderSettings | null;
   /** Certificate and key for https; null for plain http. */
   readonly tlsFiles: { readonly certFile: string; readonly keyFile: string } | null;
+  /** PostgreSQL in place of the data folder; null for the data folder. */
+  readonly database: PostgresSettings | null;
 }
 
 /** Returns the base URL, or a local address if none is configured. @param port it listens on. */
@@ -59,11 +63,6 @@ export interface ShownSetting {
 
 const HIDDEN = '••••';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Command-line flags by name; a setting's flag overrides its variable. */
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
-
 export interface LoadOptions {
   readonly mode?: Mode;
   readonly flags?: Flags;
@@ -87,28 +86,30 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
   }
 
   function read(setting: Setting): unknown {
-    const { env, flag, remedy, isVoidIn } = setting;
-    const given = (flag && flags[flag.name]) ?? environment[env];
-    const own = typeof given === 'string' ? given.trim() : '';
+    const { remedy, isVoidIn } = setting;
+    const { source, text: own, isGiven, problem } = settingText(setting, environment, flags);
+    if (problem !== null) problems.push(problem);
     const text = own || defaultOf(setting, mode);
-    show(setting, isVoidIn === mode ? null : text || null, own === '');
+    show(setting, isVoidIn === mode ? null : text || null, !isGiven);
     if (text === null) return null;
     const value = setting.parse(text, mode);
-    if (value === null) problems.push(`${env}${flag ? ` (--${flag.name})` : ''}: ${remedy}`);
+    if (value === null) problems.push(`${source}: ${setting.remedyFor?.(text) ?? remedy}`);
     return isVoidIn === mode ? null : value;
   }
   const readAll = (settings: Readonly<Record<string, Setting>>) =>
     Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, read(setting)]));
 
   // The settings table defines the type that each setting is parsed into.
-  const { providerIssuer, providerClientId, providerClientSecret, tlsCert, tlsKey, ...values } = readAll(
+  const { providerIssuer, providerClientId, providerClientSecret, tlsCert, tlsKey, ...others } = readAll(
     SETTINGS,
   ) as SettingValues;
+  const { databaseUrl, databasePool, instanceKey, ...values } = others;
   const limits = readAll(LIMIT_SETTINGS) as LimitSettings;
   const provider = { issuer: providerIssuer, clientId: providerClientId, clientSecret: providerClientSecret };
   problems.push(
     ...missingParts(provider),
     ...tlsProblems(tlsCert, tlsKey, values.baseUrl),
+    ...databaseProblems(shown, mode, instanceKey !== null),
     ...unknownNames(environment),
   );
 
@@ -121,7 +122,27 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
     shown,
     provider: providerOf(provider),
     tlsFiles,
+    database: databaseUrl && Object.freeze({ address: databaseUrl, pool: databasePool, keyBytes: instanceKey }),
   });
+}
+
+/** Returns problems of settings that exclude PostgreSQL or are for PostgreSQL only. */
+function databaseProblems(shown: readonly ShownSetting[], mode: Mode, hasKey: boolean): string[] {
+  const { databaseUrl: url, dataFolder, backupTo, instanceKey: key } = SETTINGS;
+  const isGiven = ({ env }: Setting) => shown.some(({ name, isDefault }) => name === env && !isDefault);
+  if (!isGiven(url))
+    return hasKey ? [`${key.env}: give it together with ${url.env}; a data folder has its own key.`] : [];
+  return [
+    ...(mode === 'ephemeral'
+      ? [`${settingName(url)}: leave it out with --ephemeral, which uses a temporary folder.`]
+      : []),
+    ...(isGiven(dataFolder)
+      ? [`${settingName(dataFolder)}: leave it out (or empty) with ${url.env}; give one of them.`]
+      : []),
+    ...(isGiven(backupTo)
+      ? [`${backupTo.env}: leave it out with ${url.env}; back PostgreSQL up by its own tools, such as pg_dump.`]
+      : []),
+  ];
 }
 
 type ProviderValues = { readonly [Part in keyof ProviderSettings]: string | null };
@@ -140,12 +161,15 @@ function missingParts({ issuer, clientId, clientSecret }: ProviderValues): strin
 /** Returns problems of the TLS settings: certificate and key need each other, and links must use https. */
 function tlsProblems(cert: string | null, key: string | null, baseUrl: string | null): string[] {
   const { tlsCert, tlsKey, baseUrl: base } = SETTINGS;
-  const named = ({ env, flag }: typeof tlsCert | typeof tlsKey) => `${env} (--${flag.name})`;
   return [
-    ...(cert !== null && key === null ? [`${named(tlsKey)}: give it together with ${named(tlsCert)}.`] : []),
-    ...(key !== null && cert === null ? [`${named(tlsCert)}: give it together with ${named(tlsKey)}.`] : []),
+    ...(cert !== null && key === null
+      ? [`${settingName(tlsKey)}: give it together with ${settingName(tlsCert)}.`]
+      : []),
+    ...(key !== null && cert === null
+      ? [`${settingName(tlsCert)}: give it together with ${settingName(tlsKey)}.`]
+      : []),
     ...(cert !== null && baseUrl?.startsWith('http:')
-      ? [`${base.env} (--${base.flag.name}): with a certificate, give the https address.`]
+      ? [`${settingName(base)}: with a certificate, give the https address.`]
       : []),
   ];
 }
@@ -157,7 +181,7 @@ function providerOf({ issuer, clientId, clientSecret }: ProviderValues): Provide
 
 /** Returns a problem for each unknown variable with our prefix, so that a typo is not ignored. */
 function unknownNames(environment: Environment): string[] {
-  const known = new Set<string>([...ALL_SETTINGS.map(({ env }) => env), ...Object.values(CLIENT_VARIABLES)]);
+  const known = new Set(KNOWN_VARIABLES);
   return Object.keys(environment)
     .filter((name) => name.startsWith('GATEHOUSE_') && !known.has(name))
     .map((name) => `${name}: there is no such setting; see "gatehouse help" for those there are.`);

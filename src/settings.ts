@@ -8,7 +8,9 @@ import { BUCKET_RULE, parsePlace } from './backup/place.ts';
 import { parseRecipients } from './backup/recipients.ts';
 import { parseSchedule } from './backup/schedule.ts';
 import { normalizeEmail } from './core/email.ts';
+import { parseInstanceKey } from './core/instance-key.ts';
 import { isSecret } from './core/secret.ts';
+import { type PostgresAddress, POSTGRES_URL_REMEDY, readPostgresUrl } from './db/postgres/address.ts';
 import { type Limit, LIMITS, limitText } from './http/limits.ts';
 import { GOOGLE_ISSUER, isIssuer } from './core/issuer.ts';
 
@@ -20,6 +22,7 @@ export const CLIENT_VARIABLES = { url: 'GATEHOUSE_URL', key: 'GATEHOUSE_KEY' } a
 /** Headings of the settings in the terminal, in this order. */
 export const SETTING_GROUPS = {
   server: 'The server',
+  database: 'PostgreSQL, in place of the data folder',
   start: 'Bootstrap',
   mail: 'Mail',
   network: 'Network',
@@ -42,12 +45,14 @@ export interface Setting<Value = unknown> {
   readonly isVoidIn?: Mode;
   /** Text shown to people in place of null. */
   readonly placeholder?: string;
-  /** True for a secret, or a value that contains one: it is never shown. */
+  /** True for a secret, or a value that contains one: never shown, and also read from the file in `fileVariable`. */
   readonly isSecret?: true;
   /** Sentences, with code in backticks. */
   readonly meaning: string;
   /** How to fix an invalid value. Never repeats the value, which may be a secret. */
   readonly remedy: string;
+  /** Returns a more specific remedy for an invalid text. */
+  remedyFor?(text: string): string;
   /** @returns null if the text is invalid. */
   parse(text: string, mode: Mode): Value | null;
 }
@@ -81,6 +86,42 @@ export const SETTINGS = {
     default: './data',
     meaning: 'Data folder.',
     ...TEXT,
+  },
+  databaseUrl: {
+    group: 'database',
+    env: 'GATEHOUSE_DATABASE_URL',
+    flag: { name: 'database-url', value: 'URL' },
+    isSecret: true,
+    meaning:
+      '`postgres://user:password@host:5432/database`; hosts of one cluster, with commas between, are tried for the primary. Parameters: `sslmode` and `sslrootcert` as in libpq, and `pgbouncer=true` ' +
+      'behind PgBouncer in transaction mode.',
+    remedy: POSTGRES_URL_REMEDY,
+    parse(text: string): PostgresAddress | null {
+      const address = readPostgresUrl(text);
+      return typeof address === 'string' ? null : address;
+    },
+    remedyFor(text: string) {
+      const remedy = readPostgresUrl(text);
+      return typeof remedy === 'string' ? remedy : POSTGRES_URL_REMEDY;
+    },
+  },
+  databasePool: {
+    group: 'database',
+    env: 'GATEHOUSE_DATABASE_POOL',
+    default: '10',
+    meaning: 'Connections of this instance to the database; those of all instances stay below its `max_connections`.',
+    ...wholeNumber(4, 500),
+  },
+  /** 32 bytes. */
+  instanceKey: {
+    group: 'database',
+    env: 'GATEHOUSE_INSTANCE_KEY',
+    isSecret: true,
+    meaning:
+      'Key that encrypts secrets in the database: made once by `openssl rand -base64 32`, the same for every instance, and kept ' +
+      'apart from the database.',
+    remedy: 'give 32 random bytes in base64, as "openssl rand -base64 32" prints them, or the text of an instance.key.',
+    parse: parseInstanceKey,
   },
   host: {
     group: 'server',
@@ -348,6 +389,17 @@ export const LIMIT_SETTINGS: Readonly<Record<string, Setting<number>>> = Object.
 
 /** All settings, in the order of their documentation. */
 export const ALL_SETTINGS: readonly Setting[] = [...Object.values(SETTINGS), ...Object.values(LIMIT_SETTINGS)];
+
+/** Returns the variable that names a file with a secret's value, as Docker and Kubernetes mount it. */
+export function fileVariable({ env, isSecret: hasFile }: Setting): string | null {
+  return hasFile ? `${env}_FILE` : null;
+}
+
+/** Names of all variables that have a meaning: settings, files of secrets, and those of remote commands. */
+export const KNOWN_VARIABLES: readonly string[] = [
+  ...ALL_SETTINGS.flatMap((setting) => [setting.env, fileVariable(setting) ?? []].flat()),
+  ...Object.values(CLIENT_VARIABLES),
+];
 
 function limitSetting(limit: Limit): Setting<number> {
   const text = limitText(limit);

@@ -79,6 +79,7 @@ describe('the configuration', () => {
       auditRetentionDays: 365,
       provider: null,
       tlsFiles: null,
+      database: null,
     });
   });
 
@@ -249,6 +250,26 @@ const WRONG: [setting: string, values: string[]][] = [
       'javascript:alert(1)',
     ],
   ],
+  [
+    'GATEHOUSE_DATABASE_URL',
+    [
+      'db.example.com',
+      'mysql://gatehouse:hunter2@db.example.com/gatehouse',
+      'postgres://gatehouse:hunter2@db.example.com',
+      'postgres://gatehouse:hunter2@db.example.com/',
+      'postgres://db.example.com/gatehouse',
+      'postgres://gatehouse:hunter2@/gatehouse',
+      'postgres://gatehouse:hunter2@db.example.com:port/gatehouse',
+      'postgres://gatehouse:hunter#2@db.example.com/gatehouse',
+      'postgres://gatehouse:hunter?2@db.example.com/gatehouse',
+      'postgres://gatehouse:hunter/2@db.example.com/gatehouse',
+      'postgres://gatehouse:hunter2@db.example.com/gatehouse#x',
+      'postgres://gatehouse:hunter2@db.example.com/gatehouse/x',
+      'postgres://gatehouse:hunter2@db.example.com,/gatehouse',
+    ],
+  ],
+  ['GATEHOUSE_DATABASE_POOL', ['3', '501', 'many']],
+  ['GATEHOUSE_INSTANCE_KEY', ['hunter2', 'A'.repeat(42), 'A'.repeat(45), `${'A'.repeat(42)}!=`, '0'.repeat(64)]],
   ['GATEHOUSE_OWNER_EMAIL', ['ada', 'ada@localhost', 'ada@example.com,eve@example.com']],
   ['GATEHOUSE_WORKSPACE_KEY', ['hunter2', 'eak_hunter2', `est_${'0'.repeat(49)}`, `eak_${'0'.repeat(49)}`]],
   ['GATEHOUSE_SMTP_URL', ['mail.example.com:587', 'http://mail.example.com', 'smtp://', 'hunter2']],

@@ -87,7 +87,8 @@ function variables(): string[] {
   }));
   return [
     '',
-    'Environment variables; a flag overrides its variable:',
+    'Environment variables; a flag overrides its variable. A secret can be in a file',
+    'that its variable with _FILE behind the name gives:',
     ...groups.flatMap(({ title, rows }) => ['', `${title}:`, ...columns(rows)]),
   ];
 }

@@ -26,6 +26,11 @@ export type SealPurpose = 'webhook' | 'provider';
 /** The purpose of a derived value; the same text gives a different value for each. */
 export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial';
 
+/** Reads the key's bytes from base64 or base64url. @returns null for anything but 32 bytes. */
+export function parseInstanceKey(text: string): Uint8Array | null {
+  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : null;
+}
+
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
 export function instanceKey(secret: Uint8Array): InstanceKey {
   if (secret.length !== INSTANCE_KEY_BYTES) throw new RangeError(`an instance key has ${INSTANCE_KEY_BYTES} bytes`);

@@ -4,7 +4,7 @@
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { INSTANCE_KEY_BYTES, type InstanceKey, instanceKey } from '../../core/instance-key.ts';
+import { INSTANCE_KEY_BYTES, type InstanceKey, instanceKey, parseInstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, PRIVATE_FILE } from './data-folder.ts';
@@ -75,9 +75,8 @@ export function readInstanceKey({ instanceKeyPath }: DataFolder): StoredKey {
     throw new StartupError(
       `${instanceKeyPath} is missing, but the database exists; put back the key that belongs to it.`,
     );
-  const secret = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
-  if (secret.length !== INSTANCE_KEY_BYTES)
-    throw new StartupError(`${path} is damaged; put back the one that belongs to this database.`);
+  const secret = parseInstanceKey(readFileSync(path, 'utf8').trim());
+  if (secret === null) throw new StartupError(`${path} is damaged; put back the one that belongs to this database.`);
   return { key: instanceKey(secret), secret, path };
 }
 
