@@ -15,6 +15,11 @@ const LOSSES: Record<FileLoss, string> = {
 const LOG_NOT_KEPT =
   'the write-ahead log was deleted or replaced while open: changes are refused; the last changes before that may be lost; restart the server';
 
+export function slowStatementLog(log: Logger | undefined) {
+  return (sql: string, durationMs: number) =>
+    log?.warn({ durationMs: Math.round(durationMs), sql }, 'a statement was slow');
+}
+
 export function databaseLog(path: string, log: Logger | undefined) {
   return {
     onRefusal: (error: unknown) =>
@@ -31,8 +36,6 @@ export function databaseLog(path: string, log: Logger | undefined) {
         { path, reason: error === null ? 'timed out' : reasonOf(error) },
         'the write-ahead log was not checkpointed at the stop; the next start reads it',
       ),
-    onSlowStatement: (sql: string, durationMs: number) =>
-      log?.warn({ durationMs: Math.round(durationMs), sql }, 'a statement was slow'),
     onUpgrade: (progress: string) => log?.info(progress),
     onLockRecreated: () => log?.warn('the lock file of the data folder was deleted; this server recreated it'),
     /** @returns one sentence about the damage; null unless damage is certain. */
@@ -53,6 +56,21 @@ export function databaseLog(path: string, log: Logger | undefined) {
       );
       return `Its log was damaged or cut before the last start: ${committed - readable} of ${committed} pages in it could not be read, so acknowledged changes are lost.`;
     },
+  };
+}
+
+/** @param place host and database, without the password. */
+export function postgresLog(place: string, log: Logger | undefined) {
+  return {
+    onWaiting: (reason: string) => log?.warn({ place, reason }, 'the database is away: waiting for it'),
+    onMigration: (step: number, steps: number) => log?.info({ place }, `migrating the database: ${step} of ${steps}`),
+    onOutage: (error: unknown) =>
+      error === null
+        ? log?.warn({ place }, 'the database is back')
+        : log?.error(
+            { place, reason: reasonOf(error) },
+            'the database is away: calls are answered 503 until it is back',
+          ),
   };
 }
 

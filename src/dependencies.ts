@@ -5,8 +5,11 @@ import { type AdjustableClock, systemClock, type WorldClock } from './core/clock
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
+import type { PostgresSettings } from './db/postgres/address.ts';
+import { openPostgres } from './db/postgres/open.ts';
 import { pathsIn } from './db/sqlite/data-folder.ts';
-import { openForCommand, openForServer, type OpenedData, type OpenOptions } from './db/sqlite/open.ts';
+import type { OpenedData } from './db/opened-data.ts';
+import { openForCommand, openForServer, type OpenOptions } from './db/sqlite/open.ts';
 import type { AccessLog } from './http/access-log.ts';
 import type { CertificateWatch } from './http/certificate-watch.ts';
 import type { PeerAddress } from './http/request-context.ts';
@@ -15,7 +18,7 @@ import { smtpTransport } from './mail/smtp.ts';
 import type { InstanceIdentity } from './modules/health/facts.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { MailTransport } from './mail/transport.ts';
-import { databaseLog } from './database-log.ts';
+import { databaseLog, postgresLog, slowStatementLog } from './database-log.ts';
 import { writeProbe } from './store/rate-counters.ts';
 import { VERSION } from './version.ts';
 
@@ -48,38 +51,34 @@ export interface Dependencies {
 
 export type { OpenedData };
 
-/** How a folder is opened: by default durably, for a server. `isDurable` is false for a folder deleted on exit. */
+/** How data is opened: by default durably, for a server. `isDurable` is false for a folder deleted on exit. */
 export interface OpenDataOptions extends Partial<Pick<OpenOptions, 'clock' | 'random' | 'isDurable'>> {
-  /** True for a server, which locks the folder; false for a command running alongside it. */
+  /** True for a server, which locks a folder; false for a command running alongside it. */
   readonly isServer?: boolean;
   /** Statements that take at least this long are logged; without it, none is timed. */
   readonly slowStatementMs?: number;
   readonly log?: Logger;
 }
 
-/** Opens a data folder. Everything that can refuse does so before anything is changed. @throws {StartupError} */
-export function openData(
-  path: string,
-  {
-    clock = systemClock,
-    random = systemRandom,
-    isDurable = true,
-    isServer = true,
-    slowStatementMs,
-    log,
-  }: OpenDataOptions = {},
-): Promise<OpenedData> {
-  const events = databaseLog(pathsIn(path).databasePath, log);
-  const open = isServer ? openForServer : openForCommand;
-  return open(path, {
+/**
+ * Opens a data folder, or a PostgreSQL database. Everything that can refuse does so before anything is changed.
+ *
+ * @param place path of the folder, or `config.database`.
+ * @throws {StartupError}
+ */
+export function openData(place: string | PostgresSettings, given: OpenDataOptions = {}): Promise<OpenedData> {
+  const { clock = systemClock, random = systemRandom, isDurable = true, isServer = true, slowStatementMs, log } = given;
+  const options = {
     clock,
     random,
-    isDurable,
     version: VERSION,
-    probe: writeProbe,
-    ...(slowStatementMs !== undefined && { slow: { thresholdMs: slowStatementMs, report: events.onSlowStatement } }),
-    events,
-  });
+    ...(slowStatementMs !== undefined && { slow: { thresholdMs: slowStatementMs, report: slowStatementLog(log) } }),
+  };
+  if (typeof place !== 'string')
+    return openPostgres(place, { ...options, isServer, events: postgresLog(place.address.shown, log) });
+  const open = isServer ? openForServer : openForCommand;
+  const events = databaseLog(pathsIn(place).databasePath, log);
+  return open(place, { ...options, isDurable, probe: writeProbe, events });
 }
 
 /** Returns the SMTP transport if one is configured, else the embedded outbox. */

@@ -1,7 +1,6 @@
 /** The note that a running server writes for commands on its own machine. */
 import type { Random } from './core/random.ts';
-import type { ServerNote } from './db/sqlite/running-server.ts';
-import { SCHEMA_VERSION } from './db/sqlite/migrate.ts';
+import type { ServerNote } from './db/opened-data.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { InstanceIdentity } from './modules/health/facts.ts';
 import { VERSION } from './version.ts';
@@ -15,7 +14,7 @@ export function newIdentity(random: Random): InstanceIdentity {
 }
 
 export function noteOf(
-  { config, clock, mail, baseUrl }: Dependencies,
+  { config, db, clock, mail, baseUrl }: Dependencies,
   identity: InstanceIdentity,
   localUrl: string,
 ): ServerNote {
@@ -26,7 +25,7 @@ export function noteOf(
     localUrl,
     startedAt: clock.now(),
     version: VERSION,
-    schemaVersion: SCHEMA_VERSION,
+    schemaVersion: db.schemaVersion,
     mailServer: 'onCapture' in mail ? null : (mail.server ?? null),
     settings: Object.fromEntries(given.map(({ name, value }) => [name, value ?? ''])),
     ...identity,

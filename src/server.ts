@@ -1,4 +1,4 @@
-/** A running instance: opens the data folder, listens, runs the jobs, and stops without losing what was accepted. */
+/** A running instance: opens the data, listens, runs the jobs, and stops without losing what was accepted. */
 import { rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
@@ -7,14 +7,10 @@ import { adjustableClock, systemClock } from './core/clock.ts';
 import { before, deadlineIn, earlier, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
-import { removeServerNote, writeServerNote } from './db/sqlite/running-server.ts';
-import { pathsIn } from './db/sqlite/data-folder.ts';
-import { engineErrorKind } from './db/errors.ts';
-import { folderError } from './db/sqlite/folder-error.ts';
-import { openLeaseHolder } from './db/sqlite/lease-holder.ts';
+import type { OpenedData, ServerNotes } from './db/opened-data.ts';
 import { makeEphemeralFolder, removeStaleEphemeralFolders } from './db/sqlite/ephemeral-folder.ts';
 import { reasonOf } from './database-log.ts';
-import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
+import { type Dependencies, mailWay, openData } from './dependencies.ts';
 import { bodyPoolFull, bufferedBytes } from './http/body-pool.ts';
 import { readCertificate } from './http/certificate.ts';
 import { certificateWatch } from './http/certificate-watch.ts';
@@ -76,29 +72,35 @@ function listening<Result>(config: Config, listen: () => Result): Result {
   }
 }
 
-/** @throws {StartupError} if the folder or the port is unavailable, or the settings do not match the data. */
+/** @throws {StartupError} if the data or the port is unavailable, or the settings do not match the data. */
 export async function startServer(
   config: Config,
   { log, accessLog, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
 ): Promise<RunningServer> {
   const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
-  // Checked before the folder is opened: a failing start must not create or upgrade a database.
+  // Checked before the data is opened: a failing start must not create or upgrade a database.
   listening(config, () => portAlone(config.host, config.port));
   const isEphemeral = config.mode === 'ephemeral';
   if (isEphemeral) removeStaleEphemeralFolders();
-  const folder = isEphemeral ? makeEphemeralFolder() : config.dataFolder;
-  const removeFolder = () => isEphemeral && rmSync(folder, { recursive: true, force: true });
+  const temporary = isEphemeral ? makeEphemeralFolder() : null;
+  const removeFolder = () => temporary !== null && rmSync(temporary, { recursive: true, force: true });
   const testClock = isEphemeral ? adjustableClock() : null;
   const clock = testClock ?? systemClock;
 
   let data: OpenedData;
   try {
-    data = await openData(folder, { clock, isDurable: !isEphemeral, slowStatementMs: config.slowStatementMs, log });
+    data = await openData(temporary ?? config.database ?? config.dataFolder, {
+      clock,
+      isDurable: !isEphemeral,
+      slowStatementMs: config.slowStatementMs,
+      log,
+    });
   } catch (error) {
     removeFolder();
     throw error;
   }
-  const { db, instanceKey, upgradeCopy, isAfterCrash } = data;
+  const { db, instanceKey, leaseHolder, upgradeCopy, isAfterCrash } = data;
+  const notes = isEphemeral || isDrill ? null : data.notes;
   let isStopping = false;
   // Links need the port, so early requests wait for the app. Large bodies would be buffered and are refused.
   const ready = Promise.withResolvers<Serve>();
@@ -137,14 +139,14 @@ export async function startServer(
   const watch =
     certificate && certificateWatch({ first: certificate, baseUrl: url, clock: systemClock, log, use: door.renew });
   const mail = isDrill ? { onCapture } : mailWay(config, url, onCapture);
-  const identity = isEphemeral || isDrill ? null : newIdentity(systemRandom);
+  const identity = notes && newIdentity(systemRandom);
   const dependencies: Dependencies = {
     config,
     db,
     clock,
     random: systemRandom,
     instanceKey,
-    leaseHolder: openLeaseHolder(folder, systemRandom),
+    leaseHolder,
     mail,
     outbound: isDrill
       ? refuseOutbound
@@ -168,8 +170,7 @@ export async function startServer(
     await data.close();
     removeFolder();
     // A page of a table that the start reads can be damaged, for example.
-    const isOfEngine = engineErrorKind(error) === 'unreadable';
-    throw (isOfEngine ? folderError(error, pathsIn(folder).databasePath) : null) ?? error;
+    throw data.explained(error);
   }
   const app = createApp(dependencies, services);
   services.metrics.gauge('gatehouse_http_requests_in_flight', 'Requests that are not answered yet.', door.pending);
@@ -177,11 +178,11 @@ export async function startServer(
   refuse = app.refuse;
   ready.resolve(app.fetch);
   if (!isDrill) services.scheduler.start();
-  if (!isDrill && !isEphemeral) void lookThrough(db, log);
+  if (!isDrill && !isEphemeral && db.checkIntegrity) void lookThrough(db.checkIntegrity, log);
   const localUrl = localUrlOf(config, door.port);
-  if (identity) {
+  if (notes && identity) {
     try {
-      writeServerNote(folder, noteOf(dependencies, identity, localUrl));
+      notes.write(noteOf(dependencies, identity, localUrl));
     } catch (err) {
       log.warn({ err }, 'the note for commands on this machine could not be written');
     }
@@ -211,17 +212,17 @@ export async function startServer(
       services.stop().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'a job failed while stopping')),
     );
     await services.flushAll(before(deadline, AFTER_FLUSH_MS));
-    if (identity) leaveFolder();
+    if (notes) removeNote(notes);
     await data.close(deadline);
     removeFolder();
   }
 
   /** Removes the note. Never throws: on a read-only disk it stays, and the next start removes it. */
-  function leaveFolder(): void {
+  function removeNote(note: ServerNotes): void {
     // The note belongs to the other server.
     if (db.status().outage === 'folder_taken') return;
     try {
-      removeServerNote(folder);
+      note.remove();
     } catch (error) {
       log.warn(
         { reason: reasonOf(error) },
@@ -243,9 +244,9 @@ export async function startServer(
 }
 
 /** Checks the database while requests are answered, and logs damage. */
-async function lookThrough(db: Database, log: Logger): Promise<void> {
+async function lookThrough(checkIntegrity: NonNullable<Database['checkIntegrity']>, log: Logger): Promise<void> {
   try {
-    const problems = await db.checkIntegrity();
+    const problems = await checkIntegrity();
     if (problems.length > 0)
       log.error(
         { problems },

@@ -17,6 +17,7 @@ export const serve: Command = {
   summary: 'Run the server',
   settings: [
     SETTINGS.dataFolder,
+    SETTINGS.databaseUrl,
     SETTINGS.port,
     SETTINGS.host,
     SETTINGS.baseUrl,

@@ -4,6 +4,7 @@ import { isatty } from 'node:tty';
 import type { Config } from '../config.ts';
 import { isoTime, systemClock } from '../core/clock.ts';
 import { counted } from '../core/quantities.ts';
+import { isOutage } from '../db/errors.ts';
 import { countQueues } from '../modules/health/queue-counts.ts';
 import { isPlainToOthers } from '../modules/health/warnings.ts';
 import type { RunningServer } from '../server.ts';
@@ -37,9 +38,8 @@ export async function announceStart(
   seeded: readonly string[],
   output: StartOutput,
 ): Promise<void> {
-  const { url, localUrl, services, upgradeCopy } = server;
-  const hasOwner = await services.workspaces.hasOwner();
-  const setupLink = hasOwner ? null : `${url}/setup?token=${await services.setup.createLink()}`;
+  const { url, localUrl, upgradeCopy } = server;
+  const setupLink = await setupLinkOf(server);
   const taken = server.isAfterCrash ? await resumedWork(server) : null;
   const notes = [
     ...(upgradeCopy ? [`The database was upgraded; a copy from before is at ${upgradeCopy}`] : []),
@@ -50,7 +50,7 @@ export async function announceStart(
   const facts = {
     version: VERSION,
     listens: localUrl,
-    data: resolve(config.dataFolder),
+    data: dataOf(config),
     mail: mailOf(config),
     backups: backupsOf(config),
     console: `${url}/console`,
@@ -80,6 +80,17 @@ export async function announceStart(
   );
 }
 
+/** Returns null with an owner, and for a database that was lost just now: the server runs, and waits for it. */
+async function setupLinkOf({ url, services }: RunningServer): Promise<string | null> {
+  try {
+    if (await services.workspaces.hasOwner()) return null;
+    return `${url}/setup?token=${await services.setup.createLink()}`;
+  } catch (error) {
+    if (isOutage(error)) return null;
+    throw error;
+  }
+}
+
 function marked(text: string): string[] {
   return wrapText(text, COLUMNS - 2).map((line, at) => `${at === 0 ? '!' : ' '} ${line}`);
 }
@@ -103,8 +114,13 @@ function mailOf({ smtpUrl, mode }: Config): string {
   return mode === 'dev' ? 'kept in the outbox and printed here' : 'not sent';
 }
 
-function backupsOf({ shown, backupTo, mode }: Config): string | null {
+function dataOf({ database, dataFolder }: Config): string {
+  return database === null ? resolve(dataFolder) : `PostgreSQL at ${database.address.shown}`;
+}
+
+function backupsOf({ shown, backupTo, mode, database }: Config): string | null {
   if (mode !== 'normal') return null;
+  if (database !== null) return 'those of the database (pg_dump)';
   if (backupTo === null) return 'none (GATEHOUSE_BACKUP_TO)';
   const of = (name: string) => shown.find((setting) => setting.name === name)?.value ?? '';
   return `${of(SETTINGS.backupSchedule.env)} UTC, to ${of(SETTINGS.backupTo.env)}`;
@@ -112,8 +128,8 @@ function backupsOf({ shown, backupTo, mode }: Config): string | null {
 
 /** Returns configuration problems that the operator should fix, one sentence each. */
 export function warningsAtStart(config: Config, url: string): string[] {
-  const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder } = config;
-  const network = mode === 'ephemeral' ? null : networkFileSystemWarning(dataFolder);
+  const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder, database } = config;
+  const network = mode === 'ephemeral' || database !== null ? null : networkFileSystemWarning(dataFolder);
   return [
     ...(network === null ? [] : [network]),
     ...(mode === 'normal' && smtpUrl === null

@@ -82,8 +82,15 @@ export interface Database {
   maintain(): Promise<void>;
   /** Probes a disk that refuses changes now; `status` shows the outcome afterwards. */
   probeDisk(): Promise<void>;
-  /** Checks the whole file in another thread. @returns problems in SQLite's words; `status().damage` keeps them. */
-  checkIntegrity(): Promise<readonly string[]>;
+  /** Schema that this binary's statements need. */
+  readonly schemaVersion: number;
+  /** Returns whether the database still has a schema on which this binary can run. */
+  isSchemaCurrent(): Promise<boolean>;
+  /**
+   * Checks the whole file in another thread. @returns problems in SQLite's words; `status().damage` keeps them. Null for
+   * an engine without files of its own.
+   */
+  readonly checkIntegrity: (() => Promise<readonly string[]>) | null;
   /** Closes by the deadline, cleanly or not: the next start recovers the rest from the log. */
   close(deadline?: Deadline): Promise<void>;
 }

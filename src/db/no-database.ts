@@ -20,6 +20,8 @@ export const NO_DATABASE: Database = {
   measure: async () => refuse(),
   async maintain() {},
   async probeDisk() {},
-  checkIntegrity: async () => refuse(),
+  schemaVersion: 0,
+  isSchemaCurrent: async () => refuse(),
+  checkIntegrity: null,
   async close() {},
 };

@@ -218,10 +218,12 @@ describe('imports', () => {
       'db/sqlite/find-instance.ts',
       'db/sqlite/folder-error.ts',
       'db/sqlite/instance-key-file.ts',
-      'db/sqlite/lease-holder.ts',
       'db/sqlite/wal-check.ts',
       'db/sqlite/migrate.ts',
       'db/no-database.ts',
+      'db/postgres/open.ts',
+      'db/opened-data.ts',
+      'db/postgres/address.ts',
       'db/sqlite/read-only.ts',
       'db/sqlite/open.ts',
       'db/lookups.ts',
@@ -235,10 +237,9 @@ describe('imports', () => {
         .filter((to) => to?.startsWith('db/') && !path.startsWith('db/') && !OPEN.includes(to)),
     );
     expect(users).toEqual([]);
+    const isOpen = (to: string | null) => to === 'db/sqlite/open.ts' || to === 'db/postgres/open.ts';
     const openers = sources
-      .filter(
-        ({ path, imports }) => !path.startsWith('db/') && imports.some((s) => target(path, s) === 'db/sqlite/open.ts'),
-      )
+      .filter(({ path, imports }) => !path.startsWith('db/') && imports.some((s) => isOpen(target(path, s))))
       .map(({ path }) => path);
     expect(openers).toEqual(['dependencies.ts']);
   });
@@ -256,7 +257,9 @@ describe('imports', () => {
       'backup/recipients.ts',
       'backup/schedule.ts',
       'config.ts',
+      'db/postgres/address.ts',
       'http/limits.ts',
+      'setting-text.ts',
       'settings.ts',
     ]);
   });

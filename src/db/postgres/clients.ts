@@ -69,22 +69,36 @@ export function clientOptions(
 
 /** Connects to the primary. @param onLoss called when a connection of it closes. @throws the last server's error */
 export async function connectClients(options: ConnectOptions, onLoss: (error: unknown) => void): Promise<Clients> {
+  const { client: lookups, url } = await connectPrimary(options, options.lanes.lookups, onLoss);
+  const client = (lane: Lane, settings?: object) =>
+    new SQL({ ...clientOptions(options, url, options.lanes[lane], settings), onclose: onLoss });
+  return {
+    lookups,
+    reads: client('reads'),
+    longReads: client('longReads', LONG_SETTINGS),
+    changes: client('changes', CHANGE_SETTINGS),
+  };
+}
+
+/** Connects one client to the first primary of the list. @param max its connections. @throws the last server's error */
+export async function connectPrimary(
+  options: Omit<ConnectOptions, 'lanes'>,
+  max: number,
+  onLoss: (error: unknown) => void = () => {},
+): Promise<{ readonly client: SQL; readonly url: string }> {
   let last: unknown = away();
   for (const url of options.urls) {
-    const lookups = new SQL({ ...clientOptions(options, url, options.lanes.lookups), onclose: onLoss });
+    let isPrimary = false;
+    // The end of a refused server's connection is no loss of the primary's.
+    const onclose = (error: unknown) => void (isPrimary && onLoss(error));
+    const client = new SQL({ ...clientOptions(options, url, max), onclose });
     try {
-      await requirePrimary(lookups);
-      const client = (lane: Lane, settings?: object) =>
-        new SQL({ ...clientOptions(options, url, options.lanes[lane], settings), onclose: onLoss });
-      return {
-        lookups,
-        reads: client('reads'),
-        longReads: client('longReads', LONG_SETTINGS),
-        changes: client('changes', CHANGE_SETTINGS),
-      };
+      await requirePrimary(client);
+      isPrimary = true;
+      return { client, url };
     } catch (error) {
       last = error;
-      void lookups.close({ timeout: 0 }).catch(() => {});
+      void client.close({ timeout: 0 }).catch(() => {});
     }
   }
   throw last;

@@ -10,6 +10,7 @@ import { postgresConnection, sharedStatements } from './connection.ts';
 import type { Run } from './driver.ts';
 import { away } from './errors.ts';
 import { openPool, type PostgresPoolOptions } from './pool.ts';
+import { compatibility, POSTGRES_SCHEMA_VERSION } from './schema-version.ts';
 
 export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOutage'> {
   readonly clock: Clock;
@@ -56,9 +57,14 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       damage: null,
     }),
     async probeDisk() {},
+    schemaVersion: POSTGRES_SCHEMA_VERSION,
+    async isSchemaCurrent() {
+      const { isReadable } = await compatibility({ unsafe: async (text) => (await reads(text, [])).rows });
+      return isReadable;
+    },
     measure: () => measure(reads),
     // The server checks its own pages, where its data checksums are on.
-    checkIntegrity: async () => [],
+    checkIntegrity: null,
     async maintain() {},
     async close(deadline = NO_DEADLINE) {
       isClosed = true;

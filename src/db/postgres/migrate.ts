@@ -3,7 +3,8 @@ import type { SQL } from 'bun';
 import { StartupError } from '../../core/startup-error.ts';
 import { serverError, startupErrorOf } from './migrate-errors.ts';
 import { POSTGRES_MIGRATIONS, type PostgresMigration } from './migrations.ts';
-import { type SchemaVersion, findSchemaVersion, VERSION_TABLE } from './schema-version.ts';
+import { type SchemaVersion, findSchemaVersion, refuseUnreadable, VERSION_TABLE } from './schema-version.ts';
+import { requireServer } from './server-facts.ts';
 
 export interface MigrateOptions {
   /** Recorded with each migration. */
@@ -35,7 +36,7 @@ const TIMES: MigrationTimes = {
 };
 
 /** Key of the advisory lock: "gatehous" in ASCII. Locks of one database do not concern another. */
-const MIGRATION_LOCK = '7449363237540164979';
+export const MIGRATION_LOCK = '7449363237540164979';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -99,13 +100,9 @@ async function migrateInTurn(
 }
 
 /** @throws {StartupError} when a newer binary has migrated the database to a schema that this one cannot read. */
-function pendingAfter({ version, readableFrom }: SchemaVersion, migrations: readonly PostgresMigration[]) {
-  const known = migrations.at(-1)?.version ?? 0;
-  if (readableFrom > known)
-    throw new StartupError(
-      `The database has schema ${version}, this binary knows ${known}. Start the newer binary, or restore a backup.`,
-    );
-  return migrations.filter((migration) => migration.version > version);
+function pendingAfter(found: SchemaVersion, migrations: readonly PostgresMigration[]) {
+  refuseUnreadable(found, migrations.at(-1)?.version ?? 0);
+  return migrations.filter(({ version }) => version > found.version);
 }
 
 /** Takes the lock until the transaction ends; that of a killed process ends within seconds. */
@@ -123,19 +120,4 @@ async function waitForTurn(sql: SQL, { turnMs, lockMs, statementMs }: MigrationT
     });
   }
   await sql.unsafe(`SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs}`);
-}
-
-const LEAST_SERVER = 15;
-
-async function requireServer(sql: SQL): Promise<void> {
-  const [row] = await sql.unsafe(
-    `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding`,
-  );
-  const major = Math.trunc(Number(row.version) / 10_000);
-  if (major < LEAST_SERVER)
-    throw new StartupError(`The database server is PostgreSQL ${major}; use ${LEAST_SERVER} or later.`);
-  if (row.encoding !== 'UTF8')
-    throw new StartupError(
-      `The database's encoding is ${row.encoding}. Create one with: createdb --encoding UTF8 --template template0`,
-    );
 }

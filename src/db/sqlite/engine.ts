@@ -14,6 +14,7 @@ import { queryCache } from '../query-cache.ts';
 import { createConnection, type SqliteConnection } from './connection.ts';
 import { diskHealth, throwDiskError } from './disk-health.ts';
 import { checkIntegrity } from './integrity-check.ts';
+import { isSchemaCurrent, SCHEMA_VERSION } from './migrate.ts';
 import { type EngineEvents, type EngineOptions, type EngineParts, openParts } from './parts.ts';
 import { sharedSnapshot, snapshotPerRead } from './snapshot.ts';
 import { writeTransaction } from './transaction.ts';
@@ -67,6 +68,8 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
       outage: files.check() ?? (isClosed ? 'database_not_writable' : diskOutage()),
       damage,
     }),
+    schemaVersion: SCHEMA_VERSION,
+    isSchemaCurrent: () => isSchemaCurrent(reading),
     probeDisk: disk.probeWhileRefusing,
     measure: () => measure(path, reader),
     async checkIntegrity() {

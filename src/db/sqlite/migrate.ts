@@ -16,7 +16,8 @@ import whoseAccount from '../../../migrations/0012_whose_account.sql' with { typ
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
-import type { Reader } from '../database.ts';
+import type { Connection } from '../connection.ts';
+import { CONNECTION } from '../database.ts';
 import { query } from '../statements.ts';
 import { copyToGoBackTo } from './upgrade-copies.ts';
 
@@ -88,6 +89,6 @@ export function schemaVersion(sqlite: SqliteDatabase): number {
 
 const presentVersion = query.aggregate<number>('PRAGMA user_version');
 
-export async function isSchemaCurrent(reader: Reader): Promise<boolean> {
-  return (await presentVersion(reader)) === SCHEMA_VERSION;
+export async function isSchemaCurrent(connection: Connection): Promise<boolean> {
+  return (await presentVersion({ [CONNECTION]: connection })) === SCHEMA_VERSION;
 }

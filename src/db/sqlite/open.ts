@@ -3,11 +3,10 @@
  * folder (others can write it) → lock (another server) → unfinished restore → lost frames of the log → instance (another
  * program's database, a newer schema) → key (missing, damaged, another instance's) → upgrade (no room) → engine.
  */
-import type { Deadline } from '../../core/deadline.ts';
-import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import type { Database } from '../database.ts';
+import { engineErrorKind } from '../errors.ts';
+import type { OpenedData } from '../opened-data.ts';
 import { finishRestore, requireNoRestore } from './atomic-restore.ts';
 import { type DataFolder, openDataFolder, pathsIn, requireDatabase } from './data-folder.ts';
 import { openEngine } from './engine.ts';
@@ -15,23 +14,13 @@ import { findInstance, type FoundInstance, requireInstance } from './find-instan
 import { folderError } from './folder-error.ts';
 import { type FolderLock, lockDataFolder } from './locks.ts';
 import { openInstanceKey } from './instance-key-file.ts';
+import { openLeaseHolder } from './lease-holder.ts';
 import { migrate } from './migrate.ts';
 import type { EngineEvents, EngineOptions } from './parts.ts';
 import { openWriter } from './pragmas.ts';
-import { removeStaleNote, waitForRelock } from './running-server.ts';
+import { removeStaleNote, serverNotes, waitForRelock } from './running-server.ts';
 import { upgradeData, type UpgradeOptions } from './upgrade.ts';
 import { findWalLoss, type WalLoss } from './wal-check.ts';
-
-/** A data folder opened by one process, with its key loaded. A server also migrates it. */
-export interface OpenedData {
-  readonly db: Database;
-  readonly instanceKey: InstanceKey;
-  /** The copy made before an upgrade, if there was one. */
-  readonly upgradeCopy: string | null;
-  /** True if the previous server did not stop cleanly. */
-  readonly isAfterCrash: boolean;
-  close(deadline?: Deadline): Promise<void>;
-}
 
 export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' | 'probe'> {
   readonly random: Random;
@@ -92,8 +81,12 @@ async function openInstance(
   return {
     db,
     instanceKey: key,
+    leaseHolder: server === null ? '' : openLeaseHolder(folder.path, options.random),
     upgradeCopy,
     isAfterCrash: false,
+    notes: serverNotes(folder.path),
+    explained: (error) =>
+      (engineErrorKind(error) === 'unreadable' ? folderError(error, folder.databasePath) : null) ?? error,
     async close(deadline) {
       await db.close(deadline);
       server?.lock.release();

@@ -8,39 +8,19 @@ import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
 import { lockPathOf } from './locks.ts';
 import { engineErrorKind } from '../errors.ts';
-
-/** Note of a running server, readable by its own user only. */
-export interface ServerNote {
-  readonly pid: number;
-  /** Public URL, without a trailing slash. */
-  readonly url: string;
-  /** URL on this machine, which bypasses any proxy. */
-  readonly localUrl: string;
-  /** In epoch milliseconds. */
-  readonly startedAt: number;
-  readonly version: string;
-  readonly schemaVersion: number;
-  /** New at each start, so that a command knows which server it has reached. */
-  readonly instanceId: string;
-  /** Secret that proves to the server that a command runs on its own machine. */
-  readonly pass: string;
-  /** Host and port of the mail server; null where mail stays in the outbox. */
-  readonly mailServer: string | null;
-  /** Settings given to the server, by variable; secrets are masked. */
-  readonly settings: Readonly<Record<string, string>>;
-}
+import type { ServerNote, ServerNotes } from '../opened-data.ts';
 
 const notePathOf = (folder: string) => join(folder, 'gatehouse.server.json');
 
-/** Writes the note atomically. */
-export function writeServerNote(folder: string, note: ServerNote): void {
+export function serverNotes(folder: string): ServerNotes {
   const path = notePathOf(folder);
-  writeFileSync(`${path}.new`, `${JSON.stringify(note, null, 2)}\n`, { mode: PRIVATE_FILE });
-  renameSync(`${path}.new`, path);
-}
-
-export function removeServerNote(folder: string): void {
-  rmSync(notePathOf(folder), { force: true });
+  return {
+    write(note) {
+      writeFileSync(`${path}.new`, `${JSON.stringify(note, null, 2)}\n`, { mode: PRIVATE_FILE });
+      renameSync(`${path}.new`, path);
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
 }
 
 /** Five times the interval at which a running server checks its lock file. */
@@ -54,7 +34,7 @@ export async function waitForRelock(folder: string): Promise<void> {
 /** Removes the note of a server that has crashed; the caller must hold the lock. @returns whether there was one. */
 export function removeStaleNote(folder: string): boolean {
   const isLeft = existsSync(notePathOf(folder));
-  if (isLeft) removeServerNote(folder);
+  if (isLeft) serverNotes(folder).remove();
   return isLeft;
 }
 

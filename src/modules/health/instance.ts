@@ -2,7 +2,6 @@
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
-import { SCHEMA_VERSION } from '../../db/sqlite/migrate.ts';
 import type { InstanceFacts } from './facts.ts';
 import type { InstanceHealthRecord } from './model.ts';
 import { isOperator } from './operator.ts';
@@ -62,7 +61,7 @@ export function instanceHealthService({
           reusableBytes: size.reusableBytes,
           walBytes: status.logBytes,
           freeBytes: size.freeBytes,
-          schemaVersion: SCHEMA_VERSION,
+          schemaVersion: db.schemaVersion,
         },
         queues: {
           changes: status.queued,

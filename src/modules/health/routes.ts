@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
-import { isSchemaCurrent } from '../../db/sqlite/migrate.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { noteProbe } from '../../store/rate-counters.ts';
 
@@ -20,7 +19,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
   /** @throws {AppError} unavailable if nothing can be committed. */
   async function requireWrite(): Promise<void> {
     if (performance.now() - writtenAt < WRITE_EVERY_MS) return;
-    await db.write(SYSTEM_ACTOR, noteProbe).catch((cause: unknown) => {
+    await db.write(SYSTEM_ACTOR, noteProbe, { isolation: 'read committed' }).catch((cause: unknown) => {
       if (cause instanceof AppError) throw cause;
       throw new AppError('unavailable', {
         hint: 'database_not_writable',
@@ -76,7 +75,7 @@ async function requireDatabase(db: Database): Promise<void> {
   await db.probeDisk();
   const { outage } = db.status();
   if (outage !== null) throw new AppError('unavailable', { hint: outage, retryAfterSeconds: RETRY_SECONDS });
-  const isCurrent = await isSchemaCurrent(db.reader).catch((cause: unknown) => {
+  const isCurrent = await db.isSchemaCurrent().catch((cause: unknown) => {
     throw new AppError('unavailable', { hint: 'database_not_readable', cause });
   });
   if (!isCurrent) throw new AppError('unavailable', { hint: 'database_schema_differs' });

@@ -4,7 +4,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findServer, removeStaleNote, type ServerNote, writeServerNote } from '@/db/sqlite/running-server.ts';
+import type { ServerNote } from '@/db/opened-data.ts';
+import { findServer, removeStaleNote, serverNotes } from '@/db/sqlite/running-server.ts';
 import { lockDataFolder } from '@/db/sqlite/locks.ts';
 import { SCHEMA_VERSION } from '@/db/sqlite/migrate.ts';
 import { openData } from '@/dependencies.ts';
@@ -38,7 +39,7 @@ describe('a server on a folder', () => {
     expect(findServer(folder)).toBeNull();
     const lock = lockDataFolder(folder);
     expect(findServer(folder)).toEqual({ note: null });
-    writeServerNote(folder, NOTE);
+    serverNotes(folder).write(NOTE);
     expect(findServer(folder)).toEqual({ note: NOTE });
     expect(statSync(join(folder, 'gatehouse.server.json')).mode & 0o777).toBe(0o600);
     lock.release();
@@ -74,7 +75,7 @@ describe('a command of a newer binary', () => {
     await expect(open()).rejects.toThrow(
       /a server that says nothing of itself holds it, .* Wait, or restart it with this binary/,
     );
-    writeServerNote(folder, NOTE);
+    serverNotes(folder).write(NOTE);
     await expect(open()).rejects.toThrow(/is of version 0\.0\.9, process 4711\. Restart it/);
     expect(bytes()).toBe(before);
     lock.release();
