@@ -9,6 +9,7 @@ import { accessLog } from '../http/access-log.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
 import { backupOperand } from './backup-operand.ts';
+import { requireFolder } from './postgres-backup.ts';
 import { printable } from './sanitize.ts';
 import { IDENTITY_FILE, keysOf } from './restore.ts';
 import { progressLine } from './progress-line.ts';
@@ -40,6 +41,7 @@ export const backupVerify: Command = {
   async run(flags, [file]) {
     const source = backupOperand(file);
     const given = loadConfig(process.env, { flags });
+    requireFolder(given, 'backup verify');
     const { accessOf } = await import('../backup/plan.ts');
     const { restoreBackup } = await import('../backup/restore.ts');
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-verify-'));

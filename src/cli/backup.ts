@@ -13,6 +13,7 @@ import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';
 import { backupOperand } from './backup-operand.ts';
+import { requireFolder } from './postgres-backup.ts';
 import { progressLine } from './progress-line.ts';
 
 const STEPS = { copy: 'copying', check: 'checking', encrypt: 'encrypting', upload: 'uploading' } as const;
@@ -33,6 +34,7 @@ export const backup: Command = {
   ],
   async run(flags, [file]) {
     const config = loadConfig(process.env, { flags });
+    requireFolder(config, 'backup');
     const dataFolder = resolve(config.dataFolder);
     const { isEncrypted } = await import('../backup/encryption.ts');
     const { PIPED_NAME } = await import('../backup/make.ts');

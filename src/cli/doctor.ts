@@ -1,5 +1,6 @@
 /** `gatehouse doctor`: checks settings, server, data folder, database, base URL and mail, and suggests fixes. */
 import { normalizeEmail } from '../core/email.ts';
+import { StartupError } from '../core/startup-error.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type Command, UsageError } from './arguments.ts';
@@ -29,6 +30,10 @@ export const doctor: Command = {
     const { report } = await import('./doctor/report.ts');
     const { doctorContext } = await import('./doctor/context.ts');
     const context = doctorContext({ environment: process.env, flags, now: Date.now });
+    if (context.config.database !== null)
+      throw new StartupError(
+        'gatehouse doctor checks data folders only. Ask /readyz of each instance, and read its log.',
+      );
     const line = progressLine();
     const step = (what: string) => line.show(what, 0);
     const findings = await runChecks(context, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);

@@ -11,15 +11,15 @@ export const healthcheck: Command = {
   name: 'healthcheck',
   group: 'data',
   summary: 'Exit with 0 if the server is ready, otherwise with 1',
-  settings: [SETTINGS.dataFolder, SETTINGS.host, SETTINGS.port],
+  settings: [SETTINGS.dataFolder, SETTINGS.databaseUrl, SETTINGS.host, SETTINGS.port],
   next: [
-    'It asks the server that runs on the data folder, or the one at --host and',
-    '--port. It prints nothing if the server is ready, otherwise the reason.',
-    'why not.',
+    'It asks the server that runs on the data folder; with a database, the one at',
+    '--host and --port. It prints nothing if the server is ready, otherwise the',
+    'reason.',
   ],
   async run(flags) {
     const config = loadConfig(process.env, { flags });
-    const running = findServer(config.dataFolder)?.note ?? null;
+    const running = config.database ? null : (findServer(config.dataFolder)?.note ?? null);
     const asked = localUrlOf(config, config.port);
     // A port or host given by flag overrides the server's note, unless both name the same address.
     const isNamed = flags['port'] !== undefined || flags['host'] !== undefined;

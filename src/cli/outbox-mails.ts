@@ -1,4 +1,5 @@
 /** Reads mails directly from the database, with or without a running server. */
+import type { Config } from '../config.ts';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { isoTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
@@ -20,9 +21,12 @@ export interface MailListOptions {
   readonly isJson: boolean;
 }
 
+/** Place of the mails, as the configuration names it. */
+type Place = Pick<Config, 'dataFolder' | 'database'>;
+
 /** Returns the newest mails first, without codes. Changes nothing. @throws {StartupError} */
-export async function mailList(dataFolder: string, { to, limit, isJson }: MailListOptions): Promise<string> {
-  const mails = await withReader(dataFolder, (reader) => listMails(reader, { recipient: to, limit }));
+export async function mailList(place: Place, { to, limit, isJson }: MailListOptions): Promise<string> {
+  const mails = await withReader(place, (reader) => listMails(reader, { recipient: to, limit }));
   if (isJson) return `${jsonText(mails.map(mailSummary), 2)}\n`;
   if (mails.length > 0) return tableOf(mails);
   return to === undefined ? 'No mail yet.\n' : `No mail to ${to} yet.\n`;
@@ -30,11 +34,11 @@ export async function mailList(dataFolder: string, { to, limit, isJson }: MailLi
 
 /** Returns one mail with its text. Writes the audit record before returning it. @throws {StartupError} */
 export async function mailText(
-  dataFolder: string,
+  place: Place,
   id: string,
   isJson: boolean,
 ): Promise<{ readonly text: string; readonly isOnRecord: boolean }> {
-  const data = await openData(dataFolder, { isServer: false });
+  const data = await openData(place.database ?? place.dataFolder, { isServer: false });
   try {
     const mail = await findMail(data.db.reader, id);
     if (!mail) throw new StartupError(`There is no mail ${printable(id)}; "gatehouse outbox list" lists all.`);
@@ -58,7 +62,14 @@ export async function mailText(
   }
 }
 
-async function withReader<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
+async function withReader<Result>(
+  { database: postgres, dataFolder }: Place,
+  read: (reader: Reader) => Promise<Result>,
+): Promise<Result> {
+  if (postgres !== null) {
+    const data = await openData(postgres, { isServer: false });
+    return read(data.db.reader).finally(() => data.close());
+  }
   const folder = pathsIn(dataFolder);
   requireNoRestore(folder.path);
   requireInstance(folder);

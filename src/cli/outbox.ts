@@ -13,7 +13,7 @@ const outboxList: Command = {
   name: 'outbox list',
   group: 'data',
   summary: 'List the latest mails, newest first, without their text',
-  settings: [SETTINGS.dataFolder],
+  settings: [SETTINGS.dataFolder, SETTINGS.databaseUrl],
   options: {
     to: { value: 'ADDR', meaning: 'Only mails to this address.' },
     limit: { value: 'N', meaning: `Rows to list, at most ${MOST}. Default: ${USUAL_LIMIT}.` },
@@ -23,9 +23,9 @@ const outboxList: Command = {
   async run(flags) {
     const to = typeof flags['to'] === 'string' ? addressOf(flags['to']) : undefined;
     const limit = limitOf(flags['limit']);
-    const { dataFolder } = loadConfig(process.env, { flags });
+    const config = loadConfig(process.env, { flags });
     const { mailList } = await import('./outbox-mails.ts');
-    process.stdout.write(await mailList(dataFolder, { to, limit, isJson: flags['json'] === true }));
+    process.stdout.write(await mailList(config, { to, limit, isJson: flags['json'] === true }));
     return 0;
   },
 };
@@ -35,13 +35,13 @@ const outboxShow: Command = {
   group: 'data',
   summary: 'Show a mail with its text; the activity records that it was read',
   operands: [{ name: 'ID', meaning: 'Id from "gatehouse outbox list".' }],
-  settings: [SETTINGS.dataFolder],
+  settings: [SETTINGS.dataFolder, SETTINGS.databaseUrl],
   switches: JSON_SWITCH,
   next: ['Reading a code allows signing in as its recipient: activity shows mail.read.'],
   async run(flags, [id = '']) {
-    const { dataFolder } = loadConfig(process.env, { flags });
+    const config = loadConfig(process.env, { flags });
     const { mailText } = await import('./outbox-mails.ts');
-    const { text, isOnRecord } = await mailText(dataFolder, id, flags['json'] === true);
+    const { text, isOnRecord } = await mailText(config, id, flags['json'] === true);
     process.stdout.write(text);
     if (isOnRecord) process.stderr.write('The activity records that you read it (mail.read).\n');
     return 0;

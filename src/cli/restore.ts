@@ -6,6 +6,7 @@ import { isoTime, systemClock } from '../core/clock.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command, Option } from './arguments.ts';
 import { backupOperand } from './backup-operand.ts';
+import { requireFolder } from './postgres-backup.ts';
 import { printable } from './sanitize.ts';
 import { progressLine } from './progress-line.ts';
 
@@ -30,6 +31,7 @@ export const restore: Command = {
   async run(flags, [file]) {
     const source = backupOperand(file);
     const config = loadConfig(process.env, { flags });
+    requireFolder(config, 'restore');
     const dataFolder = resolve(config.dataFolder);
     const { accessOf } = await import('../backup/plan.ts');
     const { restoreBackup } = await import('../backup/restore.ts');

@@ -1,0 +1,18 @@
+/** Refuses commands that copy the files of a data folder where the data is in PostgreSQL, with the command to use there. */
+import type { Config } from '../config.ts';
+import { UsageError } from './arguments.ts';
+
+const INSTEAD = {
+  backup: 'pg_dump --format=custom --file=gatehouse.dump DATABASE_URL',
+  restore: 'pg_restore --exit-on-error --no-owner --dbname=DATABASE_URL gatehouse.dump, into an empty database',
+  'backup verify': 'pg_restore into an empty database, then gatehouse serve --database-url with that one',
+} as const;
+
+/** @throws {UsageError} with the command of PostgreSQL that takes this one's place */
+export function requireFolder({ database }: Pick<Config, 'database'>, command: keyof typeof INSTEAD): void {
+  if (database === null) return;
+  throw new UsageError(
+    `gatehouse ${command} is for data folders, and GATEHOUSE_DATABASE_URL is set. Use PostgreSQL's own tools:\n` +
+      `  ${INSTEAD[command]}\nKeep the instance key apart from the dumps, and as safe: neither is of use without the other.`,
+  );
+}
