@@ -14,6 +14,7 @@ import { taskRunner } from './jobs/background-tasks.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
 import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
+import { mailLeases } from './mail/leases.ts';
 import { outboxQueue } from './mail/outbox.ts';
 import { sendNow } from './mail/send-now.ts';
 import { wireModules } from './modules.ts';
@@ -40,8 +41,11 @@ export function wireServices(dependencies: Dependencies) {
   const { config, db, clock, leaseHolder, log, baseUrl, testClock, certificate } = dependencies;
   const limiter = rateLimiter({ db, clock });
   const way = dependencies.mail;
+  const leases = mailLeases({ db, clock, leaseHolder });
   const mail =
-    'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, leaseHolder, log });
+    'onCapture' in way
+      ? outboxQueue({ db, log, ...way })
+      : mailQueue({ db, clock, transport: way, leases, leaseHolder, log });
   const proxies: ProxyWatch = { untrustedHeader: null };
   const internal = internalCalls();
   const metrics = metricsRegistry();
@@ -63,7 +67,7 @@ export function wireServices(dependencies: Dependencies) {
     isLoopbackOpen: config.mode === 'ephemeral',
     isDev: config.mode !== 'normal',
     isMailOff: config.mode === 'normal' && config.smtpUrl === null,
-    sendNow: sendNow({ db, clock, way, leaseHolder, log }),
+    sendNow: sendNow({ db, way, leases, log }),
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(context, testClock && { clock: testClock, runJobs: runDue });
@@ -79,12 +83,15 @@ export function wireServices(dependencies: Dependencies) {
       flush: { of: 'rate-limit counters', run: limiter.flushAll },
     },
     {
-      // Commits wake the queue; the job finds mails that have become due by time.
-      jobs: [{ name: 'mail', everyMs: 2 * SECOND, runOnce: () => mail.wake() }],
+      // Commits wake the queue; the job finds mails due by time, and those of a dead instance.
+      jobs: [
+        { name: 'mail', everyMs: 2 * SECOND, runOnce: () => mail.wake() },
+        { name: 'mail leases', everyMs: 2 * SECOND, runOnce: () => leases.renew() },
+      ],
       listeners: [onCommit(MAIL_QUEUED, () => mail.wake())],
       start: () => mail.start(),
       // A mail server that stalls must not keep the process alive; mails it has not accepted stay queued.
-      stop: async () => mail.close(),
+      stop: () => mail.close(SECOND),
     },
     { jobs: [steps.job], start: () => steps.start() },
     ...(certificate

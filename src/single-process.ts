@@ -32,12 +32,14 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   'delivery claims': {
     rule: 'shared',
     owners: ['modules/webhooks/claims.ts', 'modules/webhooks/due-endpoints.ts', 'modules/webhooks/dispatcher.ts'],
-    ifTwo: 'A lease in the row keeps each delivery with one; concurrency limits of endpoints hold for each process.',
+    ifTwo:
+      'A lease in the row keeps each delivery with one, and the other takes over 45 s after the last renewal. Each sends at most 10 at once to one endpoint, and 100 in all.',
   },
   'mail queue': {
     rule: 'shared',
     owners: ['mail/queue.ts', 'mail/slots.ts'],
-    ifTwo: 'A lease in the row keeps each mail with one; a mail server gets the connections of both.',
+    ifTwo:
+      'A lease in the row keeps each mail with one, as for deliveries. A mail server gets the connections of both: at most 36 of each.',
   },
   'expired credentials': {
     rule: 'own',

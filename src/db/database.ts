@@ -57,6 +57,9 @@ export interface WriteOptions {
   readonly isolation?: 'serializable' | 'read committed';
 }
 
+/** Options of changes that no verdict rests on. */
+export const BOOKKEEPING: WriteOptions = { isolation: 'read committed' };
+
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
   /** For reads outside a change. Never waits for a running change. */

@@ -34,3 +34,8 @@ export function isUniqueViolation(error: unknown): boolean {
   const { code, errno } = error as { code?: unknown; errno?: unknown };
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || errno === UNIQUE_VIOLATION;
 }
+
+/** Returns whether the database did not take a change for now. The same change may be tried again later. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable';
+}

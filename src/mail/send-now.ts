@@ -1,17 +1,16 @@
 /** Sends one mail while the caller waits: past the queue, with its own lease, once, and recorded like any other. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
-import { MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
+import { SECOND } from '../core/clock.ts';
 import { AppError } from '../core/error.ts';
 import { pool } from '../core/pool.ts';
 import { required } from '../core/required.ts';
 import type { Author, Database, Unit } from '../db/database.ts';
-import { captureMail, leaseMail, type Mail, type MailOutcome, recordMailOutcome } from '../store/mails.ts';
+import { captureMail, type Mail, type MailOutcome, recordMailOutcome } from '../store/mails.ts';
+import type { MailLeases } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { MailError, type MailTransport } from './transport.ts';
 
-/** In real time, longer than any attempt. */
-const LEASE_MS = 2 * MINUTE;
 /** Maximum wait of the caller. An unfinished attempt continues and is recorded when it ends. */
 const PATIENCE_MS = 15 * SECOND;
 /** Concurrency limit, including attempts whose caller gave up. Transports reserve as many extra connections. */
@@ -31,21 +30,13 @@ export type SendNow = (author: Author, queue: (unit: Unit) => Promise<string>) =
 
 export interface SendNowDependencies {
   readonly db: Database;
-  readonly clock: WorldClock;
   readonly way: MailTransport | Outbox;
-  readonly leaseHolder: string;
+  readonly leases: MailLeases;
   readonly log: Logger;
   readonly patienceMs?: number;
 }
 
-export function sendNow({
-  db,
-  clock,
-  way,
-  leaseHolder: holder,
-  log,
-  patienceMs = PATIENCE_MS,
-}: SendNowDependencies): SendNow {
+export function sendNow({ db, way, leases, log, patienceMs = PATIENCE_MS }: SendNowDependencies): SendNow {
   const slots = pool({ total: SENT_NOW_AT_ONCE });
 
   async function attempt(transport: MailTransport, mail: Mail): Promise<Omit<SentNow, 'durationMs'>> {
@@ -62,10 +53,11 @@ export function sendNow({
   }
 
   /** Records an outcome. If that fails, the lease ends and the queue sends the mail: better twice than never. */
-  async function record({ id }: Mail, outcome: MailOutcome): Promise<void> {
+  async function record(mail: Mail, outcome: MailOutcome): Promise<void> {
     await db
-      .write(SYSTEM_ACTOR, (unit) => recordMailOutcome(unit, id, outcome))
-      .catch((err: unknown) => log.error({ err, mailId: id }, 'the result of a mail could not be recorded'));
+      .write(SYSTEM_ACTOR, (unit) => recordMailOutcome(unit, mail, outcome))
+      .catch((err: unknown) => log.error({ err, mailId: mail.id }, 'the result of a mail could not be recorded'))
+      .finally(() => leases.end(mail));
   }
 
   async function capture(author: Author, queue: (unit: Unit) => Promise<string>, { onCapture }: Outbox): Promise<void> {
@@ -73,12 +65,10 @@ export function sendNow({
     onCapture?.(required(mail, 'the mail that was queued'));
   }
 
-  function lease(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
-    return db.write(author, async (unit) => {
-      const realNow = clock.real();
-      const mail = await leaseMail(unit, { id: await queue(unit), holder, realNow, until: realNow + LEASE_MS });
-      return required(mail, 'the mail that was queued');
-    });
+  async function lease(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
+    const { mail, until } = await db.write(author, async (unit) => leases.takeNew(unit, await queue(unit)));
+    leases.hold(mail, until);
+    return mail;
   }
 
   /** Takes a slot, and leases the mail. @throws {AppError} rate_limited */

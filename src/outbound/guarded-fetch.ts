@@ -27,6 +27,8 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly timeoutMs: number;
+  /** Ends the request, with the problem `timeout`. */
+  readonly signal?: AbortSignal | undefined;
   /** Most bytes read of the answer's body. */
   readonly maxBytes: number;
 }
@@ -112,9 +114,10 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
     return addresses.find((address) => isIP(address) === 4) ?? first;
   }
 
-  return async ({ url: text, method, headers = {}, body, timeoutMs, maxBytes }) => {
+  return async ({ url: text, method, headers = {}, body, timeoutMs, signal: given, maxBytes }) => {
     const url = check(text);
-    const signal = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = given ? AbortSignal.any([timeout, given]) : timeout;
     const address = await withTimeout(pin(url.hostname), signal);
     const target = new URL(url);
     target.hostname = address.includes(':') ? `[${address}]` : address;

@@ -1,11 +1,9 @@
 /** Webhook deliveries, one per event and endpoint, created in the event's own change, and their attempts. */
 import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { onlyOne } from '../core/required.ts';
+import type { Claim } from '../core/lease-keeper.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, longRead, orm, query } from '../db/statements.ts';
-import { budgetOf } from './budgets.ts';
-import { IS_STALE, type NewLease, type StaleLeases } from './leases.ts';
 import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
 
 export type { Delivery };
@@ -109,107 +107,34 @@ export const findNewestPending = query.aggregate<string | null, string>(
   "SELECT max(id) FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending'",
 );
 
-/** Times for due checks. Leases use real time, so that moving the instance's clock cuts no attempt short. */
-export interface DueTimes {
-  readonly now: number;
-  readonly realNow: number;
+const setFinished = change<Claim & { status: 'delivered' | 'failed' }>(
+  `UPDATE deliveries SET status = :status, finished_at = :now, leased_until = NULL
+   WHERE id = :id AND attempts = :attempts AND status = 'pending'`,
+);
+
+/**
+ * Marks a delivery as final: no further attempt follows. @returns false if the claim is not valid any more, as after
+ * another instance has taken the delivery over.
+ */
+export async function finishDelivery(
+  unit: Unit,
+  { id, attempts }: Claim,
+  status: 'delivered' | 'failed',
+): Promise<boolean> {
+  const isFinished = (await setFinished(unit, { id, attempts, status })) > 0;
+  if (isFinished) unit.publish(DELIVERY_FINISHED, status);
+  return isFinished;
 }
 
-/** SQL: endpoint `w` is active and may have a due delivery at `:now` and `:realNow`. */
-const IS_DUE = `w.status = 'active' AND w.removed_at IS NULL AND (w.in_order_until IS NOT NULL OR EXISTS (
-  SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= :now
-    AND (d.leased_until IS NULL OR d.leased_until <= :realNow)))`;
+const setPostponed = change<Claim & { until: number }>(
+  `UPDATE deliveries SET next_attempt_at = :until, leased_until = NULL
+   WHERE id = :id AND attempts = :attempts AND status = 'pending'`,
+);
 
-export interface DueEndpoint {
-  /** The budget whose concurrency limit applies. */
-  readonly budgetId: string;
+/** Ends the lease. The next attempt is due at `until`, in epoch milliseconds. @returns as {@link finishDelivery}. */
+export async function postponeDelivery(unit: Unit, { id, attempts }: Claim, until: number): Promise<boolean> {
+  return (await setPostponed(unit, { id, attempts, until })) > 0;
 }
-
-/** Returns the endpoint if it is active and has a due delivery. Costs the same however many are pending. */
-export const findDueEndpoint = query.row<DueEndpoint, DueTimes & { webhookId: string }>(
-  `SELECT ${budgetOf('s')} AS "budgetId" FROM webhooks w JOIN applications a ON a.id = w.application_id
-   LEFT JOIN workspaces s ON s.id = a.workspace_id WHERE w.id = :webhookId AND ${IS_DUE}`,
-);
-
-export interface WaitingEndpoint {
-  readonly id: string;
-  readonly isDue: boolean;
-}
-
-/** Number of endpoints per read, however many deliveries each has pending. */
-export const ENDPOINTS_READ = 200;
-
-/** Returns at most `ENDPOINTS_READ` endpoints by id. `after` continues after an id. */
-export const listWaitingEndpoints = query.rows<WaitingEndpoint, DueTimes & { after: string }>(
-  ({ joinInOrder }) => `WITH RECURSIVE waiting (id, place) AS (
-     SELECT (SELECT min(webhook_id) FROM deliveries WHERE status = 'pending' AND webhook_id > :after), 1
-     UNION ALL
-     SELECT (SELECT min(d.webhook_id) FROM deliveries d WHERE d.status = 'pending' AND d.webhook_id > waiting.id), place + 1
-     FROM waiting WHERE waiting.id IS NOT NULL AND place < ${ENDPOINTS_READ})
-   SELECT w.id, ${IS_DUE} AS "isDue" FROM waiting ${joinInOrder} webhooks w ON w.id = waiting.id ORDER BY w.id`,
-);
-
-/** More than the concurrent deliveries to one endpoint, so that deliveries in flight do not hide due ones. */
-const DUE_READ = 20;
-
-/** Returns the first due deliveries without a lease, longest due first. */
-export const listDueDeliveries = query.values<string, DueTimes & { webhookId: string }>(
-  `SELECT id FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending' AND next_attempt_at <= :now
-     AND (leased_until IS NULL OR leased_until <= :realNow) ORDER BY next_attempt_at, id LIMIT ${DUE_READ}`,
-);
-
-/** Returns the oldest pending delivery in an id range, due or not. */
-export const findNextPending = query.row<
-  { readonly id: string; readonly leasedUntil: number | null },
-  { webhookId: string; after: string; until: string }
->(
-  `SELECT id, leased_until AS "leasedUntil" FROM deliveries WHERE id = (
-     SELECT min(id) FROM deliveries WHERE webhook_id = :webhookId AND status = 'pending' AND id > :after AND id <= :until)`,
-);
-
-export interface LeasedDelivery {
-  readonly deliveryId: string;
-  /** The number of the leased attempt, from 1. */
-  readonly attempts: number;
-  /** The event's id. */
-  readonly id: string;
-  readonly applicationId: string;
-  readonly type: string;
-  /** JSON text as stored. */
-  readonly data: string;
-  readonly createdAt: number;
-}
-
-const setLeased = change<NewLease & { id: string }>(
-  'UPDATE deliveries SET leased_until = :until, lease_holder = :holder, attempts = attempts + 1 WHERE id = :id',
-);
-
-const leasedById = query.rows<LeasedDelivery, string>(
-  ({ joinInOrder }) => `SELECT d.id AS "deliveryId", d.attempts, e.id, e.application_id AS "applicationId",
-     e.type, e.data, e.created_at AS "createdAt"
-   FROM deliveries d ${joinInOrder} events e ON e.id = d.event_id WHERE d.id = :id`,
-);
-
-/** Leases a delivery and counts the attempt. No other instance attempts it during the lease. */
-export async function leaseDelivery(unit: Unit, id: string, lease: NewLease): Promise<LeasedDelivery> {
-  await setLeased(unit, { id, ...lease });
-  return onlyOne(await leasedById(unit, id));
-}
-
-const setFinished = change<{ id: string; status: 'delivered' | 'failed' }>(
-  'UPDATE deliveries SET status = :status, finished_at = :now, leased_until = NULL WHERE id = :id',
-);
-
-/** Marks a delivery as final: no further attempt follows. */
-export async function finishDelivery(unit: Unit, id: string, status: 'delivered' | 'failed'): Promise<void> {
-  await setFinished(unit, { id, status });
-  unit.publish(DELIVERY_FINISHED, status);
-}
-
-/** Ends the lease. The next attempt is due at `until`, in epoch milliseconds. */
-export const postponeDelivery = change<{ id: string; until: number }>(
-  'UPDATE deliveries SET next_attempt_at = :until, leased_until = NULL WHERE id = :id',
-);
 
 export interface PlannedDelivery {
   readonly webhookId: string;
@@ -254,28 +179,6 @@ export const insertAttempt = change<DeliveryAttempt & { deliveryId: string }>(
      status_code = excluded.status_code, error_class = excluded.error_class, request_headers = excluded.request_headers,
      response_excerpt = excluded.response_excerpt`,
 );
-
-const recordInterrupted = change<StaleLeases & { errorClass: string; leaseMs: number }>(
-  `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, error_class, request_headers)
-   SELECT id, attempts, leased_until - :leaseMs, 0, :errorClass, '{}' FROM deliveries WHERE status = 'pending' AND ${IS_STALE}
-   ON CONFLICT (delivery_id, number) DO NOTHING`,
-);
-
-const clearLeases = change<StaleLeases>(
-  `UPDATE deliveries SET leased_until = NULL WHERE status = 'pending' AND ${IS_STALE}`,
-);
-
-/**
- * Records the attempts that a stop or crash cut off, and makes their deliveries due again.
- * @param stale the length of a lease gives the start of the attempt.
- */
-export async function endLeases(
-  unit: Unit,
-  stale: StaleLeases & { readonly errorClass: string; readonly leaseMs: number },
-): Promise<void> {
-  await recordInterrupted(unit, stale);
-  await clearLeases(unit, stale);
-}
 
 /** Deletes an endpoint's oldest deliveries with their attempts. @returns the number deleted. */
 export const deleteDeliveries = change<{ webhookId: string; limit: number }>(

@@ -1,9 +1,11 @@
 /** Queued mail: rows written in the change that causes them, leased by the instance that sends them. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import type { Claim } from '../core/lease-keeper.ts';
+import { onlyOne } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, orm, prepared, query } from '../db/statements.ts';
-import { IS_STALE, type NewLease, type StaleLeases } from './leases.ts';
+import { IS_FREE, IS_STALE, leases, type NewLease, type StaleLeases } from './leases.ts';
 import { mails } from './schema/records.ts';
 
 const { placeholder } = sql;
@@ -103,8 +105,7 @@ export interface DuePosition {
 }
 
 /** A due mail, with the fields that concurrency limits depend on. */
-export interface DueMail extends DuePosition {
-  readonly id: string;
+export interface DueMail extends DuePosition, Claim {
   /** The recipient's domain. */
   readonly domain: string;
   /** The sending workspace; empty for the console. */
@@ -112,11 +113,13 @@ export interface DueMail extends DuePosition {
 }
 
 const dueMails = query.rows<DueMail, DuePosition & { lane: number; now: number; realNow: number }>(
-  ({ insertionOrder, textPosition }) => `SELECT id, next_attempt_at AS "nextAttemptAt", ${insertionOrder} AS position,
+  ({
+    insertionOrder,
+    textPosition,
+  }) => `SELECT id, attempts, next_attempt_at AS "nextAttemptAt", ${insertionOrder} AS position,
      lower(substr(recipient, ${textPosition('recipient', "'@'")} + 1)) AS domain, coalesce(workspace_id, '') AS "workspaceId"
    FROM mails WHERE status = 'queued' AND lane = :lane AND next_attempt_at <= :now
-     AND (leased_until IS NULL OR leased_until <= :realNow)
-     AND (next_attempt_at, ${insertionOrder}) > (:nextAttemptAt, :position)
+     AND ${IS_FREE} AND (next_attempt_at, ${insertionOrder}) > (:nextAttemptAt, :position)
    ORDER BY next_attempt_at, ${insertionOrder} LIMIT ${DUE_MAILS_READ}`,
 );
 
@@ -140,12 +143,17 @@ const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts
   leased_until AS "leasedUntil", lease_holder AS "leaseHolder", expires_at AS "expiresAt", last_error AS "lastError", created_at AS "createdAt",
   sent_at AS "sentAt", lane, application_id AS "applicationId", workspace_id AS "workspaceId"`;
 
-/** Leases a mail and counts the attempt. @returns undefined if it is leased already or not queued any more. */
-export const leaseMail = change.row<Mail, NewLease & { id: string; realNow: number }>(
-  `UPDATE mails SET leased_until = :until, lease_holder = :holder, attempts = attempts + 1
-   WHERE id = :id AND status = 'queued' AND (leased_until IS NULL OR leased_until <= :realNow)
-   RETURNING ${MAIL_COLUMNS}`,
-);
+const mailLeases = leases<Mail>({ table: 'mails', open: 'queued', columns: MAIL_COLUMNS });
+
+/** Leases mails and counts the attempts. @returns those that no other instance has claimed, in no order. */
+export const leaseMails = mailLeases.take;
+
+export const renewMailLeases = mailLeases.renew;
+
+/** Leases a mail that this change has queued. */
+export async function leaseNewMail(unit: Unit, id: string, lease: NewLease): Promise<Mail> {
+  return onlyOne(await mailLeases.take(unit, [{ id, attempts: 0 }], lease));
+}
 
 export type MailOutcome =
   | { readonly status: 'sent' }
@@ -155,9 +163,10 @@ export type MailOutcome =
 const CAPTURED = "status = 'captured', attempts = attempts + 1, sent_at = :now, leased_until = NULL";
 
 const setDueCaptured = change.rows<Mail, number>(
-  `UPDATE mails SET ${CAPTURED} WHERE id IN (
-     SELECT id FROM mails WHERE status = 'queued' AND next_attempt_at <= :now ORDER BY lane, next_attempt_at LIMIT :limit)
-   RETURNING ${MAIL_COLUMNS}`,
+  ({ skipLocked }) => `WITH due AS MATERIALIZED (
+     SELECT id FROM mails WHERE status = 'queued' AND next_attempt_at <= :now ORDER BY lane, next_attempt_at LIMIT :limit
+     ${skipLocked})
+   UPDATE mails SET ${CAPTURED} WHERE id IN (SELECT id FROM due) RETURNING ${MAIL_COLUMNS}`,
 );
 
 const setCaptured = change.row<Mail, string>(
@@ -180,24 +189,35 @@ export async function captureDueMails(unit: Unit, limit: number): Promise<Mail[]
 
 const CLEARED = "leased_until = NULL, subject = '', text = NULL, html = NULL, code = NULL";
 
-const setSent = change<string>(
-  `UPDATE mails SET status = 'sent', sent_at = :now, ${CLEARED}, last_error = NULL WHERE id = :id`,
+/** SQL: no attempt has begun after that of the claim. */
+const IS_CURRENT = "id = :id AND attempts = :attempts AND status = 'queued'";
+
+const setSent = change<Claim>(
+  `UPDATE mails SET status = 'sent', sent_at = :now, ${CLEARED}, last_error = NULL WHERE ${IS_CURRENT}`,
 );
 
-const setFailed = change<{ id: string; error: string }>(
-  `UPDATE mails SET status = 'failed', ${CLEARED}, last_error = :error WHERE id = :id`,
+const setFailed = change<Claim & { error: string }>(
+  `UPDATE mails SET status = 'failed', ${CLEARED}, last_error = :error WHERE ${IS_CURRENT}`,
 );
 
-const setPostponed = change<{ id: string; error: string; nextAttemptAt: number }>(
-  'UPDATE mails SET next_attempt_at = :nextAttemptAt, leased_until = NULL, last_error = :error WHERE id = :id',
+const setPostponed = change<Claim & { error: string; nextAttemptAt: number }>(
+  `UPDATE mails SET next_attempt_at = :nextAttemptAt, leased_until = NULL, last_error = :error WHERE ${IS_CURRENT}`,
 );
 
-/** Records an outcome and ends the lease. Clears the content of mails that were sent or given up. */
-export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOutcome): Promise<void> {
-  if (outcome.status === 'sent') await setSent(unit, id);
-  else if (outcome.status === 'failed') await setFailed(unit, { id, ...outcome });
-  else await setPostponed(unit, { id, ...outcome });
-  unit.publish(MAIL_TRIED, resultOf(outcome));
+function setOutcome(unit: Unit, claim: Claim, outcome: MailOutcome): Promise<number> {
+  if (outcome.status === 'sent') return setSent(unit, claim);
+  if (outcome.status === 'failed') return setFailed(unit, { ...claim, error: outcome.error });
+  return setPostponed(unit, { ...claim, error: outcome.error, nextAttemptAt: outcome.nextAttemptAt });
+}
+
+/**
+ * Records an outcome and ends the lease. Clears the content of mails that were sent or given up.
+ * @returns false if the claim is not valid any more, as after another instance has taken the mail over.
+ */
+export async function recordMailOutcome(unit: Unit, { id, attempts }: Claim, outcome: MailOutcome): Promise<boolean> {
+  const isRecorded = (await setOutcome(unit, { id, attempts }, outcome)) > 0;
+  if (isRecorded) unit.publish(MAIL_TRIED, resultOf(outcome));
+  return isRecorded;
 }
 
 function resultOf(outcome: MailOutcome): MailResult {

@@ -105,12 +105,8 @@ export interface Endpoint {
   readonly inOrderAfter: string | null;
 }
 
-/** Returns an endpoint; undefined if nothing may be sent to it. */
-export const findActiveEndpoint = query.row<Endpoint, string>(
-  `SELECT id, url, sealed_secret AS "sealedSecret", previous_sealed_secret AS "previousSealedSecret",
-     previous_secret_ends_at AS "previousSecretEndsAt", in_order_until AS "inOrderUntil", in_order_after AS "inOrderAfter"
-   FROM webhooks WHERE id = :id AND status = 'active' AND removed_at IS NULL`,
-);
+export const ENDPOINT_COLUMNS = `id, url, sealed_secret AS "sealedSecret", previous_sealed_secret AS "previousSealedSecret",
+  previous_secret_ends_at AS "previousSecretEndsAt", in_order_until AS "inOrderUntil", in_order_after AS "inOrderAfter"`;
 
 /** Quarantines an active endpoint; its deliveries are held from now on. @returns undefined if it was not active. */
 export const quarantineWebhook = change.row<
@@ -128,7 +124,7 @@ export const noteTriedInOrder = change<{ id: string; deliveryId: string }>(
    WHERE id = :id AND in_order_until >= :deliveryId AND in_order_after < :deliveryId`,
 );
 
-/** Ends in-order sending once every held delivery was tried: later deliveries no longer wait. */
-export const endOrder = change<string>(
-  'UPDATE webhooks SET in_order_until = NULL, in_order_after = NULL WHERE id = :id',
+/** Ends in-order sending once every held delivery up to `until` was tried: later deliveries no longer wait. */
+export const endOrder = change<{ id: string; until: string }>(
+  'UPDATE webhooks SET in_order_until = NULL, in_order_after = NULL WHERE id = :id AND in_order_until = :until',
 );

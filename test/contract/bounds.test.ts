@@ -86,6 +86,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
         createdAt: 1,
         budgetId: 'console',
         isInOrder: false,
+        lost: new AbortController().signal,
         endpoint: {
           id: 'whk',
           url: 'https://example.com',

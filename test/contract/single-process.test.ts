@@ -20,6 +20,7 @@ const OWN = 'connections, threads, timers or metrics of this process';
 const EXEMPT: Record<string, string> = {
   'app.ts': CACHE,
   'config.ts': 'of one start',
+  'core/lease-keeper.ts': 'a collection for others, which are listed',
   'core/metrics.ts': OWN,
   'core/pool.ts': 'a collection for others, which are listed',
   'core/times-by-id.ts': 'a collection for others, which are listed',

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
 import { MailError, type MailTransport } from '@/mail/transport.ts';
+import { mailLeases } from '@/mail/leases.ts';
 import { sendNow } from '@/mail/send-now.ts';
 import { queueMail } from '@/store/mails.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
@@ -17,8 +18,9 @@ function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
   const way: MailTransport = { slots: 1, send, close() {} };
   const expiresAt = clock.now() + DAY;
   const origin = { applicationId: null, workspaceId: null };
+  const leases = mailLeases({ db, clock, leaseHolder: 'instance' });
   return () =>
-    sendNow({ db, clock, way, leaseHolder: 'instance', log, patienceMs: 20 })(SYSTEM_ACTOR, (unit) =>
+    sendNow({ db, way, leases, log, patienceMs: 20 })(SYSTEM_ACTOR, (unit) =>
       queueMail(unit, { ...content, expiresAt, origin }),
     );
 }

@@ -26,6 +26,13 @@ const OURS: Readonly<Record<string, readonly SqlValue[]>> = {
   wholeFamily: ['user', 'session'],
 };
 
+/** Values that are lists of ids, or of ids with the number of attempts. */
+const LISTS: Readonly<Record<string, (ids: readonly SqlValue[]) => readonly SqlValue[]>> = {
+  ids: (ids) => ids,
+  webhookIds: (ids) => ids,
+  claims: (ids) => ids.flatMap((id) => [0, 1, 2].map((attempts) => `${id} ${attempts}`)),
+};
+
 /** Names of values whose column has another name. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   hash: ['token_hash'],
@@ -66,7 +73,8 @@ export function sampleValues(sqlite: Database): (name: string, sql: string) => r
     }
   const ids = [...known].flatMap(([column, values]) => (column.endsWith('.id') ? values : []));
   return (name, sql) => {
-    if (name === 'ids') return [JSON.stringify(ids)];
+    const list = LISTS[name];
+    if (list) return [JSON.stringify(list(ids))];
     // The same name may stand for a time in one statement and for an id in another.
     if (new RegExp(`_at [<>]=? \\+?:${name}\\b`).test(sql)) return TIMES;
     if (new RegExp(`\\bid [<>]=? \\+?:${name}\\b`).test(sql)) return CURSORS;

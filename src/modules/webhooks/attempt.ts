@@ -5,7 +5,7 @@ import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { type GuardedFetch, type OutboundAnswer, OutboundError } from '../../outbound/guarded-fetch.ts';
 import type { Endpoint } from '../../store/webhooks.ts';
-import type { Claimed } from './claims.ts';
+import type { Claimed } from './claimed.ts';
 import type { ErrorClass } from './model.ts';
 import { deliveryBody } from './payload.ts';
 import { parseRetryAfter } from './schedule.ts';
@@ -37,7 +37,10 @@ export interface AttemptDependencies {
   readonly log: Logger;
 }
 
-/** @returns a function that makes one attempt; it never throws: every failure is a result. */
+/**
+ * @returns a function that makes one attempt; it never throws: every failure is a result. Without its lease an attempt
+ * is `interrupted`, which is never recorded: another instance may make the next one.
+ */
 export function deliveryAttempter({ clock, random, instanceKey, outbound, log }: AttemptDependencies) {
   const secrets = new Map<string, Promise<string>>();
 
@@ -56,7 +59,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
   }
 
   return async function attempt(claimed: Claimed): Promise<Result> {
-    const { endpoint } = claimed;
+    const { endpoint, lost } = claimed;
     const startedAt = clock.now();
     // Real time: the receiver compares the timestamp with its own clock, and dates its answer by it.
     const sentAt = clock.real();
@@ -68,7 +71,9 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
       'Svc-Event-Id': claimed.id,
     };
     const base = { claimed, startedAt, requestHeaders, jitter: random.fraction() };
+    const unanswered = { statusCode: null, retryAfterMs: null, responseExcerpt: null };
     const took = () => Math.round(performance.now() - begin);
+    if (lost.aborted) return { ...base, ...unanswered, durationMs: 0, errorClass: 'interrupted' };
     try {
       const keys = await secretsOf(endpoint, startedAt);
       requestHeaders['Svc-Signature'] = signatureHeader(keys, Math.floor(sentAt / SECOND), body);
@@ -78,6 +83,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
         headers: requestHeaders,
         body,
         timeoutMs: TIMEOUT_MS,
+        signal: lost,
         maxBytes: EXCERPT_BYTES,
       });
       return {
@@ -91,10 +97,18 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
     } catch (error) {
       if (!(error instanceof OutboundError))
         log.error({ err: error, deliveryId: claimed.deliveryId }, 'a delivery failed on this server');
-      const errorClass: ErrorClass = error instanceof OutboundError ? error.problem : 'connection';
-      return { ...base, durationMs: took(), statusCode: null, errorClass, retryAfterMs: null, responseExcerpt: null };
+      return {
+        ...base,
+        ...unanswered,
+        durationMs: took(),
+        errorClass: lost.aborted ? 'interrupted' : problemOf(error),
+      };
     }
   };
+}
+
+function problemOf(error: unknown): ErrorClass {
+  return error instanceof OutboundError ? error.problem : 'connection';
 }
 
 function classOf({ status }: OutboundAnswer): ErrorClass | null {

@@ -1,44 +1,47 @@
 /**
  * Decides which deliveries are sent next, round-robin, so that a slow endpoint delays no other. At most 10 are in
- * flight per endpoint, a quarter of all per budget, 100 in all. Held deliveries precede newer ones, one by one in event
- * order.
+ * flight per endpoint, a quarter of all per budget, 100 in all, in each instance. Held deliveries precede newer ones, one
+ * by one in event order, whichever instance sends them.
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import { MINUTE, type WorldClock } from '../../core/clock.ts';
+import type { WorldClock } from '../../core/clock.ts';
 import { yieldIfLong } from '../../core/event-loop.ts';
-import type { Database, Unit } from '../../db/database.ts';
-import {
-  type DueTimes,
-  ENDPOINTS_READ,
-  findDueEndpoint,
-  findNextPending,
-  leaseDelivery,
-  type LeasedDelivery,
-  listDueDeliveries,
-  listWaitingEndpoints,
-} from '../../store/deliveries.ts';
+import { type Claim, LEASE_MS, leaseKeeper } from '../../core/lease-keeper.ts';
+import { BOOKKEEPING, type Database, type Unit } from '../../db/database.ts';
 import { isOnlyBudget } from '../../store/budgets.ts';
-import { type Endpoint, endOrder, findActiveEndpoint } from '../../store/webhooks.ts';
-import { dueEndpoints, type DueQueue } from './due-endpoints.ts';
+import {
+  type Claimable,
+  type DueTimes,
+  endLeases,
+  ENDPOINTS_READ,
+  leaseDeliveries,
+  listClaimable,
+  listStaleLeases,
+  listWaitingEndpoints,
+  renewDeliveryLeases,
+} from '../../store/delivery-claims.ts';
+import { endOrder } from '../../store/webhooks.ts';
+import { type Claimed, claimOf } from './claimed.ts';
+import { dueEndpoints } from './due-endpoints.ts';
+import type { ErrorClass } from './model.ts';
 import { type DeliverySlots, deliverySlots, type EndpointSlot } from './slots.ts';
+import { endpointTurns } from './turn.ts';
 
 /** Reads per partial search for waiting endpoints: a few milliseconds. */
 const READS_OF_SEARCH = 10;
 /** Maximum endpoints in memory, some 200 bytes each; a later search finds the others. */
 const MAX_QUEUED = 50_000;
-/** Real time, longer than any attempt, so that no lease expires during one. */
-export const LEASE_MS = MINUTE;
 
-export interface Claimed extends LeasedDelivery {
-  readonly endpoint: Endpoint;
-  readonly budgetId: string;
-  /** It was held: no other delivery of its endpoint may overtake it. */
-  readonly isInOrder: boolean;
-}
+type Chosen = Pick<Claimed, 'endpoint' | 'budgetId' | 'isInOrder'>;
+
+/** A delivery whose lease is not committed yet. */
+type Leased = Omit<Claimed, 'lost'> & { readonly until: number };
 
 /** The deliveries in flight and the endpoints that may have more; state of this process only. */
 export interface Claims {
   note(webhookIds: readonly string[]): void;
+  /** Makes deliveries due again that a stop or crash of this instance, or the death of another one, has cut off. */
+  endStale(holder?: string): Promise<void>;
   /** Finds endpoints with deliveries due by time. @param isWhole searches all; otherwise a few ms' worth per call. */
   search(isWhole: boolean): Promise<void>;
   /** Claims due deliveries up to the concurrency limits, in one change. Does nothing if none is known to be due. */
@@ -47,34 +50,48 @@ export interface Claims {
   free(claimed: Claimed): void;
   /** Ends the claim once the result is recorded or lost: from now on the row decides what happens. */
   forget(claimed: Claimed): void;
+  renewLeases(): Promise<void>;
+}
+
+export interface ClaimsDependencies {
+  readonly db: Database;
+  readonly clock: WorldClock;
+  readonly leaseHolder: string;
 }
 
 /** Never claims a delivery twice before the first claim is forgotten. @param maxQueued given by tests only. */
-export function deliveryClaims(
-  {
-    db,
-    clock,
-    leaseHolder: holder,
-  }: { readonly db: Database; readonly clock: WorldClock; readonly leaseHolder: string },
-  maxQueued = MAX_QUEUED,
-): Claims {
+export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDependencies, maxQueued = MAX_QUEUED): Claims {
   const inFlight = new Map<string, [slot: EndpointSlot, count: number]>();
-  /** Endpoints with a held delivery in flight, which is sent in order. */
+  /** Endpoints with a held delivery that is in flight or not recorded yet. */
   const inOrder = new Set<string>();
-  /** Deliveries in flight or waiting to be recorded. */
-  const unrecorded = new Set<string>();
+  /** Leases of deliveries in flight or waiting to be recorded. */
+  const leases = leaseKeeper({
+    clock,
+    renew: (claims, until) => db.write(SYSTEM_ACTOR, (unit) => renewDeliveryLeases(unit, claims, until), BOOKKEEPING),
+  });
   const queued = dueEndpoints(maxQueued);
+  const listInTurn = endpointTurns({ reader: db.reader, queued, isWaiting: (webhookId) => inOrder.has(webhookId) });
   /** The last endpoint of the previous search. */
   let searched = '';
 
   const timesNow = (): DueTimes => ({ now: clock.now(), realNow: clock.real() });
 
-  async function slotsNow(): Promise<DeliverySlots> {
-    const isShared = !(await isOnlyBudget(db.reader));
-    return deliverySlots(inFlight.values(), isShared);
+  function note(webhookIds: readonly string[]): void {
+    for (const id of webhookIds) queued.note(id);
+  }
+
+  async function endStale(ofHolder = ''): Promise<void> {
+    const stale = { holder: ofHolder, realNow: clock.real() };
+    const found = (await listStaleLeases(db.reader, stale)).filter(({ id }) => !leases.has(id));
+    if (found.length === 0) return;
+    const errorClass: ErrorClass = 'interrupted';
+    const ended = { ...stale, errorClass, leaseMs: LEASE_MS };
+    await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, found, ended), BOOKKEEPING);
+    note(found.map(({ webhookId }) => webhookId));
   }
 
   async function search(isWhole: boolean): Promise<void> {
+    await endStale();
     const times = timesNow();
     if (isWhole) searched = '';
     for (let read = 0; isWhole || read < READS_OF_SEARCH; read += 1) {
@@ -87,133 +104,81 @@ export function deliveryClaims(
     }
   }
 
-  /** Queues noted endpoints under their budgets. @returns the endpoints that need no second check. */
-  async function queueNoted(times: DueTimes): Promise<Set<string>> {
-    const looked = new Set<string>();
-    for (const webhookId of queued.takeNoted()) {
-      const due = await findDueEndpoint(db.reader, { webhookId, ...times });
-      if (due) queued.queue({ webhookId, budgetId: due.budgetId });
-      looked.add(webhookId);
-      const pause = yieldIfLong();
-      if (pause) await pause;
-    }
-    return looked;
-  }
-
-  /** Returns the endpoints to serve now: one per budget, round-robin, while slots are free. */
-  async function listInTurn(): Promise<EndpointSlot[]> {
+  async function claimFrom(unit: Unit, slots: readonly EndpointSlot[], free: DeliverySlots): Promise<Leased[]> {
     const times = timesNow();
-    const looked = await queueNoted(times);
-    const free = await slotsNow();
-    const found: EndpointSlot[] = [];
-    let round = queued.inTurn().map((queue) => candidates(queue, free));
-    while (round.length > 0 && free.left() > 0) {
-      const next: typeof round = [];
-      for (const candidate of round) {
-        const slot = await firstDue(candidate, times, looked);
-        if (!slot) continue;
-        free.take(slot, 1);
-        found.push(slot);
-        next.push(candidate);
-      }
-      round = next;
-    }
-    return found;
-  }
-
-  /** Yields a queue's endpoints that have a free slot. */
-  function* candidates({ budgetId, endpoints }: DueQueue, free: DeliverySlots): Generator<EndpointSlot, void> {
-    for (const webhookId of endpoints) {
-      if (free.ofBudget(budgetId) === 0) return;
-      const slot = { webhookId, budgetId };
-      if (!inOrder.has(webhookId) && free.of(slot) > 0) yield slot;
-    }
-  }
-
-  async function firstDue(
-    slots: Generator<EndpointSlot, void>,
-    times: DueTimes,
-    looked: ReadonlySet<string>,
-  ): Promise<EndpointSlot | undefined> {
-    for (let next = slots.next(); !next.done; next = slots.next()) {
-      const { value: slot } = next;
-      if (looked.has(slot.webhookId) || (await findDueEndpoint(db.reader, { webhookId: slot.webhookId, ...times })))
-        return slot;
-      queued.drop(slot);
-      const pause = yieldIfLong();
-      if (pause) await pause;
-    }
-    return undefined;
+    const webhookIds = slots.map(({ webhookId }) => webhookId);
+    const found = new Map((await listClaimable(unit, { webhookIds, ...times })).map((one) => [one.endpoint.id, one]));
+    for (const { endpoint, isInOrder } of found.values())
+      if (endpoint.inOrderUntil !== null && !isInOrder)
+        await endOrder(unit, { id: endpoint.id, until: endpoint.inOrderUntil });
+    const chosen = share(slots, found, free);
+    const until = times.realNow + LEASE_MS;
+    const lease = { holder, realNow: times.realNow, until };
+    const leased = new Map(
+      (await leaseDeliveries(unit, [...chosen.keys()], lease)).map((delivery) => [delivery.deliveryId, delivery]),
+    );
+    return [...chosen].flatMap(([{ id }, endpoint]) => {
+      const delivery = leased.get(id);
+      return delivery ? [{ ...delivery, ...endpoint, until }] : [];
+    });
   }
 
   /** Gives each endpoint one slot first, then an equal share of the slots that its budget may use beyond those. */
-  async function claimFrom(unit: Unit, slots: readonly EndpointSlot[], free: DeliverySlots): Promise<Claimed[]> {
+  function share(
+    slots: readonly EndpointSlot[],
+    found: ReadonlyMap<string, Claimable>,
+    free: DeliverySlots,
+  ): Map<Claim, Chosen> {
     const shares = new Map<string, number>();
     for (const [budgetId, ofBudget] of Map.groupBy(slots, (slot) => slot.budgetId))
       shares.set(budgetId, Math.ceil(free.furtherOf(budgetId) / ofBudget.length));
-    const claimed: Claimed[] = [];
+    const chosen = new Map<Claim, Chosen>();
     for (const [index, slot] of slots.entries()) {
+      const claimable = found.get(slot.webhookId);
+      if (!claimable) continue;
+      const { endpoint, isInOrder, due } = claimable;
       const first = inFlight.has(slot.webhookId) ? 0 : 1;
-      const share = shares.get(slot.budgetId) ?? 0;
+      const further = shares.get(slot.budgetId) ?? 0;
       // Leaves one slot for each endpoint that follows.
       const spare = Math.max(0, free.left() - (slots.length - index - 1));
-      const taken = await claimOf(unit, slot, Math.min(free.of(slot), first + share, spare));
-      claimed.push(...taken);
+      const most = Math.min(free.of(slot), first + further, spare);
+      const taken = due.filter(({ id }) => !leases.has(id)).slice(0, most);
+      for (const claim of taken) chosen.set(claim, { endpoint, budgetId: slot.budgetId, isInOrder });
       free.take(slot, taken.length);
     }
-    return claimed;
-  }
-
-  async function claimOf(unit: Unit, { webhookId, budgetId }: EndpointSlot, slots: number): Promise<Claimed[]> {
-    const endpoint = slots === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
-    if (!endpoint) return [];
-    const claim = async (id: string, isInOrder: boolean): Promise<Claimed> => ({
-      ...(await leaseDelivery(unit, id, { holder, until: clock.real() + LEASE_MS })),
-      endpoint,
-      budgetId,
-      isInOrder,
-    });
-    const { inOrderUntil: until, inOrderAfter } = endpoint;
-    const next =
-      until === null ? undefined : await findNextPending(unit, { webhookId, after: inOrderAfter ?? '', until });
-    if (next) {
-      const isFree = !unrecorded.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= clock.real());
-      return isFree ? [await claim(next.id, true)] : [];
-    }
-    if (until !== null) await endOrder(unit, webhookId);
-    const due = (await listDueDeliveries(unit, { webhookId, ...timesNow() })).filter((id) => !unrecorded.has(id));
-    const claimed: Claimed[] = [];
-    for (const id of due.slice(0, slots)) claimed.push(await claim(id, false));
-    return claimed;
+    return chosen;
   }
 
   return {
-    note(webhookIds) {
-      for (const id of webhookIds) queued.note(id);
-    },
+    note,
+    endStale,
     search,
     async next() {
       if (queued.isEmpty()) return [];
-      const slots = await listInTurn();
+      const isShared = !(await isOnlyBudget(db.reader));
+      const free = () => deliverySlots(inFlight.values(), isShared);
+      const slots = await listInTurn(timesNow(), free);
       if (slots.length === 0) return [];
-      const free = await slotsNow();
-      const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, slots, free));
+      const leased = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, slots, free()), BOOKKEEPING);
       // Only committed claims are in flight.
-      for (const { deliveryId, endpoint, budgetId, isInOrder } of claimed) {
+      return leased.map(({ until, ...delivery }) => {
+        const { endpoint, budgetId, isInOrder } = delivery;
         const slot: EndpointSlot = { webhookId: endpoint.id, budgetId };
-        unrecorded.add(deliveryId);
         inFlight.set(endpoint.id, [slot, (inFlight.get(endpoint.id)?.[1] ?? 0) + 1]);
         if (isInOrder) inOrder.add(endpoint.id);
         queued.moveToEnd(slot);
-      }
-      return claimed;
+        return { ...delivery, lost: leases.hold(claimOf(delivery), until) };
+      });
     },
-    free({ endpoint, budgetId, isInOrder }) {
+    free({ endpoint, budgetId }) {
       const left = (inFlight.get(endpoint.id)?.[1] ?? 1) - 1;
       if (left > 0) inFlight.set(endpoint.id, [{ webhookId: endpoint.id, budgetId }, left]);
       else inFlight.delete(endpoint.id);
-      if (isInOrder) inOrder.delete(endpoint.id);
     },
-    forget: ({ deliveryId }) => void unrecorded.delete(deliveryId),
+    forget(claimed) {
+      leases.end(claimOf(claimed));
+      if (claimed.isInOrder) inOrder.delete(claimed.endpoint.id);
+    },
+    renewLeases: leases.renew,
   };
 }

@@ -1,18 +1,21 @@
-/** Sends due deliveries: claims them with a lease, sends, records. A crash repeats a delivery and never loses one. */
+/**
+ * Sends due deliveries: claims them with a lease, sends, records. Any number of instances share the work. A crash repeats
+ * a delivery and never loses one.
+ */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import type { WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { wakeLoop } from '../../core/wake-loop.ts';
-import type { Database } from '../../db/database.ts';
-import { isOutage } from '../../db/errors.ts';
+import { BOOKKEEPING, type Database, type WriteOptions } from '../../db/database.ts';
+import { isOutage, isUnavailable } from '../../db/errors.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
-import { endLeases } from '../../store/deliveries.ts';
 import { deliveryAttempter, type Result } from './attempt.ts';
-import { type Claimed, deliveryClaims, LEASE_MS } from './claims.ts';
-import { recordResult } from './record.ts';
+import type { Claimed } from './claimed.ts';
+import { deliveryClaims } from './claims.ts';
+import { isLastAttempt, recordResult } from './record.ts';
 
 export interface DispatcherDependencies {
   readonly db: Database;
@@ -30,6 +33,8 @@ export interface Dispatcher {
   start(): Promise<void>;
   /** Schedules one look for many calls. @param webhookIds may have due deliveries; without them all are searched. */
   wake(webhookIds?: readonly string[]): void;
+  /** Renews the leases of deliveries under way; call it every second or so. */
+  renewLeases(): Promise<void>;
   /** Sends everything due and waits for it; used after the clock was advanced. */
   runOnce(): Promise<void>;
   /** Claims nothing more, and waits for deliveries in flight. */
@@ -38,11 +43,13 @@ export interface Dispatcher {
 
 /** Does nothing until one of its methods is called. */
 export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, clock, leaseHolder: holder, mails, log } = dependencies;
+  const { db, leaseHolder, mails, log } = dependencies;
   const claims = deliveryClaims(dependencies);
   const attempt = deliveryAttempter(dependencies);
   const underWay = new Set<Promise<void>>();
   const finished: Result[] = [];
+  /** Results to be recorded once the database takes changes again. */
+  const postponed: Result[] = [];
   /** The search to run before the next claim. */
   let wanted: 'nothing' | 'some' | 'all' = 'nothing';
   let claimed = 0;
@@ -69,40 +76,73 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   }
 
   async function deliver(one: Claimed): Promise<void> {
-    finished.push(await attempt(one));
+    const result = await attempt(one);
     claims.free(one);
-    recording.wake();
+    if (result.errorClass === 'interrupted') {
+      claims.forget(one);
+      logLoss(one);
+    } else {
+      finished.push(result);
+      recording.wake();
+    }
     claiming.wake();
   }
 
   async function record(): Promise<boolean> {
     const results = finished.splice(0);
     if (results.length === 0) return false;
-    try {
-      await db.write(SYSTEM_ACTOR, async (unit) => {
-        for (const result of results) await recordResult(unit, result, mails);
-      });
-    } catch (error) {
-      // The leases expire and the deliveries are repeated: at least once.
-      log.error({ err: error }, 'delivery results could not be recorded');
-    } finally {
-      for (const { claimed } of results) claims.forget(claimed);
-    }
+    const [last = [], others = []] = [true, false].map((isLast) =>
+      results.filter((result) => isLastAttempt(result) === isLast),
+    );
+    await recordAll(others, BOOKKEEPING);
+    await recordAll(last);
     return true;
   }
 
+  async function recordAll(results: readonly Result[], options?: WriteOptions): Promise<void> {
+    if (results.length === 0) return;
+    try {
+      const recorded = await db.write(
+        SYSTEM_ACTOR,
+        (unit) => Promise.all(results.map((result) => recordResult(unit, result, mails))),
+        options,
+      );
+      for (const [index, { claimed }] of results.entries()) if (recorded[index] !== true) logLoss(claimed);
+    } catch (error) {
+      if (isUnavailable(error)) return void postponed.push(...results);
+      // The leases expire and the deliveries are repeated: at least once.
+      log.error({ err: error }, 'delivery results could not be recorded');
+    }
+    for (const { claimed } of results) claims.forget(claimed);
+    const inOrder = results.filter(({ claimed }) => claimed.isInOrder).map(({ claimed }) => claimed.endpoint.id);
+    if (inOrder.length === 0) return;
+    claims.note(inOrder);
+    claiming.wake();
+  }
+
+  function logLoss({ deliveryId, attempts }: Claimed): void {
+    log.warn({ deliveryId, attempts }, 'the lease of a delivery was lost: another instance may have sent it too');
+  }
+
+  /** Takes up the results of an outage, too. */
+  function retryPostponed(): void {
+    finished.push(...postponed.splice(0));
+  }
+
   return {
-    async start() {
-      // The folder's lock rules out another server with this id, so its leases are left by a stop or crash.
-      const stale = { holder, realNow: clock.real(), errorClass: 'interrupted', leaseMs: LEASE_MS };
-      await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, stale));
-    },
+    // No other living instance has this id, so its leases are left by a stop or crash.
+    start: () => claims.endStale(leaseHolder),
     wake(webhookIds) {
       if (webhookIds) claims.note(webhookIds);
       else if (wanted === 'nothing') wanted = 'some';
       claiming.wake();
+      if (postponed.length === 0) return;
+      retryPostponed();
+      recording.wake();
     },
+    renewLeases: claims.renewLeases,
     async runOnce() {
+      retryPostponed();
       for (let before = -1; before < claimed;) {
         before = claimed;
         await Promise.all(underWay);

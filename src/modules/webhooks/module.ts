@@ -26,9 +26,10 @@ export function webhooksModule(
       streams,
       budgetOf: (workspaceId) => findBudget(context.db.reader, workspaceId),
     }),
-    // Commits wake the dispatcher; the job finds deliveries that become due by time.
+    // Commits wake the dispatcher; the job finds deliveries due by time, and those of a dead instance.
     jobs: [
       { name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() },
+      { name: 'delivery leases', everyMs: 2 * SECOND, runOnce: () => deliveries.renewLeases() },
       heldEventsJob({ ...context, mails }),
       { name: 'streams of events', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() },
     ],

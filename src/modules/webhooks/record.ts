@@ -11,34 +11,48 @@ import { noteTriedInOrder, quarantineWebhook } from '../../store/webhooks.ts';
 import { listOwners } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
 import type { Result } from './attempt.ts';
-import type { Claimed } from './claims.ts';
+import { type Claimed, claimOf } from './claimed.ts';
 import { MAX_ATTEMPTS, retryWaitMs } from './schedule.ts';
 
 const QUARANTINE_MAIL_LIFETIME_MS = 24 * 60 * MINUTE;
 
-/** Writes the attempt, and updates its delivery and endpoint, in the caller's change. */
-export async function recordResult(unit: Unit, result: Result, mails: WorkspaceMail): Promise<void> {
+/** Returns whether recording the result may quarantine the endpoint; other results are bookkeeping. */
+export function isLastAttempt({ claimed, errorClass }: Result): boolean {
+  return errorClass === 'gone' || (errorClass !== null && claimed.attempts >= MAX_ATTEMPTS);
+}
+
+/**
+ * Writes the attempt, and updates its delivery and endpoint, in the caller's change.
+ * @returns false, and nothing is written, if another instance has taken the delivery over, or it was deleted.
+ */
+export async function recordResult(unit: Unit, result: Result, mails: WorkspaceMail): Promise<boolean> {
   const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
   const { deliveryId, applicationId, attempts: number, endpoint } = claimed;
+  if (!(await endAttempt(unit, result))) return false;
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
   await insertAttempt(unit, { deliveryId, ...attempt });
   unit.publish(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered: errorClass === null });
   if (claimed.isInOrder) await noteTriedInOrder(unit, { id: endpoint.id, deliveryId });
-  if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
-  if (errorClass === 'gone') return fail(unit, claimed, null, mails);
-  if (number >= MAX_ATTEMPTS) return fail(unit, claimed, number, mails);
-  const wait = retryWaitMs(number, result.retryAfterMs, result.jitter);
-  await postponeDelivery(unit, { id: deliveryId, until: unit.now + wait });
+  if (isLastAttempt(result)) await quarantine(unit, claimed, errorClass === 'gone' ? null : number, mails);
+  return true;
+}
+
+/** @returns whether the claim was still valid. */
+function endAttempt(unit: Unit, result: Result): Promise<boolean> {
+  const { claimed, errorClass, retryAfterMs, jitter } = result;
+  const claim = claimOf(claimed);
+  if (errorClass === null) return finishDelivery(unit, claim, 'delivered');
+  if (isLastAttempt(result)) return finishDelivery(unit, claim, 'failed');
+  return postponeDelivery(unit, claim, unit.now + retryWaitMs(claimed.attempts, retryAfterMs, jitter));
 }
 
 /** Quarantines the endpoint and notifies its owners within the mail budget, so that releases flood no mailbox. */
-async function fail(
+async function quarantine(
   unit: Unit,
-  { deliveryId, endpoint }: Claimed,
+  { endpoint }: Claimed,
   failedAttempts: number | null,
   mails: WorkspaceMail,
 ): Promise<void> {
-  await finishDelivery(unit, deliveryId, 'failed');
   const reason = failedAttempts === null ? 'the endpoint answered 410 Gone' : `${failedAttempts} attempts failed`;
   const quarantined = await quarantineWebhook(unit, { id: endpoint.id, reason });
   if (!quarantined) return;

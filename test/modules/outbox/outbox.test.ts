@@ -153,8 +153,12 @@ describe('the outbox', () => {
     const failed = await instance.db.write(SYSTEM_ACTOR, async (unit) => {
       const ids: string[] = [];
       for (let n = 0; n < 12; n += 1) ids.push(await queueMail(unit, { ...content, to: `u${n}@shop.example` }));
-      await recordMailOutcome(unit, ids[3]!, { status: 'failed', error: '550 no such user', isExpired: false });
-      await recordMailOutcome(unit, ids[4]!, { status: 'sent' });
+      await recordMailOutcome(
+        unit,
+        { id: ids[3]!, attempts: 0 },
+        { status: 'failed', error: '550 no such user', isExpired: false },
+      );
+      await recordMailOutcome(unit, { id: ids[4]!, attempts: 0 }, { status: 'sent' });
       return ids[3]!;
     });
     const everything = await rowsOf(instance, owner.token, '?limit=200');
