@@ -18,6 +18,7 @@ import {
   noteDropNotice,
   type RestingEndpoint,
 } from '../../store/held-deliveries.ts';
+import { listLongWorksOf } from '../../store/long-works.ts';
 import { listOwners } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
 
@@ -105,11 +106,17 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
     });
   }
 
+  async function isDropping(unit: Unit, { id, applicationId }: RestingEndpoint): Promise<boolean> {
+    const running = await listLongWorksOf(unit, DROP_HELD.name, [applicationId]);
+    return running.some(({ data }) => (data as Drop).webhookId === id);
+  }
+
   async function drop({ id: webhookId }: RestingEndpoint): Promise<void> {
     await db.write(SYSTEM_ACTOR, async (unit) => {
       const endpoint = await findRestingEndpoint(unit, webhookId);
       if (!endpoint || !isDropDue(endpoint, unit.now)) return;
       const { applicationId } = endpoint;
+      if (await isDropping(unit, endpoint)) return;
       const entry = { kind: 'webhook.held_dropped', applicationId, targetId: webhookId } as const;
       const recordId = await recordAudit(unit, { ...entry, ok: false, detail: { dropped: 0 } });
       const data = { webhookId, before: dropsBefore(unit.now), recordId };
