@@ -57,7 +57,10 @@ export interface Instance {
   /** Returns the kinds of the audit records, oldest first. */
   auditKinds(applicationId?: string): string[];
   /** @param environment changed settings. */
-  restart(environment?: Record<string, string>, changes?: Pick<InstanceOptions, 'leaseHolder'>): Promise<Instance>;
+  restart(
+    environment?: Record<string, string>,
+    changes?: Pick<InstanceOptions, 'leaseHolder' | 'mail'>,
+  ): Promise<Instance>;
 }
 
 export interface CallOptions {
