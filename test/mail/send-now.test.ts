@@ -26,7 +26,7 @@ function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
 }
 
 const stored = ({ sqlite }: Instance) =>
-  sqlite.query('SELECT status, last_error AS lastError FROM mails').get() as object;
+  sqlite.query('SELECT status, last_error AS "lastError" FROM mails').get() as object;
 
 /** Waits until the instance has stored a status. */
 async function recorded(instance: Instance, status: string): Promise<void> {
