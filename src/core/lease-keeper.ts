@@ -29,6 +29,10 @@ export interface LeaseKeeper {
   has(id: string): boolean;
   /** Ends the renewals, once the outcome is recorded or lost. */
   end(claim: Claim): void;
+  /** Notes claims whose change failed but may have been committed. No work on them begins. */
+  doubt(claims: readonly Claim[]): void;
+  /** Releases such claims. Call it before further claims, never during one: it could release the new one. */
+  releaseDoubted(): Promise<void>;
   /** Renews leases that end soon; a job calls it every second or two. @throws what the database throws */
   renew(): Promise<void>;
 }
@@ -37,10 +41,13 @@ export interface LeaseKeeperOptions {
   readonly clock: WorldClock;
   /** Stores the new end. @returns the ids whose claims are still valid. */
   readonly renew: (claims: readonly Claim[], until: number) => Promise<readonly string[]>;
+  /** Ends leases whose attempts never began. */
+  readonly release: (claims: readonly Claim[]) => Promise<void>;
 }
 
-export function leaseKeeper({ clock, renew }: LeaseKeeperOptions): LeaseKeeper {
+export function leaseKeeper({ clock, renew, release }: LeaseKeeperOptions): LeaseKeeper {
   const leases = new Map<string, Held>();
+  const doubted = new Map<string, Claim>();
 
   return {
     hold(claim, until) {
@@ -52,6 +59,14 @@ export function leaseKeeper({ clock, renew }: LeaseKeeperOptions): LeaseKeeper {
     has: (id) => leases.has(id),
     end({ id, attempts }) {
       if (leases.get(id)?.claim.attempts === attempts) leases.delete(id);
+    },
+    doubt(claims) {
+      for (const claim of claims) doubted.set(claim.id, claim);
+    },
+    async releaseDoubted() {
+      if (doubted.size === 0) return;
+      await release([...doubted.values()].filter(({ id }) => !leases.has(id)));
+      doubted.clear();
     },
     async renew() {
       const now = clock.real();

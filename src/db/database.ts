@@ -55,10 +55,12 @@ export interface WriteOptions {
    * SQLite has one writer and ignores it.
    */
   readonly isolation?: 'serializable' | 'read committed';
+  /** Whether a `read committed` change survives such a crash once `write` has resolved; others always do. */
+  readonly isDurable?: boolean;
 }
 
-/** Options of changes that no verdict rests on. */
-export const BOOKKEEPING: WriteOptions = { isolation: 'read committed' };
+/** Options of changes that claim work and record its outcome: a lost one would let the work be done twice. */
+export const CLAIMING: WriteOptions = { isolation: 'read committed', isDurable: true };
 
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';

@@ -2,8 +2,8 @@
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { WorldClock } from '../core/clock.ts';
 import { type Claim, LEASE_MS, leaseKeeper, type LeaseKeeper } from '../core/lease-keeper.ts';
-import { BOOKKEEPING, type Database, type Unit } from '../db/database.ts';
-import { leaseMails, leaseNewMail, type Mail, renewMailLeases } from '../store/mails.ts';
+import { CLAIMING, type Database, type Unit } from '../db/database.ts';
+import { leaseMails, leaseNewMail, type Mail, releaseMails, renewMailLeases } from '../store/mails.ts';
 
 export interface MailLeases extends LeaseKeeper {
   /** Leases due mails. @returns those that no other instance has claimed, with the end of their leases. */
@@ -26,7 +26,8 @@ export interface MailLeaseDependencies {
 export function mailLeases({ db, clock, leaseHolder: holder }: MailLeaseDependencies): MailLeases {
   const keeper = leaseKeeper({
     clock,
-    renew: (claims, until) => db.write(SYSTEM_ACTOR, (unit) => renewMailLeases(unit, claims, until), BOOKKEEPING),
+    renew: (claims, until) => db.write(SYSTEM_ACTOR, (unit) => renewMailLeases(unit, claims, until), CLAIMING),
+    release: (claims) => db.write(SYSTEM_ACTOR, (unit) => releaseMails(unit, claims, holder), CLAIMING),
   });
 
   function newLease() {
@@ -34,18 +35,20 @@ export function mailLeases({ db, clock, leaseHolder: holder }: MailLeaseDependen
     return { holder, realNow, until: realNow + LEASE_MS };
   }
 
+  async function take(unit: Unit, claims: readonly Claim[]): Promise<LeasedMail[]> {
+    const lease = newLease();
+    return (await leaseMails(unit, claims, lease)).map((mail) => ({ mail, until: lease.until }));
+  }
+
   return {
     ...keeper,
-    take(claims) {
-      return db.write(
-        SYSTEM_ACTOR,
-        async (unit) => {
-          const lease = newLease();
-          const taken = await leaseMails(unit, claims, lease);
-          return taken.map((mail) => ({ mail, until: lease.until }));
-        },
-        BOOKKEEPING,
-      );
+    async take(claims) {
+      try {
+        return await db.write(SYSTEM_ACTOR, (unit) => take(unit, claims), CLAIMING);
+      } catch (error) {
+        keeper.doubt(claims.map(({ id, attempts }) => ({ id, attempts: attempts + 1 })));
+        throw error;
+      }
     },
     async takeNew(unit, id) {
       const lease = newLease();

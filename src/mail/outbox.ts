@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { wakeLoop } from '../core/wake-loop.ts';
-import { BOOKKEEPING, type Database } from '../db/database.ts';
+import { CLAIMING, type Database } from '../db/database.ts';
 import { isOutage } from '../db/errors.ts';
 import { captureDueMails, type Mail } from '../store/mails.ts';
 import type { MailQueue } from './queue.ts';
@@ -22,7 +22,7 @@ export interface OutboxDependencies extends Outbox {
 /** Starts no work until it is called. */
 export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQueue {
   async function capture(): Promise<boolean> {
-    const captured = await db.write(SYSTEM_ACTOR, (unit) => captureDueMails(unit, CAPTURED_AT_ONCE), BOOKKEEPING);
+    const captured = await db.write(SYSTEM_ACTOR, (unit) => captureDueMails(unit, CAPTURED_AT_ONCE), CLAIMING);
     if (onCapture) for (const mail of captured) onCapture(mail);
     return captured.length === CAPTURED_AT_ONCE;
   }

@@ -8,7 +8,7 @@ import { HOUR, SECOND, type WorldClock } from '../core/clock.ts';
 import { deadlineIn, waitUntil } from '../core/deadline.ts';
 import type { Claim } from '../core/lease-keeper.ts';
 import { wakeLoop } from '../core/wake-loop.ts';
-import { BOOKKEEPING, type Database, type Unit } from '../db/database.ts';
+import { CLAIMING, type Database, type Unit } from '../db/database.ts';
 import { isOutage, isUnavailable } from '../db/errors.ts';
 import {
   DUE_MAILS_READ,
@@ -100,6 +100,7 @@ export function mailQueue({ db, clock, transport, leases, leaseHolder, log }: Ma
   async function round(): Promise<boolean> {
     const returned = results.splice(0);
     const recorded = returned.length === 0 ? undefined : record(returned);
+    await leases.releaseDoubted();
     const claimable = await listClaimable();
     const leased = claimable.length === 0 ? [] : await leases.take(claimable);
     const byId = new Map(leased.map((one) => [one.mail.id, one]));
@@ -126,7 +127,7 @@ export function mailQueue({ db, clock, transport, leases, leaseHolder, log }: Ma
           const recorded = await Promise.all(returned.map((result) => recordOutcome(unit, result)));
           return returned.filter((_, index) => recorded[index] !== true);
         },
-        BOOKKEEPING,
+        CLAIMING,
       );
       for (const { mail } of lost) logLoss(mail);
     } catch (error) {
@@ -144,7 +145,10 @@ export function mailQueue({ db, clock, transport, leases, leaseHolder, log }: Ma
   }
 
   function logLoss({ id: mailId, attempts }: Mail): void {
-    log.warn({ mailId, attempts }, 'the lease of a mail was lost: another instance may have sent it too');
+    log.warn(
+      { mailId, attempts },
+      'a mail was not recorded here: it was taken over or deleted, or is on record already',
+    );
   }
 
   /** @param lost ends the wait: a mail server cannot be told to forget a mail, but its answer no longer counts. */

@@ -143,6 +143,8 @@ export async function leaseDeliveries(
 
 export const renewDeliveryLeases = deliveryLeases.renew;
 
+export const releaseDeliveries = deliveryLeases.release;
+
 /** Delivery whose attempt was cut off. */
 export interface StaleDelivery extends Claim {
   readonly webhookId: string;

@@ -66,6 +66,11 @@ export function leases<Row>({ table, open, columns }: LeasedTable) {
     (dialect) => `UPDATE ${table} SET leased_until = :until WHERE ${claimed(dialect)} RETURNING id`,
   );
 
+  const untake = change<ClaimValues & { holder: string }>(
+    (dialect) => `UPDATE ${table} SET leased_until = NULL, attempts = attempts - 1
+     WHERE ${claimed(dialect, 'AND leased_until IS NOT NULL AND lease_holder = :holder')}`,
+  );
+
   const valid = query.values<string, ClaimValues>(
     (dialect) => `SELECT id FROM ${table} WHERE ${matchesClaims(dialect)} AND status = '${open}'`,
   );
@@ -84,6 +89,10 @@ export function leases<Row>({ table, open, columns }: LeasedTable) {
       if (renewed.length === claims.length) return renewed;
       // A row left out may be locked by the change that records it.
       return valid(unit, claimValues(claims));
+    },
+    /** Ends leases whose attempts never began, and does not count these. */
+    async release(unit: Unit, claims: readonly Claim[], holder: string): Promise<void> {
+      if (claims.length > 0) await untake(unit, { ...claimValues(claims), holder });
     },
   };
 }

@@ -150,6 +150,8 @@ export const leaseMails = mailLeases.take;
 
 export const renewMailLeases = mailLeases.renew;
 
+export const releaseMails = mailLeases.release;
+
 /** Leases a mail that this change has queued. */
 export async function leaseNewMail(unit: Unit, id: string, lease: NewLease): Promise<Mail> {
   return onlyOne(await mailLeases.take(unit, [{ id, attempts: 0 }], lease));

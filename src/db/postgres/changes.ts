@@ -38,21 +38,22 @@ const LONGEST_WAIT_MS = 250;
 const UNIQUE_RUNS = 3;
 const UNIQUE_VIOLATION = '23505';
 
-const BEGIN = {
-  serializable: 'BEGIN ISOLATION LEVEL SERIALIZABLE',
-  'read committed': 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
-};
+function beginOf({ isolation = 'serializable', isDurable = false }: WriteOptions): string {
+  if (isolation === 'serializable') return 'BEGIN ISOLATION LEVEL SERIALIZABLE';
+  const begin = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+  return isDurable ? begin : `${begin}; SET LOCAL synchronous_commit = off`;
+}
 
 export function postgresChanges({ pool, statements, clock, random, metrics, observed, isBouncer }: ChangeParts) {
   /** Runs the work once. */
   async function runOnce<Result>(
     author: Author,
     work: (unit: Unit) => Promise<Result>,
-    isolation: keyof typeof BEGIN,
+    options: WriteOptions,
     deadline: Deadline,
   ): Promise<Committed<Result>> {
     const since = performance.now();
-    const begin = isBouncer ? `${BEGIN[isolation]}; ${LOCAL_SETTINGS}` : BEGIN[isolation];
+    const begin = isBouncer ? `${beginOf(options)}; ${LOCAL_SETTINGS}` : beginOf(options);
     const committed = await pool.transaction(
       begin,
       async (transaction) => {
@@ -99,11 +100,11 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
   return async <Result>(
     author: Author,
     work: (unit: Unit) => Promise<Result>,
-    { isolation = 'serializable' }: WriteOptions = {},
+    options: WriteOptions = {},
   ): Promise<Committed<Result>> => {
     const deadline = deadlineIn(LONGEST_MS);
     let uniqueRuns = 0;
-    const run = () => runOnce(author, work, isolation, deadline);
+    const run = () => runOnce(author, work, options, deadline);
     for (let wait = 0; ; wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + wait * 2)) {
       try {
         return await (wait === 0 ? run() : again.run('', run));

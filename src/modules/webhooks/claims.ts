@@ -7,7 +7,7 @@ import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import type { WorldClock } from '../../core/clock.ts';
 import { yieldIfLong } from '../../core/event-loop.ts';
 import { type Claim, LEASE_MS, leaseKeeper } from '../../core/lease-keeper.ts';
-import { BOOKKEEPING, type Database, type Unit } from '../../db/database.ts';
+import { CLAIMING, type Database, type Unit } from '../../db/database.ts';
 import { isOnlyBudget } from '../../store/budgets.ts';
 import {
   type Claimable,
@@ -18,6 +18,7 @@ import {
   listClaimable,
   listStaleLeases,
   listWaitingEndpoints,
+  releaseDeliveries,
   renewDeliveryLeases,
 } from '../../store/delivery-claims.ts';
 import { endOrder } from '../../store/webhooks.ts';
@@ -67,7 +68,8 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
   /** Leases of deliveries in flight or waiting to be recorded. */
   const leases = leaseKeeper({
     clock,
-    renew: (claims, until) => db.write(SYSTEM_ACTOR, (unit) => renewDeliveryLeases(unit, claims, until), BOOKKEEPING),
+    renew: (claims, until) => db.write(SYSTEM_ACTOR, (unit) => renewDeliveryLeases(unit, claims, until), CLAIMING),
+    release: (claims) => db.write(SYSTEM_ACTOR, (unit) => releaseDeliveries(unit, claims, holder), CLAIMING),
   });
   const queued = dueEndpoints(maxQueued);
   const listInTurn = endpointTurns({ reader: db.reader, queued, isWaiting: (webhookId) => inOrder.has(webhookId) });
@@ -86,7 +88,7 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
     if (found.length === 0) return;
     const errorClass: ErrorClass = 'interrupted';
     const ended = { ...stale, errorClass, leaseMs: LEASE_MS };
-    await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, found, ended), BOOKKEEPING);
+    await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, found, ended), CLAIMING);
     note(found.map(({ webhookId }) => webhookId));
   }
 
@@ -104,7 +106,13 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
     }
   }
 
-  async function claimFrom(unit: Unit, slots: readonly EndpointSlot[], free: DeliverySlots): Promise<Leased[]> {
+  /** @param onChoice called with the claims that the change makes. */
+  async function claimFrom(
+    unit: Unit,
+    slots: readonly EndpointSlot[],
+    free: DeliverySlots,
+    onChoice: (claims: readonly Claim[]) => void,
+  ): Promise<Leased[]> {
     const times = timesNow();
     const webhookIds = slots.map(({ webhookId }) => webhookId);
     const found = new Map((await listClaimable(unit, { webhookIds, ...times })).map((one) => [one.endpoint.id, one]));
@@ -112,6 +120,7 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
       if (endpoint.inOrderUntil !== null && !isInOrder)
         await endOrder(unit, { id: endpoint.id, until: endpoint.inOrderUntil });
     const chosen = share(slots, found, free);
+    onChoice([...chosen.keys()]);
     const until = times.realNow + LEASE_MS;
     const lease = { holder, realNow: times.realNow, until };
     const leased = new Map(
@@ -121,6 +130,17 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
       const delivery = leased.get(id);
       return delivery ? [{ ...delivery, ...endpoint, until }] : [];
     });
+  }
+
+  async function claimSafely(slots: readonly EndpointSlot[], free: () => DeliverySlots): Promise<Leased[]> {
+    let chosen: readonly Claim[] = [];
+    const choose = (claims: readonly Claim[]) => void (chosen = claims);
+    try {
+      return await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, slots, free(), choose), CLAIMING);
+    } catch (error) {
+      leases.doubt(chosen.map(({ id, attempts }) => ({ id, attempts: attempts + 1 })));
+      throw error;
+    }
   }
 
   /** Gives each endpoint one slot first, then an equal share of the slots that its budget may use beyond those. */
@@ -154,12 +174,13 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
     endStale,
     search,
     async next() {
+      await leases.releaseDoubted();
       if (queued.isEmpty()) return [];
       const isShared = !(await isOnlyBudget(db.reader));
       const free = () => deliverySlots(inFlight.values(), isShared);
       const slots = await listInTurn(timesNow(), free);
       if (slots.length === 0) return [];
-      const leased = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, slots, free()), BOOKKEEPING);
+      const leased = await claimSafely(slots, free);
       // Only committed claims are in flight.
       return leased.map(({ until, ...delivery }) => {
         const { endpoint, budgetId, isInOrder } = delivery;

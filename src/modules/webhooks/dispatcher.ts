@@ -8,7 +8,7 @@ import type { WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { wakeLoop } from '../../core/wake-loop.ts';
-import { BOOKKEEPING, type Database, type WriteOptions } from '../../db/database.ts';
+import { CLAIMING, type Database, type WriteOptions } from '../../db/database.ts';
 import { isOutage, isUnavailable } from '../../db/errors.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
@@ -94,7 +94,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     const [last = [], others = []] = [true, false].map((isLast) =>
       results.filter((result) => isLastAttempt(result) === isLast),
     );
-    await recordAll(others, BOOKKEEPING);
+    await recordAll(others, CLAIMING);
     await recordAll(last);
     return true;
   }
@@ -121,7 +121,10 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   }
 
   function logLoss({ deliveryId, attempts }: Claimed): void {
-    log.warn({ deliveryId, attempts }, 'the lease of a delivery was lost: another instance may have sent it too');
+    log.warn(
+      { deliveryId, attempts },
+      'a delivery was not recorded here: it was taken over or deleted, or is on record already',
+    );
   }
 
   /** Takes up the results of an outage, too. */

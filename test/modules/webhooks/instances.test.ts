@@ -36,7 +36,7 @@ async function setUpStalled() {
   return { scene, receiver, id, first: scene.instance, second, answer: answer.resolve, pass };
 }
 
-const hasLost = ({ logLines }: Instance) => logLines.some((line) => line.includes('the lease of a delivery was lost'));
+const hasLost = ({ logLines }: Instance) => logLines.some((line) => line.includes('a delivery was not recorded here'));
 
 test('each delivery is sent once, at most ten at a time by each instance', async () => {
   const { scene, first, second } = await setUpTwo();
