@@ -69,22 +69,29 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   'live streams': {
     rule: 'hint',
     owners: ['modules/live/hub.ts'],
-    ifTwo: 'A stream misses changes that the other commits until it is opened again.',
+    ifTwo:
+      'News of the other’s changes reaches a stream at once; lost news is found by a poll within 3 seconds. News and poll make it show the present state.',
   },
   'activity streams': {
     rule: 'hint',
     owners: ['modules/activity/streams.ts'],
-    ifTwo: 'A stream shows what the other commits at its next wake, a heartbeat at the latest.',
+    ifTwo: 'A stream shows what the other commits at its news, or at the poll within 3 seconds.',
   },
   'event streams': {
     rule: 'hint',
     owners: ['modules/webhooks/event-streams.ts'],
-    ifTwo: 'A stream shows what the other commits at its next wake, a heartbeat at the latest.',
+    ifTwo: 'A stream shows what the other commits at its news, or at the poll within 3 seconds.',
   },
   'ids in order of creation': {
     rule: 'shared',
-    owners: ['core/id.ts'],
-    ifTwo: 'A cursor can pass a row that the other commits later under an earlier id.',
+    owners: ['core/id.ts', 'http/recent-ids.ts', 'http/stream-tail.ts'],
+    ifTwo:
+      'A row can become visible 20 seconds behind later ids. Streams remember the ids of that time, and send what they have passed.',
+  },
+  'news between instances': {
+    rule: 'hint',
+    owners: ['db/postgres/news.ts'],
+    ifTwo: 'Each collects its own messages for 50 ms. What is lost with a connection is found by polling.',
   },
   'background tasks': {
     rule: 'shared',

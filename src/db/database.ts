@@ -80,6 +80,8 @@ export interface Database {
    * for all it also gets those of other instances.
    */
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
+  /** Adds a listener that is called where messages of other instances may have been missed; it must not throw. */
+  onNewsMissed(listener: () => void): void;
   status(): DatabaseStatus;
   readonly metrics: DatabaseMetrics;
   measure(): Promise<DatabaseSize>;

@@ -20,17 +20,17 @@ export interface ConnectOptions {
 const CONNECT_SECONDS = 3;
 
 /** Time-outs of the server in milliseconds, shorter than ours. */
-const SETTINGS = {
+export const SERVER_SETTINGS = {
   application_name: 'gatehouse',
   statement_timeout: 6000,
   lock_timeout: 4000,
   idle_in_transaction_session_timeout: 9000,
 };
 
-const LONG_SETTINGS = { ...SETTINGS, statement_timeout: 115_000 };
+const LONG_SETTINGS = { ...SERVER_SETTINGS, statement_timeout: 115_000 };
 
 /** A sequential scan locks its whole table against concurrent changes; an index locks what it has read. */
-const CHANGE_SETTINGS = { ...SETTINGS, enable_seqscan: 'off' };
+const CHANGE_SETTINGS = { ...SERVER_SETTINGS, enable_seqscan: 'off' };
 
 /** Settings of one transaction, for connections that keep none. */
 export const LOCAL_SETTINGS = Object.entries(CHANGE_SETTINGS)
@@ -51,7 +51,7 @@ export function clientOptions(
   { tls, isBouncer }: Pick<ConnectOptions, 'tls' | 'isBouncer'>,
   url: string,
   max: number,
-  settings: object = SETTINGS,
+  settings: object = SERVER_SETTINGS,
 ): SQL.PostgresOrMySQLOptions {
   return {
     url,
@@ -105,7 +105,7 @@ export async function connectPrimary(
 }
 
 /** @throws {AppError} unavailable where the server is a standby, or refuses changes. */
-async function requirePrimary(client: SQL): Promise<void> {
+export async function requirePrimary(client: SQL): Promise<void> {
   const [row] = (await client.unsafe(
     'SELECT pg_is_in_recovery() OR current_setting(\'default_transaction_read_only\')::boolean AS "isStandby"',
   )) as { isStandby: boolean }[];

@@ -1,6 +1,6 @@
 /** PostgreSQL engine: reads at the primary, and changes as serializable transactions that run concurrently. */
 import type { Clock } from '../../core/clock.ts';
-import { NO_DEADLINE } from '../../core/deadline.ts';
+import { NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import type { Random } from '../../core/random.ts';
 import { commitListeners } from '../commit-listeners.ts';
 import { CONNECTION, type Database, type DatabaseSize } from '../database.ts';
@@ -9,6 +9,7 @@ import { postgresChanges } from './changes.ts';
 import { postgresConnection, sharedStatements } from './connection.ts';
 import type { Run } from './driver.ts';
 import { away } from './errors.ts';
+import { type NewsOptions, openNews } from './news.ts';
 import { openPool, type PostgresPoolOptions } from './pool.ts';
 import { compatibility, POSTGRES_SCHEMA_VERSION } from './schema-version.ts';
 
@@ -17,12 +18,12 @@ export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOuta
   readonly random: Random;
   /** Monitor of slow statements; without it none is timed. */
   readonly slow?: SlowStatements;
-  readonly events?: Pick<PostgresPoolOptions, 'onOutage'>;
+  readonly events?: Pick<PostgresPoolOptions, 'onOutage'> & Pick<NewsOptions, 'onSilence'>;
 }
 
 /** Opens the engine on a migrated schema. @throws the driver's error where no primary answers. */
 export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Database> {
-  const { slow, events = { onOutage() {} } } = options;
+  const { slow, events = { onOutage() {}, onSilence() {} } } = options;
   const pool = await openPool({ ...options, onOutage: events.onOutage });
   const metrics = databaseMetrics();
   const listeners = commitListeners();
@@ -37,6 +38,13 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     runLookup: observed((...statement) => pool.read('lookups', ...statement)),
   });
   const change = postgresChanges({ ...options, pool, statements, metrics, observed });
+  const news = openNews({
+    ...options,
+    instanceId: options.random.bytes(12).toHex(),
+    onMessages: listeners.notifyOfNews,
+    onMissed: listeners.notifyOfMissed,
+    onSilence: events.onSilence,
+  });
   let isClosed = false;
 
   return {
@@ -46,10 +54,12 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     async write(author, work, writeOptions) {
       if (isClosed) throw away();
       const { result, messages } = await change(author, work, writeOptions);
+      news.publish(messages);
       listeners.notify(messages);
       return result;
     },
     onCommit: listeners.add,
+    onNewsMissed: listeners.addMissed,
     status: () => ({
       queued: pool.running(),
       logBytes: 0,
@@ -68,6 +78,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     async maintain() {},
     async close(deadline = NO_DEADLINE) {
       isClosed = true;
+      await waitUntil(deadline, news.close());
       await pool.close(deadline);
     },
   };

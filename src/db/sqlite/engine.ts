@@ -62,6 +62,7 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
       return result;
     },
     onCommit: listeners.add,
+    onNewsMissed: listeners.addMissed,
     status: () => ({
       queued: queue.length(),
       logBytes: durability.logBytes(),
