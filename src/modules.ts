@@ -15,6 +15,7 @@ import { i18nModule } from './modules/i18n/module.ts';
 import { imagesModule } from './modules/images/module.ts';
 import { importModule } from './modules/import/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
+import { callersJob } from './modules/live/callers.ts';
 import { liveModule } from './modules/live/module.ts';
 import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
@@ -136,6 +137,12 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
       queueCounts: health.queueCounts,
       streams: { session: live.hub.count, activity: activity.streams.count, events: webhooks.streams.count },
     }),
+    {
+      jobs:
+        context.db.engine === 'sqlite'
+          ? []
+          : [callersJob(context.db, context.clock, [live.hub, activity.streams, webhooks.streams])],
+    },
     { operations: [...pageRoutes(pages), ...consoleRoutes(pages)] },
     ...(testTools ? [testToolsModule(context, testTools)] : []),
   ];

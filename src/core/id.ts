@@ -32,6 +32,8 @@ export const ID_PREFIXES = {
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
+/** Kinds whose ids sort by creation. */
+export type RecordKind = Exclude<IdKind, 'user'>;
 
 /**
  * Returns a new id; later ones sort behind it. TypeID v0.3, https://github.com/jetify-com/typeid/tree/main/spec. User
@@ -42,6 +44,18 @@ export type IdKind = keyof typeof ID_PREFIXES;
 export function newId(kind: IdKind, now: number): string {
   const uuid = kind === 'user' ? randomUuid() : Bun.randomUUIDv7('buffer', now);
   return TypeID.fromUUIDBytes(ID_PREFIXES[kind], uuid).toString();
+}
+
+/** Returns the lowest id of a kind at a time, in epoch milliseconds: ids of that time and later ones sort behind it. */
+export function firstIdAt(kind: RecordKind, time: number): string {
+  const uuid = new Uint8Array(16);
+  new DataView(uuid.buffer).setBigUint64(0, BigInt(Math.max(0, Math.floor(time))) << 16n);
+  return TypeID.fromUUIDBytes(ID_PREFIXES[kind], uuid).toString();
+}
+
+/** Returns the time of creation in an id, in epoch milliseconds. @throws if it is none of ours. */
+export function timeOfId(id: string): number {
+  return Number(new DataView(TypeID.fromString(id).toUUIDBytes().slice().buffer).getBigUint64(0) >> 16n);
 }
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';

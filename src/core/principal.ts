@@ -70,3 +70,8 @@ export type PersonPrincipal = SessionPrincipal | PersonalKeyPrincipal;
 
 /** A caller with a credential that is valid now. */
 export type Principal = KeyPrincipal | PersonPrincipal;
+
+/** Returns the id of the session or key that a caller has shown. */
+export function credentialOf(principal: Principal): string {
+  return principal.kind === 'session' ? principal.sessionId : principal.keyId;
+}

@@ -2,7 +2,7 @@
 import type { DomainEvent } from '../core/event.ts';
 import type { Unit } from '../db/database.ts';
 import { insertDelivery } from '../store/deliveries.ts';
-import { EVENT_EMITTED, insertEvent } from '../store/events.ts';
+import { EVENT_EMITTED, EVENT_NOTICED, insertEvent } from '../store/events.ts';
 import { findSubscribers, type Subscriber } from '../store/webhooks.ts';
 
 /** Endpoints that want events, cached per change and application: a change may emit thousands of events. */
@@ -21,6 +21,16 @@ export async function emit(unit: Unit, event: DomainEvent): Promise<void> {
   const eventId = await insertEvent(unit, event);
   await queueDelivery(unit, event.applicationId, { id: eventId, type: event.type });
   unit.publish(EVENT_EMITTED, event);
+  const { type, applicationId, data } = event;
+  unit.publish(EVENT_NOTICED, {
+    id: eventId,
+    applicationId,
+    type,
+    userId: data.userId,
+    sessionId: 'sessionId' in data ? data.sessionId : null,
+    // The reason of a ban is text that a person has written.
+    reason: type === 'user.session_revoked' ? event.data.reason : null,
+  });
 }
 
 async function queueDelivery(

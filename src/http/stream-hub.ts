@@ -38,6 +38,7 @@ export interface StreamHub<Source extends StreamSource> {
   /** Registers a stream, which reads nothing until its client does. @throws {AppError} rate_limited, unavailable */
   open(source: Source): ReadableStream<Uint8Array>;
   of(topic: string): readonly Source[];
+  has(topic: string): boolean;
   all(): readonly Source[];
   /** Has streams read on shortly afterwards, a few in each turn of the event loop. */
   wake(sources: Iterable<Source>): void;
@@ -143,6 +144,7 @@ export function streamHub<Source extends StreamSource>({
       );
     },
     of: (topic) => [...byTopic.of(topic)],
+    has: (topic) => byTopic.of(topic).size > 0,
     all: () => [...states.keys()],
     wake(sources) {
       for (const source of sources) due.add(source);

@@ -35,11 +35,16 @@ export interface Module {
   readonly flush?: ShutdownFlush;
 }
 
-export type CommitListener = (db: Pick<Database, 'onCommit'>) => void;
+export type CommitListener = (db: Pick<Database, 'onCommit' | 'onNewsMissed'>) => void;
 
 /** @param tell gets all of a transaction's messages on the topic, once committed; it must not throw. */
 export function onCommit<Message>(topic: Topic<Message>, tell: (messages: readonly Message[]) => void): CommitListener {
   return (db) => db.onCommit(topic, tell);
+}
+
+/** @param find polls for what news may have missed; where it fails, its job polls again. */
+export function onNewsMissed(find: () => Promise<void>): CommitListener {
+  return (db) => db.onNewsMissed(() => void find().catch(() => {}));
 }
 
 /** Context of every module: shared services and the settings of this instance. */

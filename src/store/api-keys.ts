@@ -5,7 +5,7 @@
  */
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
 import { onlyOne, required } from '../core/required.ts';
-import { type Reader, topic, type Unit } from '../db/database.ts';
+import { type Reader, topicForAll, type Unit } from '../db/database.ts';
 import { change, note, orm, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
@@ -129,8 +129,8 @@ export function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
   return insertOne(unit, apiKeys, key);
 }
 
-/** Ids of keys that may have ended or changed their token; notifies open streams. */
-export const KEYS_CHANGED = topic<string>('keys changed');
+/** Ids of keys that may have ended or changed their token; notifies open streams of every instance. */
+export const KEYS_CHANGED = topicForAll<string>('keys changed');
 
 /** Updates a key and its `updatedAt`, and notifies. @returns the updated row. */
 export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {

@@ -3,7 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { familiesBeginning } from '../core/audit.ts';
 import type { Reader } from '../db/database.ts';
 import { longRead, orm, prepared, query, type Sql, sqlOf } from '../db/statements.ts';
-import type { AuditRecord } from './audit.ts';
+import type { AuditNotice, AuditRecord } from './audit.ts';
 import { auditRecords } from './schema/records.ts';
 
 export interface AuditScope {
@@ -157,6 +157,38 @@ export function listAuditRecordsAfter(
     ? workspaceRecordsAfter(reader, { owner: workspaceId, at, id, limit })
     : applicationRecordsAfter(reader, { owner: applicationId, at, id, limit });
 }
+
+const idsFrom = (column: 'workspace_id' | 'application_id') =>
+  query.values<string, { owner: string; from: number; limit: number }>(
+    `SELECT id FROM audit_records WHERE ${column} = :owner AND created_at >= :from
+     ORDER BY created_at DESC, id DESC LIMIT :limit`,
+  );
+const workspaceIdsFrom = idsFrom('workspace_id');
+const applicationIdsFrom = idsFrom('application_id');
+
+/** Returns the newest ids of records from a time on. */
+export function listAuditIdsFrom(
+  reader: Reader,
+  { workspaceId, applicationId }: AuditScope,
+  within: { readonly from: number; readonly limit: number },
+): Promise<string[]> {
+  return applicationId === null
+    ? workspaceIdsFrom(reader, { owner: workspaceId, ...within })
+    : applicationIdsFrom(reader, { owner: applicationId, ...within });
+}
+
+/** Returns the newest notices of workspaces' records from a time on, newest first. */
+export const listAuditNotices = query.rows<
+  AuditNotice,
+  { workspaceIds: readonly string[]; from: number; limit: number }
+>(
+  ({
+    idList,
+  }) => `SELECT id, application_id AS "applicationId", workspace_id AS "workspaceId", user_id AS "userId", kind,
+     created_at AS "createdAt"
+   FROM audit_records WHERE workspace_id IN ${idList(':workspaceIds')} AND created_at >= :from
+   ORDER BY created_at DESC, id DESC LIMIT :limit`,
+);
 
 export async function findAuditRecords(reader: Reader, ids: readonly string[]): Promise<Map<string, AuditRecord>> {
   if (ids.length === 0) return new Map();

@@ -4,7 +4,7 @@ import type { Actor } from '../core/actor.ts';
 import type { AuditEntry } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
 import { onlyOne } from '../core/required.ts';
-import { type Reader, topic, type Unit } from '../db/database.ts';
+import { type Reader, topic, topicForAll, type Unit } from '../db/database.ts';
 import { orm, prepared, query } from '../db/statements.ts';
 import { findEmailOfPerson } from './people.ts';
 import { auditRecords } from './schema/records.ts';
@@ -15,6 +15,12 @@ export type AuditRecord = typeof auditRecords.$inferSelect;
 
 /** Published for each record, in order. */
 export const AUDIT_RECORDED = topic<AuditRecord>('audit recorded');
+
+/** Notice of a record for open streams, without personal data. */
+export type AuditNotice = Pick<AuditRecord, 'id' | 'applicationId' | 'workspaceId' | 'userId' | 'kind' | 'createdAt'>;
+
+/** Published for each record, on every instance. */
+export const AUDIT_NOTICED = topicForAll<AuditNotice>('audit');
 
 const insertRecord = prepared((orm) =>
   orm
@@ -70,6 +76,8 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
   };
   const { workspaceId } = onlyOne(await insertRecord(unit, { ...record, workspaceId: entry.workspaceId ?? null }));
   unit.publish(AUDIT_RECORDED, { ...record, workspaceId });
+  const { applicationId, userId, kind, createdAt } = record;
+  unit.publish(AUDIT_NOTICED, { id, applicationId, workspaceId, userId, kind, createdAt });
   return id;
 }
 

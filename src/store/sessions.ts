@@ -3,7 +3,7 @@
  * from the current sum of its application's and its membership's epoch.
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
-import { type Reader, topic, type Unit } from '../db/database.ts';
+import { type Reader, topicForAll, type Unit } from '../db/database.ts';
 import { change, longRead, note, orm, query } from '../db/statements.ts';
 import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
@@ -20,8 +20,8 @@ export interface SessionsEnded {
   readonly reason: string;
 }
 
-/** Published when sessions end; rows and events follow. One session may have been exempted. */
-export const SESSIONS_ENDED = topic<SessionsEnded>('sessions ended');
+/** Published when sessions end, on every instance; rows and events follow. One session may have been exempted. */
+export const SESSIONS_ENDED = topicForAll<SessionsEnded>('sessions ended');
 
 export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash' | 'epoch'> & {
   /** Ended before it expired, even if its row does not say so yet. */

@@ -6,7 +6,7 @@ import { AppError } from '@/core/error.ts';
 import { SENT_NOW_AT_ONCE } from '@/mail/send-now.ts';
 import { MailError, type MailTransport } from '@/mail/transport.ts';
 import { activityStreams } from '@/modules/activity/streams.ts';
-import { AUDIT_RECORDED, recordAudit } from '@/store/audit.ts';
+import { AUDIT_NOTICED, recordAudit } from '@/store/audit.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { follow } from '../modules/live/listen.ts';
 import { createScene, personOf, RETURN_TO, sceneOf } from '../modules/provider/scene.ts';
@@ -157,13 +157,20 @@ describe('a stream of activity', () => {
     async (by) => {
       const { db } = await openTestDatabase({ now: () => START });
       const streams = activityStreams(db.reader, { now: () => START });
-      db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+      db.onCommit(AUDIT_NOTICED, (notices) => streams.hear(notices));
       const record = (...kinds: AuditKind[]) =>
         db.write(SYSTEM_ACTOR, async (unit) => {
           for (const kind of kinds) await recordAudit(unit, { kind, workspaceId: 'wsp_1' });
         });
       const { lose, hold, release, confirm } = seat();
-      const scope = { workspaceId: 'wsp_1', applicationId: null, budgetId: 'usr_maker', userId: 'usr_1', after: null };
+      const scope = {
+        workspaceId: 'wsp_1',
+        applicationId: null,
+        budgetId: 'usr_maker',
+        userId: 'usr_1',
+        credentialId: 'ses_1',
+        after: null,
+      };
       const stream = follow(new Response(streams.open({ ...scope, confirm })));
       await stream.told();
       await record('role.created');

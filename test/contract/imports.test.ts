@@ -209,6 +209,7 @@ describe('imports', () => {
       'db/sqlite/locks.ts',
       'db/sqlite/atomic-restore.ts',
       'db/database.ts',
+      'db/late-commits.ts',
       'db/page.ts',
       'db/sqlite/data-folder.ts',
       'db/sqlite/ephemeral-folder.ts',

@@ -124,7 +124,7 @@ export async function createInstanceOn(
   return Object.assign(instance, { close });
 }
 
-async function openInstance(
+export async function openInstance(
   options: InstanceOptions,
   { db, sqlite }: Pick<TestDatabase, 'db' | 'sqlite'>,
   clock: AdjustableClock,

@@ -6,6 +6,12 @@
  */
 export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/db/sqlite/': 'files, log and locks of SQLite',
+  'test/modules/activity/stream.test.ts: a stream that is opened again > begins behind the last record of its reader: nothing is left out, nothing comes twice':
+    'a resumed stream repeats 20 seconds on PostgreSQL (test/http/late-rows.test.ts)',
+  'test/modules/activity/stream.test.ts: a stream that is opened again > begins where the earlier one did if that had no record yet':
+    'a resumed stream repeats 20 seconds on PostgreSQL (test/http/late-rows.test.ts)',
+  'test/modules/webhooks/stream.test.ts: a stream of events > resumes after the reader’s last event, however many came since':
+    'a resumed stream repeats 20 seconds on PostgreSQL (test/http/late-rows.test.ts)',
   'test/store/cached-queries.test.ts': 'the query cache, and the tables that SQLite opens for a statement',
 };
 

@@ -2,6 +2,7 @@
 import { createParser } from 'eventsource-parser';
 import { ApiError } from '../../client/errors.ts';
 import { apiErrorOf } from '../../client/exchange.ts';
+import { recentSet } from '../../core/recent-set.ts';
 import type { Target } from './target.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,6 +22,9 @@ export interface Stream {
 
 /** Timeout of a silent connection; the server sends a keep-alive every 15 seconds. */
 const IDLE_TIMEOUT_MS = 45_000;
+
+/** Messages that a server may repeat after a break, which are yielded once. */
+const REPEATED = 5000;
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 
@@ -35,6 +39,7 @@ export async function* follow({
   onOpen,
 }: Stream): AsyncGenerator<StreamMessage, void, undefined> {
   const { interruption, fetch, wait } = terminal;
+  const seen = recentSet<string>(REPEATED);
   let last: string | null = null;
   let isAgain = false;
   let waitMs = FIRST_WAIT_MS;
@@ -59,8 +64,9 @@ export async function* follow({
       for await (const message of messages(response.body, onData)) {
         if (message.id !== null) last = message.id;
         if (message.name === 'ended') throw endOf(message.data);
-        if (message.name !== 'ready') yield message;
-        else {
+        if (message.name !== 'ready') {
+          if (message.id === null || seen.add(message.id)) yield message;
+        } else {
           onOpen?.(isAgain);
           isAgain = true;
           waitMs = FIRST_WAIT_MS;

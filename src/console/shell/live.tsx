@@ -1,12 +1,16 @@
 /** Streams the open application's activity to all views by server-sent events, over one connection. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { recentSet } from '../../core/recent-set.ts';
 import type { Schemas } from '../api.ts';
 
 type AuthEvent = Schemas['AuthEvent'];
 type Listener = (event: AuthEvent) => void;
 
 const AGAIN_MS = 10_000;
+
+/** Ids remembered, so that a record counts once. */
+const REPEATED = 1000;
 
 interface Live {
   /** Records received since the activity was last viewed. */
@@ -36,6 +40,7 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   useEffect(() => {
     setUnseen(0);
     if (applicationId === null) return;
+    const seen = recentSet<string>(REPEATED);
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stream = connect(applicationId);
     function connect(id: string): EventSource {
@@ -48,6 +53,8 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
       opened.addEventListener('reload', noteBreak);
       opened.addEventListener('activity', ({ data }: MessageEvent<string>) => {
         const event = JSON.parse(data) as AuthEvent;
+        // A stream that is resumed may repeat records.
+        if (!seen.add(event.id)) return;
         setUnseen((count) => count + 1);
         for (const listener of listeners.current) listener(event);
       });

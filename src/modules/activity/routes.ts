@@ -1,5 +1,5 @@
 import { required } from '../../core/required.ts';
-import type { Principal } from '../../core/principal.ts';
+import { credentialOf, type Principal } from '../../core/principal.ts';
 import type { Author } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
@@ -19,8 +19,9 @@ const PAGES = 'A filtered page may be short although another page follows.';
 
 const STREAM =
   'First `ready`, then an `activity` for each record, in order, as the list shows it and with its id as the id of the event; with ' +
-  '`Last-Event-ID` exactly what came after that one first. `reload` says that records may be missing, because the id is unknown here or ' +
-  'too old, or the server’s clock went back: they are in the list. A comment line every 15 seconds keeps the connection alive; ' +
+  '`Last-Event-ID` what came after that one first. On PostgreSQL a record may come behind later ones, and the 20 ' +
+  'seconds before that id are repeated: tell records apart by their id. `reload` says that records may be missing, because the id ' +
+  'is unknown here or too old, or the server’s clock went back: they are in the list. A comment line every 15 seconds keeps the connection alive; ' +
   '`ended` with an error code is the last, when the caller may not read on. A session in the cookie will do, for `EventSource`.';
 
 export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDependencies): Operation[] {
@@ -29,14 +30,15 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
 
   async function follow(
     scope: AuditScope,
-    { userId }: Principal,
+    principal: Principal,
     actor: Author,
     context: RequestContext,
   ): Promise<ReadableStream<Uint8Array>> {
     const confirm = required(actor.confirm, 'second look at a caller');
     const budgetId = await budgetOf(scope.workspaceId);
     const after = context.request.headers.get('last-event-id');
-    return streams.open({ ...scope, budgetId, userId, after, confirm });
+    const { userId } = principal;
+    return streams.open({ ...scope, budgetId, userId, credentialId: credentialOf(principal), after, confirm });
   }
 
   return [

@@ -1,14 +1,20 @@
 /** Open activity streams: each gets the audit records of its scope in order, while its caller may read them. */
 import type { Clock } from '../../core/clock.ts';
+import { firstIdAt } from '../../core/id.ts';
 import type { Reader } from '../../db/database.ts';
 import { eventMessage } from '../../http/event-stream.ts';
-import { LOG_BATCH, logReader } from '../../http/log-stream.ts';
+import { LOG_BATCH, type LogReader, logReader } from '../../http/log-stream.ts';
+import { RECENT_READ } from '../../http/recent-ids.ts';
 import { streamHub, type StreamSource } from '../../http/stream-hub.ts';
-import type { AuditRecord } from '../../store/audit.ts';
+import { streamTail } from '../../http/stream-tail.ts';
+import type { AuditNotice, AuditRecord } from '../../store/audit.ts';
 import {
   type AuditPosition,
   type AuditScope,
   findAuditRecord,
+  findAuditRecords,
+  listAuditIdsFrom,
+  listAuditNotices,
   listAuditRecords,
   listAuditRecordsAfter,
 } from '../../store/audit-lists.ts';
@@ -24,13 +30,16 @@ export interface ActivityStreamOptions extends AuditScope {
   readonly budgetId: string;
   /** The person, or the key's principal. */
   readonly userId: string;
+  /** The session or key of the caller. */
+  readonly credentialId: string;
   /** Id of the last record received, from an earlier stream; null for a new one. */
   readonly after: string | null;
   /** Throws if the caller may no longer read the scope. */
   readonly confirm: (reader: Reader) => Promise<void>;
 }
 
-interface ActivityStream extends StreamSource, AuditScope {
+interface ActivityStream extends StreamSource, AuditScope, Pick<LogReader, 'notice'> {
+  readonly credentialId: string;
   /** Latest time of a record it has read that is still to come: the clock went back before. */
   aheadUntil: number;
   /** Set where a record is not behind all earlier ones, because the clock went back. */
@@ -39,9 +48,25 @@ interface ActivityStream extends StreamSource, AuditScope {
 
 export type ActivityStreams = ReturnType<typeof activityStreams>;
 
-/** @param reader reads records and authorizes callers again. */
-export function activityStreams(reader: Reader, clock: Clock) {
+/**
+ * @param reader reads records and authorizes callers again.
+ * @param lateMs how long after its time a record may become visible.
+ */
+export function activityStreams(reader: Reader, clock: Clock, lateMs = 0) {
   const hub = streamHub<ActivityStream>(LIMITS);
+  const tail = streamTail<AuditNotice>({
+    kind: 'audit',
+    clock,
+    lateMs,
+    async list(from, limit) {
+      const workspaceIds = [...new Set(hub.all().map(({ workspaceId }) => workspaceId))];
+      return workspaceIds.length === 0 ? [] : listAuditNotices(reader, { workspaceIds, from, limit });
+    },
+    isFollowed: ({ workspaceId, userId }) =>
+      (workspaceId !== null && hub.has(workspaceId)) || (userId !== null && hub.has(userId)),
+    publish,
+    wakeAll: () => hub.wake(hub.all()),
+  });
   let newestAt = 0;
 
   async function newestIn(scope: AuditScope): Promise<AuditPosition | null> {
@@ -56,34 +81,61 @@ export function activityStreams(reader: Reader, clock: Clock) {
   /** Finds the position to read from. An unknown id, or one of another scope, gives the newest record and `reload`. */
   async function begin(stream: ActivityStream, after: string | null) {
     const last = after === null ? undefined : await findAuditRecord(reader, stream, after);
+    const recent = last || !tail.late ? [] : await recentIn(stream, tail.late.settledUntil());
+    // Read after these, so that a record in between is sent.
     const position = last ? ([last.createdAt, last.id] as const) : await newestIn(stream);
     const [at = 0, id] = position ?? [];
     noteTime(stream, at);
     const messages = [eventMessage('ready', {}, id)];
     if (after !== null && !last) messages.push(eventMessage('reload', {}, id));
-    return { messages, position };
+    if (!last || !tail.late) return { messages, position, lastId: id ?? '', recent };
+    // Repeats what may have come late before its end, rather than lose a record.
+    const from = last.createdAt - lateMs;
+    return { messages, position: [from, ''] as const, lastId: firstIdAt('audit', from), recent };
+  }
+
+  const recentIn = (scope: AuditScope, from: number) => listAuditIdsFrom(reader, scope, { from, limit: RECENT_READ });
+
+  /** Wakes the streams that show these records, or whose caller's rights they may have changed. */
+  function publish(notices: readonly AuditNotice[]): void {
+    for (const { id, applicationId, workspaceId, userId, kind, createdAt } of notices) {
+      // Console records have no workspace, but may end a caller's own session.
+      if (userId !== null) hub.wake(hub.of(userId));
+      for (const stream of workspaceId === null ? [] : hub.of(workspaceId)) {
+        const isShown = stream.applicationId === null || stream.applicationId === applicationId;
+        if (!isShown && !CHANGES_RIGHTS.test(kind)) continue;
+        if (isShown) stream.notice(id);
+        stream.isIncomplete ||= isShown && createdAt < Math.max(newestAt, stream.aheadUntil) - lateMs;
+        hub.wake([stream]);
+      }
+      newestAt = Math.max(newestAt, createdAt);
+    }
   }
 
   return {
     /** Opens a stream: `ready`, then every record since `after`, or from then on. @throws {AppError} rate_limited, unavailable */
-    open({ workspaceId, applicationId, budgetId, userId, after, confirm }: ActivityStreamOptions) {
+    open({ workspaceId, applicationId, budgetId, userId, credentialId, after, confirm }: ActivityStreamOptions) {
       const scope = { workspaceId, applicationId };
-      const readLog = logReader<AuditRecord, AuditPosition | null>({
+      const { read: readLog, notice } = logReader<AuditRecord, AuditPosition | null>({
         begin: () => begin(stream, after),
         async list(last) {
           const records = await listAuditRecordsAfter(reader, scope, last, LOG_BATCH);
           for (const { createdAt } of records) noteTime(stream, createdAt);
           return records;
         },
+        find: async (ids) => inOrder(await findAuditRecords(reader, ids)),
         positionOf: ({ createdAt, id }) => [createdAt, id],
         messageOf: (record) => eventMessage('activity', presentRecord(record), record.id),
         confirm: () => confirm(reader),
+        late: tail.late,
       });
       const stream: ActivityStream = {
         ...scope,
+        credentialId,
         budgetId,
+        notice,
         subject: `${workspaceId} ${userId}`,
-        topics: [workspaceId, userId],
+        topics: [workspaceId, userId, credentialId],
         aheadUntil: 0,
         isIncomplete: false,
         async *read(state) {
@@ -96,23 +148,17 @@ export function activityStreams(reader: Reader, clock: Clock) {
       return hub.open(stream);
     },
 
-    /** Wakes the streams that show these records, or whose caller's rights they may have changed. */
-    publish(records: readonly AuditRecord[]): void {
-      for (const { applicationId, workspaceId, userId, kind, createdAt } of records) {
-        // Console records have no workspace, but may end a caller's own session.
-        if (userId !== null) hub.wake(hub.of(userId));
-        for (const stream of workspaceId === null ? [] : hub.of(workspaceId)) {
-          const isShown = stream.applicationId === null || stream.applicationId === applicationId;
-          if (!isShown && !CHANGES_RIGHTS.test(kind)) continue;
-          stream.isIncomplete ||= isShown && createdAt < Math.max(newestAt, stream.aheadUntil);
-          hub.wake([stream]);
-        }
-        newestAt = Math.max(newestAt, createdAt);
-      }
-    },
-
+    hear: tail.hear,
+    poll: tail.poll,
+    callers: () => hub.all().map(({ credentialId }) => credentialId),
+    /** Has the streams of a session or key authorize their caller again. */
+    recheckCaller: (credentialId: string) => hub.wake(hub.of(credentialId)),
     heartbeat: hub.heartbeat,
     closeAll: hub.closeAll,
     count: hub.count,
   };
+}
+
+function inOrder(records: ReadonlyMap<string, AuditRecord>): AuditRecord[] {
+  return [...records.keys()].sort().flatMap((id) => records.get(id) ?? []);
 }

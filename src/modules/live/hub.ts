@@ -5,25 +5,35 @@ import { type DomainEvent, isShown, type ShownEvent } from '../../core/event.ts'
 import { yieldIfLong } from '../../core/event-loop.ts';
 import { eventMessage, HEARTBEAT } from '../../http/event-stream.ts';
 import { streamHub, type StreamSource } from '../../http/stream-hub.ts';
+import type { EventNotice } from '../../store/events.ts';
 import type { SessionsEnded } from '../../store/sessions.ts';
 import type { Followed } from '../verification/service.ts';
+import { ALL_MESSAGES, KEY_ENDED, lastNotices, lastOfEach, MESSAGE_AFTER, REASON_OF, endReasonOf } from './messages.ts';
 
 const LIMITS = { total: 50_000, perSubject: 20, hint: 'too_many_streams_in_session' } as const;
 /** Changes waiting for a database read, and bytes waiting to be read, before a slow client is disconnected. */
 const MAX_WAITING_READS = 100;
 const MAX_WAITING_BYTES = 64 * 1024;
 
-const KEY_ENDED = 'key_ended';
-
 export interface Hub {
   /** Opens a stream that starts with a `session` snapshot. @throws {AppError} revoked, rate_limited, unavailable */
   open(followed: Followed): Promise<ReadableStream<Uint8Array>>;
   /** Sends events to the streams they concern, shortly afterwards and in order. */
   publish(events: readonly DomainEvent[]): void;
+  /** Sends the present state of what events have changed, where these are noticed in no certain order or twice. */
+  refresh(notices: readonly EventNotice[]): void;
+  /** Sends the present state of everything to every stream, where notices are missing. */
+  refreshAll(): void;
   /** Ends streams of ended sessions, without waiting for the background task that writes their ends. */
   recheck(ended: readonly SessionsEnded[]): void;
   /** Ends streams of these keys if they ended or got a new token. */
   recheckKeys(keyIds: readonly string[]): void;
+  /** Ends the streams of a session or key if it has ended. */
+  recheckCaller(credentialId: string, reason: string): void;
+  /** Ids of the sessions and keys of all streams. */
+  callers(): string[];
+  applicationIds(): string[];
+  isFollowed(notice: EventNotice): boolean;
   /** Sends a heartbeat. Verifies keys again: expiry and the end of what they depend on emit no event. */
   heartbeat(): Promise<void>;
   closeAll(): void;
@@ -104,17 +114,40 @@ export function hub(
       case 'user.avatar_changed':
       case 'user.banner_changed':
       case 'user.identity_changed':
-        return queue(stream, (identity) => ({ message: identity && eventMessage('profile', identity) }));
+        return sendPresent(stream, (identity) => eventMessage('profile', identity));
       case 'user.signed_out':
       case 'user.session_revoked':
       case 'user.session_expired':
-        if (event.data.sessionId !== stream.credentialId) return;
-        sendNow('revoked', { reason: reasonOf(event) });
-        return streams.close(stream);
+        if (event.data.sessionId === stream.credentialId) end(stream, endReasonOf(event));
+        return;
       default:
         // Every event type is either handled here or listed as not shown in core/event.ts.
         event satisfies never;
     }
+  }
+
+  function sendPresent(stream: LiveStream, message: (identity: Envelope) => Uint8Array): void {
+    queue(stream, (identity) => ({ message: identity && message(identity) }));
+  }
+
+  function refresh(
+    stream: LiveStream,
+    { type, sessionId, reason }: Pick<EventNotice, 'type' | 'sessionId' | 'reason'>,
+  ): void {
+    const message = MESSAGE_AFTER[type];
+    if (message) return sendPresent(stream, message);
+    // The reason of a ban is text that a person has written.
+    const why = type === 'user.session_revoked' ? (reason ?? 'revoked') : REASON_OF[type];
+    // Other events, such as a sign-in, end nothing.
+    if (why === undefined) return;
+    if (sessionId === null) return recheck(stream, stream.keyHash === null ? why : KEY_ENDED);
+    if (sessionId === stream.credentialId) end(stream, why);
+  }
+
+  /** Ends a stream whose reader may have stopped reading. */
+  function end(stream: LiveStream, reason: string): void {
+    queue(stream, eventMessage('revoked', { reason }));
+    streams.close(stream);
   }
 
   const of = (applicationId: string, userId: string | null) =>
@@ -160,6 +193,15 @@ export function hub(
           if (stream.keyHash !== null) recheck(stream, KEY_ENDED);
     },
 
+    refresh(notices) {
+      for (const { applicationId, userId, ...notice } of lastNotices(notices))
+        if (userId !== null) for (const stream of of(applicationId, userId)) refresh(stream, notice);
+    },
+
+    refreshAll() {
+      for (const stream of streams.all()) for (const message of ALL_MESSAGES) sendPresent(stream, message);
+    },
+
     recheck(ended) {
       for (const { applicationId, userId, reason } of ended)
         for (const stream of of(applicationId, userId)) recheck(stream, reason);
@@ -168,6 +210,14 @@ export function hub(
     recheckKeys(keyIds) {
       for (const keyId of keyIds) for (const stream of streams.of(keyId)) recheck(stream, KEY_ENDED);
     },
+
+    recheckCaller(credentialId, reason) {
+      for (const stream of streams.of(credentialId)) recheck(stream, stream.keyHash === null ? reason : KEY_ENDED);
+    },
+
+    callers: () => [...new Set(streams.all().map(({ credentialId }) => credentialId))],
+    applicationIds: () => [...new Set(streams.all().map(({ applicationId }) => applicationId))],
+    isFollowed: ({ applicationId, userId }) => userId !== null && streams.has(`${applicationId} ${userId}`),
 
     async heartbeat() {
       for (const stream of streams.all()) {
@@ -181,22 +231,4 @@ export function hub(
     closeAll: streams.closeAll,
     count: streams.count,
   };
-}
-
-/** Removes duplicates: a change that both adds and removes makes two events with the same outcome. */
-function lastOfEach(events: readonly ShownEvent[]): ShownEvent[] {
-  const said = new Set<string>();
-  const isNew = ({ type, applicationId, data }: ShownEvent) => {
-    if (!('current' in data)) return true;
-    const outcome = [type.replace(/_(?:added|removed)$/, ''), applicationId, data.userId, ...data.current].join(' ');
-    return !said.has(outcome) && said.add(outcome);
-  };
-  return events.toReversed().filter(isNew).toReversed();
-}
-
-function reasonOf(
-  event: Extract<DomainEvent, { type: 'user.signed_out' | 'user.session_revoked' | 'user.session_expired' }>,
-) {
-  if (event.type === 'user.session_revoked') return event.data.reason;
-  return event.type === 'user.signed_out' ? 'signed_out' : 'expired';
 }

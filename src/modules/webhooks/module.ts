@@ -1,9 +1,11 @@
 import { SECOND } from '../../core/clock.ts';
+import { lateCommitMs } from '../../db/late-commits.ts';
+import { POLL_MS } from '../../http/stream-tail.ts';
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import { findBudget } from '../../store/budgets.ts';
 import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
-import { EVENT_EMITTED } from '../../store/events.ts';
-import { type Module, onCommit, type ModuleContext } from '../module.ts';
+import { EVENT_NOTICED } from '../../store/events.ts';
+import { type Module, onCommit, type ModuleContext, onNewsMissed } from '../module.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { DROP_HELD, heldEventsJob } from './held-retention.ts';
@@ -16,7 +18,9 @@ export function webhooksModule(
 ): Module & { readonly service: Webhooks; readonly deliveries: Dispatcher; readonly streams: EventStreams } {
   const mails = workspaceMail(context.limits.mailsPerWorkspace);
   const deliveries = dispatcher({ ...context, mails });
-  const streams = eventStreams(context.db.reader);
+  const { db, clock } = context;
+  const lateMs = lateCommitMs(db);
+  const streams = eventStreams({ reader: db.reader, clock, lateMs });
   const service = webhookService({ ...context, wake: deliveries.wake });
   return {
     service,
@@ -24,7 +28,7 @@ export function webhooksModule(
     streams,
     operations: webhookRoutes(service, {
       streams,
-      budgetOf: (workspaceId) => findBudget(context.db.reader, workspaceId),
+      budgetOf: (workspaceId) => findBudget(db.reader, workspaceId),
     }),
     // Commits wake the dispatcher; the job finds deliveries due by time, and those of a dead instance.
     jobs: [
@@ -32,10 +36,12 @@ export function webhooksModule(
       { name: 'delivery leases', everyMs: 2 * SECOND, runOnce: () => deliveries.renewLeases() },
       heldEventsJob({ ...context, mails }),
       { name: 'streams of events', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() },
+      ...(lateMs === 0 ? [] : [{ name: 'missed news of events', everyMs: POLL_MS, runOnce: streams.poll }]),
     ],
     listeners: [
       onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds)),
-      onCommit(EVENT_EMITTED, (events) => streams.publish(new Set(events.map(({ applicationId }) => applicationId)))),
+      onCommit(EVENT_NOTICED, (notices) => streams.hear(notices)),
+      onNewsMissed(streams.poll),
     ],
     tasks: [DELETE_WEBHOOK, DROP_HELD],
     start: () => deliveries.start(),

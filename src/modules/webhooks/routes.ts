@@ -2,6 +2,7 @@ import { applicationAccess } from '../../core/access-control.ts';
 import { required } from '../../core/required.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
+import { credentialOf } from '../../core/principal.ts';
 import type { EventStreams } from './event-streams.ts';
 import {
   DeliveriesQuery,
@@ -25,7 +26,8 @@ export interface EventStreamDependencies {
 
 const STREAM =
   'First `ready`, then an `event` for each, in order, whose data is the body of a delivery to the byte ' +
-  'and whose id is that of the event; with `Last-Event-ID` what came after that one first. A comment ' +
+  'and whose id is that of the event; with `Last-Event-ID` what came after that one first. On PostgreSQL ' +
+  'an event may come behind later ones, and the 20 seconds before that id are repeated. A comment ' +
   'line every 15 seconds keeps the connection alive; `ended` with an error code is the last, when the ' +
   'caller may not read on. For developing a receiver: `gatehouse webhooks listen` signs and forwards ' +
   'the events, and registers nothing.';
@@ -73,11 +75,12 @@ export function webhookRoutes(webhooks: Webhooks, { streams, budgetOf }: EventSt
       access: 'full',
       mediaType: 'text/event-stream',
       errors: ['unavailable'],
-      async handle({ application: { id: applicationId, workspaceId }, principal: { userId }, actor, context }) {
+      async handle({ application: { id: applicationId, workspaceId }, principal, actor, context }) {
         const confirm = required(actor.confirm, 'second look at a caller');
         const after = context.request.headers.get('last-event-id');
         const budgetId = await budgetOf(workspaceId);
-        return streams.open({ applicationId, budgetId, userId, after, confirm });
+        const { userId } = principal;
+        return streams.open({ applicationId, budgetId, userId, credentialId: credentialOf(principal), after, confirm });
       },
     }),
     operation({

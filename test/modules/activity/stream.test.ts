@@ -3,7 +3,7 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { AppError } from '@/core/error.ts';
 import { newId } from '@/core/id.ts';
 import { activityStreams, type ActivityStreamOptions } from '@/modules/activity/streams.ts';
-import { AUDIT_RECORDED, recordAudit } from '@/store/audit.ts';
+import { AUDIT_NOTICED, recordAudit } from '@/store/audit.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
@@ -280,7 +280,7 @@ describe('a stream that is opened again', () => {
   test('gets `reload` when the clock went back, since new records precede those it has', async () => {
     const { db, clock, now } = await movableDatabase();
     const streams = activityStreams(db.reader, clock);
-    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    db.onCommit(AUDIT_NOTICED, (notices) => streams.hear(notices));
     const write = () =>
       db.write(SYSTEM_ACTOR, (unit) => recordAudit(unit, { kind: 'role.created', workspaceId: 'wsp_1' }));
     const stream = follow(new Response(streams.open(options())));
@@ -294,7 +294,7 @@ describe('a stream that is opened again', () => {
     expect((await stream.told()).map(({ event }) => event)).toEqual(['activity']);
     now.at -= 60_000;
     const later = activityStreams(db.reader, clock);
-    db.onCommit(AUDIT_RECORDED, (records) => later.publish(records));
+    db.onCommit(AUDIT_NOTICED, (notices) => later.hear(notices));
     const begun = follow(new Response(later.open(options())));
     await begun.told();
     await write();
@@ -311,7 +311,7 @@ describe('a stream that is opened again', () => {
     await write();
     now.at -= 30_000;
     const streams = activityStreams(db.reader, clock);
-    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    db.onCommit(AUDIT_NOTICED, (notices) => streams.hear(notices));
     const stream = follow(new Response(streams.open({ ...options(), after })));
     expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'activity']);
     await write();
@@ -324,6 +324,7 @@ const options = (confirm: ActivityStreamOptions['confirm'] = async () => {}): Ac
   budgetId: 'usr_maker',
   applicationId: null,
   userId: 'usr_1',
+  credentialId: 'ses_1',
   after: null,
   confirm,
 });
@@ -338,7 +339,7 @@ describe('a reader that is too slow', () => {
   test('has nothing buffered for it, and gets every record once it reads', async () => {
     const { db, clock } = await movableDatabase();
     const streams = activityStreams(db.reader, clock);
-    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    db.onCommit(AUDIT_NOTICED, (notices) => streams.hear(notices));
     let lists = 0;
     const stream = streams.open(options(async () => void (lists += 1)));
     const slow = stream.getReader();
@@ -362,7 +363,7 @@ describe('a reader that is too slow', () => {
   test('gets nothing more once its right has ended, though it has not read the batch to its end', async () => {
     const { db, clock } = await movableDatabase();
     const streams = activityStreams(db.reader, clock);
-    db.onCommit(AUDIT_RECORDED, (records) => streams.publish(records));
+    db.onCommit(AUDIT_NOTICED, (notices) => streams.hear(notices));
     const record = (count: number) =>
       db.write(SYSTEM_ACTOR, async (unit) => {
         for (let made = 0; made < count; made += 1)

@@ -145,8 +145,14 @@ describe('a stream of events', () => {
 
   test('is limited to twenty per caller', async () => {
     const { instance } = await setUp();
-    const streams = eventStreams(instance.db.reader);
-    const following = { applicationId: 'app_1', budgetId: 'usr_maker', after: null, confirm: async () => {} };
+    const streams = eventStreams({ reader: instance.db.reader, clock: instance.clock, lateMs: 0 });
+    const following = {
+      applicationId: 'app_1',
+      budgetId: 'usr_maker',
+      credentialId: 'ses_1',
+      after: null,
+      confirm: async () => {},
+    };
     for (let count = 0; count < 20; count += 1) streams.open({ ...following, userId: 'usr_1' });
     expect(() => streams.open({ ...following, userId: 'usr_1' })).toThrow(AppError);
     streams.open({ ...following, userId: 'usr_2' });
@@ -155,9 +161,16 @@ describe('a stream of events', () => {
 
   test('a caller with few streams replaces a stream of one with many if all slots are taken', async () => {
     const { instance } = await setUp();
-    const streams = eventStreams(instance.db.reader);
+    const streams = eventStreams({ reader: instance.db.reader, clock: instance.clock, lateMs: 0 });
     const open = (budgetId: string, userId: string) =>
-      streams.open({ applicationId: 'app_1', budgetId, userId, after: null, confirm: async () => {} });
+      streams.open({
+        applicationId: 'app_1',
+        budgetId,
+        userId,
+        credentialId: 'ses_1',
+        after: null,
+        confirm: async () => {},
+      });
     const first = open('wsp_0', 'usr_0').getReader();
     await first.read();
     for (let count = 1; count < 2000; count += 1)
