@@ -71,6 +71,11 @@ export function postgresLog(place: string, log: Logger | undefined) {
             { place, reason: reasonOf(error) },
             'the database is away: calls are answered 503 until it is back',
           ),
+    onSilence: () =>
+      log?.warn(
+        { place },
+        'the database passes no notifications on: changes of other instances reach open streams seconds later, by polling',
+      ),
   };
 }
 

@@ -38,7 +38,7 @@ function settingsOf(url: string, key: string | null = newKey()): PostgresSetting
   return database!;
 }
 
-const QUIET = { onWaiting() {}, onMigration() {}, onOutage() {} };
+const QUIET = { onWaiting() {}, onMigration() {}, onOutage() {}, onSilence() {} };
 
 function open(settings: PostgresSettings, given: Partial<PostgresOpenOptions> = {}): Promise<OpenedData> {
   const options = { clock: systemClock, random: systemRandom, version: 'test', isServer: true, events: QUIET };
