@@ -4,23 +4,13 @@ import { join } from 'node:path';
 import { print } from '@/cli/print.ts';
 import { KNOWN_VARIABLES } from '@/settings.ts';
 import { VERSION } from '@/version.ts';
-import { cleanEnvironment } from '../support/binary.ts';
+import { printed, ROOT } from './printed.ts';
 
-const ROOT = join(import.meta.dir, '../..');
 const WHAT = print.operands?.[0]?.words ?? [];
 const PROXIES = ['nginx', 'caddy', 'haproxy'];
 const BASE_URL = 'https://id.acme.example';
 
-/** Runs from source in a process: printed files are also read there at build time. */
-async function printed(what: string, env: Record<string, string> = {}, flags: string[] = []): Promise<string> {
-  const command = [process.execPath, 'src/main.ts', 'print', what, ...flags];
-  const child = Bun.spawn(command, { cwd: ROOT, env: cleanEnvironment(env), stdout: 'pipe', stderr: 'inherit' });
-  const text = await new Response(child.stdout).text();
-  expect(await child.exited).toBe(0);
-  return text;
-}
-
-const DEPLOYMENT = ['systemd', 'dockerfile', 'compose', ...PROXIES];
+const DEPLOYMENT = ['systemd', 'dockerfile', 'compose', 'kubernetes', ...PROXIES];
 const allOf = async (names: readonly string[], env: Record<string, string>) =>
   Object.fromEntries(await Promise.all(names.map(async (what) => [what, await printed(what, env)] as const)));
 const [plain, placed] = await Promise.all([
