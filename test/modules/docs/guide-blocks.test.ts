@@ -1,5 +1,6 @@
 /** Runs the guides block by block against one server, as a reader would. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SQL } from 'bun';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +8,9 @@ import { EVENT_SCHEMAS, type EventType } from '@/core/event.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { GUIDES } from '@/modules/docs/guides.ts';
-import { ALL_SETTINGS } from '@/settings.ts';
+import { ALL_SETTINGS, KNOWN_VARIABLES } from '@/settings.ts';
 import { eventually, type EphemeralServer, freePort, request, signIn, startEphemeral } from '../../support/binary.ts';
+import { postgresServer } from '../../support/postgres.ts';
 import { type Block, blocksOfGuides, Workplace } from './blocks.ts';
 
 setDefaultTimeout(120_000);
@@ -114,6 +116,75 @@ describe('the production guide', () => {
     await shell(['monitoring sh 1']);
     expect((await Bun.file(join(place.folder, 'gatehouse-dashboard.json')).json()).title).toBe('Gatehouse');
     expect(await Bun.file(join(place.folder, 'gatehouse-alerts.yaml')).text()).toContain('alert:');
+  });
+});
+
+describe('the guide on several instances', () => {
+  const role = `guide_${process.pid}`;
+  const drill = `${role}_drill`;
+  let postgres: { url: string; admin: SQL };
+  let databaseUrl: string;
+  beforeAll(async () => {
+    const url = await postgresServer();
+    postgres = { url, admin: new SQL({ url, max: 1 }) };
+    databaseUrl = Object.assign(new URL(postgres.url), { username: role, password: 'PASSWORD', pathname: role }).href;
+  });
+  afterAll(async () => {
+    for (const name of [role, drill]) await postgres.admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await postgres.admin.unsafe(`DROP ROLE IF EXISTS ${role}`);
+    await postgres.admin.close();
+  });
+
+  function settings(): Record<string, string> {
+    const lines = take('growing text 0').code.trim().split('\n');
+    return Object.fromEntries(lines.map((line) => [line.split('=')[0] ?? '', line.slice(line.indexOf('=') + 1)]));
+  }
+
+  test('names only existing settings', () => {
+    expect(Object.keys(settings()).filter((name) => !KNOWN_VARIABLES.includes(name))).toEqual([]);
+  });
+
+  test('makes an instance key, and prints files for two instances', async () => {
+    await shell(['growing sh 0', 'growing sh 1']);
+    const text = (name: string) => Bun.file(join(place.folder, name)).text();
+    expect(Buffer.from(await text('instance-key'), 'base64')).toHaveLength(32);
+    expect(await text('compose.yaml')).toContain('gatehouse-2:');
+    expect(await text('gatehouse.yaml')).toContain('kind: Deployment');
+  });
+
+  test('prepares a database that a server takes, with the key', async () => {
+    const statements = take('growing sql 0').code.replaceAll('gatehouse', role).trim().split('\n');
+    for (const statement of statements) await postgres.admin.unsafe(statement);
+    const { child, stdout } = place.spawn(['gatehouse', 'serve'], {
+      ...settings(),
+      GATEHOUSE_DATABASE_URL: databaseUrl,
+      GATEHOUSE_INSTANCE_KEY_FILE: 'instance-key',
+      GATEHOUSE_PORT: '0',
+    });
+    expect(await stdout.until(/setup\?token=/)).not.toContain('PASSWORD');
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    await using client = new SQL({ url: databaseUrl, max: 1 });
+    expect(await client.unsafe('SELECT count(*)::int AS n FROM workspaces')).toEqual([{ n: 1 }]);
+  });
+
+  const dumper = /(\d+)\./.exec(Bun.which('pg_dump') === null ? '' : String(Bun.spawnSync(['pg_dump', '-V']).stdout));
+  const isThere = Number(dumper?.[1] ?? 0) >= 18;
+  test.skipIf(!isThere)(`dumps it, and restores the dump${isThere ? '' : ' (needs pg_dump 18)'}`, async () => {
+    const { hostname, port, username, password } = new URL(postgres.url);
+    const given = `export PGHOST=${hostname} PGPORT=${port} PGUSER=${username} PGPASSWORD='${password}'\n`;
+    const names = ['growing sh 2', 'growing sh 3'];
+    const drillUrl = Object.assign(new URL(databaseUrl), { pathname: drill }).href;
+    const said = await shell(names, (script) => {
+      const renamed = script.replace(/\bgatehouse(?=_drill|$)|(?<=(?:owner|role)=)gatehouse/gm, role);
+      return `${given}DRILL_URL='${drillUrl}'\n${renamed}`;
+    });
+    expect(said).toBe('No mail yet.\n');
+  });
+
+  test('has commands for a dump and a drill', () => {
+    expect(take('growing sh 2').code).toContain('pg_dump --format=custom');
+    expect(take('growing sh 3').code).toContain('pg_restore --exit-on-error');
   });
 });
 
