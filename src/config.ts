@@ -109,7 +109,7 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
   problems.push(
     ...missingParts(provider),
     ...tlsProblems(tlsCert, tlsKey, values.baseUrl),
-    ...databaseProblems(shown, mode, instanceKey !== null),
+    ...databaseProblems(shown, instanceKey !== null),
     ...unknownNames(environment),
   );
 
@@ -127,15 +127,12 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
 }
 
 /** Returns problems of settings that exclude PostgreSQL or are for PostgreSQL only. */
-function databaseProblems(shown: readonly ShownSetting[], mode: Mode, hasKey: boolean): string[] {
+function databaseProblems(shown: readonly ShownSetting[], hasKey: boolean): string[] {
   const { databaseUrl: url, dataFolder, backupTo, instanceKey: key } = SETTINGS;
   const isGiven = ({ env }: Setting) => shown.some(({ name, isDefault }) => name === env && !isDefault);
   if (!isGiven(url))
     return hasKey ? [`${key.env}: give it together with ${url.env}; a data folder has its own key.`] : [];
   return [
-    ...(mode === 'ephemeral'
-      ? [`${settingName(url)}: leave it out with --ephemeral, which uses a temporary folder.`]
-      : []),
     ...(isGiven(dataFolder)
       ? [`${settingName(dataFolder)}: leave it out (or empty) with ${url.env}; give one of them.`]
       : []),

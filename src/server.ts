@@ -1,5 +1,4 @@
 /** A running instance: opens the data, listens, runs the jobs, and stops without losing what was accepted. */
-import { rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { type Config, localUrlOf, ownUrl } from './config.ts';
@@ -8,7 +7,6 @@ import { before, deadlineIn, earlier, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import type { OpenedData, ServerNotes } from './db/opened-data.ts';
-import { makeEphemeralFolder, removeStaleEphemeralFolders } from './db/sqlite/ephemeral-folder.ts';
 import { reasonOf } from './database-log.ts';
 import { type Dependencies, mailWay, openData } from './dependencies.ts';
 import { bodyPoolFull, bufferedBytes } from './http/body-pool.ts';
@@ -22,6 +20,7 @@ import type { Serve } from './http/raw-path.ts';
 import { startHttpThread, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 import { newIdentity, noteOf } from './server-note.ts';
+import { temporaryData } from './temporary-data.ts';
 import type { Outbox } from './mail/outbox.ts';
 import type { AccessLog } from './http/access-log.ts';
 
@@ -81,22 +80,20 @@ export async function startServer(
   // Checked before the data is opened: a failing start must not create or upgrade a database.
   listening(config, () => portAlone(config.host, config.port));
   const isEphemeral = config.mode === 'ephemeral';
-  if (isEphemeral) removeStaleEphemeralFolders();
-  const temporary = isEphemeral ? makeEphemeralFolder() : null;
-  const removeFolder = () => temporary !== null && rmSync(temporary, { recursive: true, force: true });
+  const temporary = isEphemeral ? await temporaryData(config, log) : null;
   const testClock = isEphemeral ? adjustableClock() : null;
   const clock = testClock ?? systemClock;
 
   let data: OpenedData;
   try {
-    data = await openData(temporary ?? config.database ?? config.dataFolder, {
+    data = await openData(temporary?.place ?? config.database ?? config.dataFolder, {
       clock,
       isDurable: !isEphemeral,
       slowStatementMs: config.slowStatementMs,
       log,
     });
   } catch (error) {
-    removeFolder();
+    await temporary?.remove();
     throw error;
   }
   const { db, instanceKey, leaseHolder, upgradeCopy, isAfterCrash } = data;
@@ -131,7 +128,7 @@ export async function startServer(
     );
   } catch (error) {
     await data.close();
-    removeFolder();
+    await temporary?.remove();
     throw error;
   }
 
@@ -168,7 +165,7 @@ export async function startServer(
   } catch (error) {
     await door.stop(true);
     await data.close();
-    removeFolder();
+    await temporary?.remove();
     // A page of a table that the start reads can be damaged, for example.
     throw data.explained(error);
   }
@@ -214,7 +211,7 @@ export async function startServer(
     await services.flushAll(before(deadline, AFTER_FLUSH_MS));
     if (notes) removeNote(notes);
     await data.close(deadline);
-    removeFolder();
+    await temporary?.remove();
   }
 
   /** Removes the note. Never throws: on a read-only disk it stays, and the next start removes it. */

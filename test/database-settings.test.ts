@@ -100,7 +100,6 @@ describe('a database', () => {
     [{ ...GIVEN, GATEHOUSE_DATA: 'data' }, {}, 'GATEHOUSE_DATA (--data): leave it out (or empty)'],
     [GIVEN, { flags: { data: 'data' } }, 'GATEHOUSE_DATA (--data): leave it out (or empty)'],
     [{ ...GIVEN, GATEHOUSE_BACKUP_TO: '/backups' }, {}, 'GATEHOUSE_BACKUP_TO: leave it out'],
-    [GIVEN, { mode: 'ephemeral' }, 'GATEHOUSE_DATABASE_URL (--database-url): leave it out with --ephemeral'],
     [{ GATEHOUSE_INSTANCE_KEY: KEY }, {}, 'GATEHOUSE_INSTANCE_KEY: give it together with GATEHOUSE_DATABASE_URL'],
   ] as const)('excludes other places for data: %j %j', (environment, options, beginning) => {
     const [problem = '', ...others] = problemsOf(environment, options);

@@ -30,7 +30,7 @@ export const serve: Command = {
   switches: {
     dev: 'Print every mail to the terminal; accept http on loopback for return URLs, webhooks and providers.',
     ephemeral:
-      'A throw-away instance for tests: temporary folder, free port, one JSON line when ready. It ends with the process that started it.',
+      'A throw-away instance for tests: temporary folder or database, free port, one JSON line when ready. It ends with the process that started it.',
     'no-follow-parent': 'Keep an ephemeral instance running after its parent ends or its standard input closes.',
   },
   async run(flags) {

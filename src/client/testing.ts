@@ -8,6 +8,11 @@ export interface EphemeralOptions {
   readonly binary?: string;
   /** Required version of the binary, such as `1.2.0`. */
   readonly version?: string;
+  /**
+   * `postgres://…` of a server on which each instance gets a database of its own, dropped at its end. Its user needs
+   * `CREATEDB`. Without it, the data is in a temporary folder.
+   */
+  readonly databaseUrl?: string;
   /** Server settings. `GATEHOUSE_*` variables of this process are not inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
@@ -67,9 +72,10 @@ const CALL_TIMEOUT_MS = 30_000;
  * @throws {GatehouseError} `not_started`, with the output of the binary; `wrong_version`.
  */
 export async function startEphemeral(options: EphemeralOptions = {}): Promise<EphemeralServer> {
-  const { binary = 'gatehouse', version, timeoutMs = 15_000 } = options;
+  const { binary = 'gatehouse', version, databaseUrl, timeoutMs = 15_000 } = options;
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'));
-  const env = { ...Object.fromEntries(inherited), ...options.env };
+  const database = databaseUrl !== undefined && { GATEHOUSE_DATABASE_URL: databaseUrl };
+  const env = { ...Object.fromEntries(inherited), ...database, ...options.env };
   if (version !== undefined) requireVersion(binary, version);
   // Piped stdin: the server detects the end of this process by its closing.
   const child = spawn(binary, ['serve', '--ephemeral'], { cwd: tmpdir(), env, stdio: ['pipe', 'pipe', 'pipe'] });

@@ -1,10 +1,12 @@
 /** Servers for integration tests: started by one call, signed in to by another, and always stopped. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SQL } from 'bun';
 import { join } from 'node:path';
 import { createVerifier, type GatehouseError, type VerificationRefused } from '@/client/gatehouse.ts';
 import { type EphemeralServer, startEphemeral } from '@/client/testing.ts';
 import { VERSION } from '@/version.ts';
 import { BINARY, cleanEnvironment, emptyFolder, eventually } from '../support/binary.ts';
+import { postgresServer } from '../support/postgres.ts';
 
 setDefaultTimeout(120_000);
 
@@ -60,6 +62,30 @@ describe('an ephemeral server', () => {
     } finally {
       delete process.env['GATEHOUSE_BASE_URL'];
     }
+  });
+
+  test('has a PostgreSQL database of its own if a server is given, dropped at its end', async () => {
+    const databaseUrl = await postgresServer();
+    await using admin = new SQL({ url: databaseUrl, max: 1 });
+    const names = async () =>
+      (await admin.unsafe(`SELECT datname AS name FROM pg_database WHERE datname LIKE 'gatehouse_ephemeral_%'`)) as {
+        name: string;
+      }[];
+    const before = (await names()).length;
+    const servers = await Promise.all([1, 2].map(() => startEphemeral({ binary: BINARY, databaseUrl })));
+    started.push(...servers);
+    expect((await names()).length).toBe(before + 2);
+    for (const server of servers) {
+      const { verify } = createVerifier({ url: server.url, apiKey: server.workspaceKey });
+      const { token } = await server.signIn('ada@example.com');
+      expect((await verify(token)).email).toBe('ada@example.com');
+      // Only its own: the other has mailed to the same address.
+      expect(await server.outbox()).toHaveLength(1);
+      await server.advance(31 * 24 * 3600_000);
+      expect((await thrownBy<VerificationRefused>(verify(token))).reason).toBe('expired');
+    }
+    await Promise.all(servers.map((server) => server.stop()));
+    expect((await names()).length).toBe(before);
   });
 
   test('reports why it could not start', async () => {

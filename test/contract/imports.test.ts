@@ -223,6 +223,7 @@ describe('imports', () => {
       'db/sqlite/migrate.ts',
       'db/no-database.ts',
       'db/postgres/open.ts',
+      'db/postgres/ephemeral-database.ts',
       'db/opened-data.ts',
       'db/postgres/address.ts',
       'db/sqlite/read-only.ts',
