@@ -124,4 +124,5 @@ export interface DatabaseStatus {
 /** Loss of a server's files, until it is restarted. */
 export type FileLoss = 'database_gone' | 'database_log_gone' | 'folder_taken';
 
-export type DatabaseOutage = FileLoss | 'disk_refuses_writes' | 'database_not_writable' | 'database_away';
+export type DatabaseOutage =
+  FileLoss | 'disk_refuses_writes' | 'database_not_writable' | 'database_away' | 'database_schema_differs';

@@ -7,6 +7,7 @@ const OUTAGE_HINTS: readonly unknown[] = [
   'database_log_gone',
   'folder_taken',
   'database_away',
+  'database_schema_differs',
 ];
 
 /** SQLSTATE of PostgreSQL. */

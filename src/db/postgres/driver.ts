@@ -36,9 +36,15 @@ export async function execute(
           text,
           values.map((value) => bound(sql, value)),
         );
-  const result = (await (isList ? query.values() : query)) as Result;
+  const result = (await (isList ? query.values() : query).catch(rejectWithoutValues)) as Result;
   for (const row of result) withNumbers(row as Record<string, unknown>);
   return { rows: result as object[], count: result.count, command: result.command };
+}
+
+/** Rejects with the server's error without the parts that quote values of rows: it is logged. */
+function rejectWithoutValues(error: unknown): never {
+  if (error instanceof Error) Object.assign(error, { detail: undefined, where: undefined });
+  throw error;
 }
 
 /** Integers are bound as `bigint`, so that a text is prepared once, whatever the size of its values. */

@@ -11,7 +11,8 @@ import type { Run } from './driver.ts';
 import { away } from './errors.ts';
 import { type NewsOptions, openNews } from './news.ts';
 import { openPool, type PostgresPoolOptions } from './pool.ts';
-import { compatibility, POSTGRES_SCHEMA_VERSION } from './schema-version.ts';
+import { POSTGRES_SCHEMA_VERSION } from './schema-version.ts';
+import { schemaWatch } from './schema-watch.ts';
 
 export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOutage'> {
   readonly clock: Clock;
@@ -45,6 +46,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     onMissed: listeners.notifyOfMissed,
     onSilence: events.onSilence,
   });
+  const schema = schemaWatch(pool);
   let isClosed = false;
 
   return {
@@ -63,19 +65,16 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     status: () => ({
       queued: pool.running(),
       logBytes: 0,
-      outage: isClosed || pool.isAway() ? 'database_away' : null,
+      outage: isClosed || pool.isAway() ? 'database_away' : schema.outage(),
       damage: null,
     }),
     async probeDisk() {},
     schemaVersion: POSTGRES_SCHEMA_VERSION,
-    async isSchemaCurrent() {
-      const { isReadable } = await compatibility({ unsafe: async (text) => (await reads(text, [])).rows });
-      return isReadable;
-    },
+    isSchemaCurrent: schema.check,
     measure: () => measure(reads),
     // The server checks its own pages, where its data checksums are on.
     checkIntegrity: null,
-    async maintain() {},
+    maintain: schema.checkNowAndThen,
     async close(deadline = NO_DEADLINE) {
       isClosed = true;
       await waitUntil(deadline, news.close());

@@ -3,6 +3,7 @@ import { AppError } from '../../core/error.ts';
 
 interface DriverError {
   readonly code?: unknown;
+  readonly message?: unknown;
   /** SQLSTATE, for errors of the server. */
   readonly errno?: unknown;
 }
@@ -25,9 +26,10 @@ export function sqlState(error: unknown): string {
   return typeof errno === 'string' ? errno : '';
 }
 
-/** Returns whether the connection is lost, or leads to a server that is no primary. */
+/** Returns whether the connection is lost, leads to a server that is no primary, or has plans of an older schema. */
 export function isAway(error: unknown): boolean {
-  const { code } = (error ?? {}) as DriverError;
+  const { code, message } = (error ?? {}) as DriverError;
+  if (message === 'cached plan must not change result type') return true;
   return (
     AWAY.test(sqlState(error)) ||
     (typeof code === 'string' && /^ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)|^E?CONN|^ETIMEDOUT/.test(code)) ||

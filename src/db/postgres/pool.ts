@@ -5,6 +5,7 @@
  */
 import type { SQL } from 'bun';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
+import type { AppError } from '../../core/error.ts';
 import { pool as slotPool } from '../../core/pool.ts';
 import { connectClients, type Clients, type ConnectOptions, type Lane } from './clients.ts';
 import { type Bindable, execute, type StatementResult, type Run } from './driver.ts';
@@ -48,6 +49,8 @@ export async function openPool(options: PostgresPoolOptions) {
   let lostAt = 0;
   let recovered: Promise<void> = Promise.resolve();
   let isClosed = false;
+  /** Reason why nothing may run for now, though the server answers. */
+  let refusal: AppError | null = null;
   let watch: Timer | undefined;
 
   function connect(): Promise<Clients> {
@@ -117,6 +120,10 @@ export async function openPool(options: PostgresPoolOptions) {
     watch = undefined;
   }
 
+  function requireAllowed(): void {
+    if (refusal) throw refusal;
+  }
+
   async function read(lane: Lane, limitMs: number, text: string, values: readonly Bindable[], isList?: boolean) {
     const on = await current();
     return watched(on, limitMs, execute(on[lane], text, values, isList));
@@ -131,6 +138,7 @@ export async function openPool(options: PostgresPoolOptions) {
       isList?: boolean,
     ): Promise<StatementResult> {
       const limitMs = lane === 'longReads' ? LONG_STATEMENT_MS : STATEMENT_MS;
+      requireAllowed();
       const since = performance.now();
       try {
         return await read(lane, limitMs, text, values, isList);
@@ -148,6 +156,7 @@ export async function openPool(options: PostgresPoolOptions) {
      */
     transaction<Result>(begin: string, work: (run: Run) => Promise<Result>, deadline: Deadline): Promise<Result> {
       return changes.run('', async () => {
+        requireAllowed();
         const on = await current();
         const connection = await watched(on, SLOT_MS, on.changes.reserve());
         const run: Run = (text, values, isList) =>
@@ -172,6 +181,12 @@ export async function openPool(options: PostgresPoolOptions) {
           connection.release();
         }
       });
+    },
+    /** Runs a short read even while others are refused. */
+    ask: (text: string) => read('reads', STATEMENT_MS, text, []),
+    /** Refuses all other statements with this error; null ends it. */
+    refuse(error: AppError | null): void {
+      refusal = error;
     },
     isAway: () => clients === null,
     /** Transactions that wait for a connection or run. */

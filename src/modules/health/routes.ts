@@ -76,7 +76,9 @@ async function requireDatabase(db: Database): Promise<void> {
   const { outage } = db.status();
   if (outage !== null) throw new AppError('unavailable', { hint: outage, retryAfterSeconds: RETRY_SECONDS });
   const isCurrent = await db.isSchemaCurrent().catch((cause: unknown) => {
-    throw new AppError('unavailable', { hint: 'database_not_readable', cause });
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('unavailable', { hint: 'database_not_readable', retryAfterSeconds: RETRY_SECONDS, cause });
   });
-  if (!isCurrent) throw new AppError('unavailable', { hint: 'database_schema_differs' });
+  if (!isCurrent)
+    throw new AppError('unavailable', { hint: 'database_schema_differs', retryAfterSeconds: RETRY_SECONDS });
 }
