@@ -30,6 +30,8 @@ const OURS: Readonly<Record<string, readonly SqlValue[]>> = {
 const LISTS: Readonly<Record<string, (ids: readonly SqlValue[]) => readonly SqlValue[]>> = {
   ids: (ids) => ids,
   webhookIds: (ids) => ids,
+  applicationIds: (ids) => ids,
+  workspaceIds: (ids) => ids,
   claims: (ids) => ids.flatMap((id) => [0, 1, 2].map((attempts) => `${id} ${attempts}`)),
 };
 
