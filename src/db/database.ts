@@ -62,6 +62,9 @@ export interface WriteOptions {
 /** Options of changes that claim work and record its outcome: a lost one would let the work be done twice. */
 export const CLAIMING: WriteOptions = { isolation: 'read committed', isDurable: true };
 
+/** Options of changes that no verdict rests on. */
+export const BOOKKEEPING: WriteOptions = { isolation: 'read committed' };
+
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
   /** For reads outside a change. Never waits for a running change. */

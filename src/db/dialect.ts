@@ -16,9 +16,13 @@ export interface Dialect {
   readonly unindexed: (column: string) => string;
   /** Returns the position of a part in a text, from 1; 0 if the text does not contain it. */
   readonly textPosition: (text: string, part: string) => string;
+  /** The server's clock, in epoch milliseconds. */
+  readonly currentTime: string;
   readonly jsonText: (column: string, key: string) => string;
   /** Returns the operand of `IN` for a value that is a list of ids. */
   readonly idList: (list: string) => string;
+  /** Returns the table of a value that is a list of objects, with these columns. */
+  readonly jsonRows: (list: string, columns: Readonly<Record<string, 'text' | 'integer'>>) => string;
   /** Ends a `SELECT` of rows that this change claims: rows that another change has locked are left out. */
   readonly skipLocked: string;
   /** Column by which rows of a table sort in the order of their insertion. */

@@ -48,6 +48,7 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   // After the deliveries: an event stays as long as one of its deliveries does.
   events: { afterMs: SENT_RETENTION_MS, by: 'purgeEvents' },
   former_slugs: { kept: 'addresses of pictures are made of them' },
+  instances: { afterMs: DAY, by: 'purgeInstances' },
   legal_entities: { kept: PERSONAL },
   long_works: { afterMs: 0, by: 'deleteLongWork' },
   mails: { sweeps: { finishedMails: SENT_RETENTION_MS } },
@@ -71,6 +72,8 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   user_languages: { kept: PERSONAL },
   users: { kept: 'the address stays taken; deleting the account erases the rest' },
   webhooks: { kept: 'as the application defines it; a removed one goes with its last delivery' },
+  // Deleted when the work ends; those of a killed instance with its row.
+  work_leases: { afterMs: DAY, by: 'purgeWorkLeases' },
   workspace_members: { kept: 'until the member is taken out' },
   workspaces: { kept: 'never removed' },
 };

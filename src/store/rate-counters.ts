@@ -47,14 +47,14 @@ export const addToRateCounter = change<RateCounter>(
 
 const FORGET = 250;
 
-const forget = change(
-  `DELETE FROM rate_counters WHERE (bucket, subject) IN
-     (SELECT bucket, subject FROM rate_counters WHERE window_ends_at <= :now LIMIT ${FORGET})`,
+const forget = note<number>(
+  ({ skipLocked }) => `DELETE FROM rate_counters WHERE (bucket, subject) IN
+     (SELECT bucket, subject FROM rate_counters WHERE window_ends_at <= :before LIMIT ${FORGET} ${skipLocked})`,
 );
 
-/** Deletes a batch of counters whose window has ended. @returns whether there may be more. */
-export async function purgeRateCounters(unit: Unit): Promise<boolean> {
-  return (await forget(unit)) === FORGET;
+/** Deletes a batch of counters whose window has ended by then. @returns whether there may be more. */
+export async function purgeRateCounters(unit: Unit, before = unit.now): Promise<boolean> {
+  return (await forget(unit, before)) === FORGET;
 }
 
 /** Commits a dummy row, to probe whether the database accepts writes. Cleanup deletes it like any counter. */

@@ -52,12 +52,16 @@ async function copyRows(from: SqliteDatabase, to: SQL): Promise<void> {
 
 /** SQL of each engine, with the names of its values in the order of their first mention. */
 function reads(): (StoreStatement & { readonly names: readonly string[] })[] {
-  return statements
-    .filter(({ sqlite: sql }) => /^\s*(?:SELECT|WITH)\b/.test(sql) && !/\b(?:INSERT|UPDATE|DELETE)\b|\?/.test(sql))
-    .map((statement) => ({
-      ...statement,
-      names: [...new Set([...statement.sqlite.matchAll(/(?<![:\w]):([a-z]\w*)/gi)].map(([, name = '']) => name))],
-    }));
+  return (
+    statements
+      .filter(({ sqlite: sql }) => /^\s*(?:SELECT|WITH)\b/.test(sql) && !/\b(?:INSERT|UPDATE|DELETE)\b|\?/.test(sql))
+      // Each engine reads a clock of its own.
+      .filter(({ sqlite: sql }) => !sql.includes('unixepoch'))
+      .map((statement) => ({
+        ...statement,
+        names: [...new Set([...statement.sqlite.matchAll(/(?<![:\w]):([a-z]\w*)/gi)].map(([, name = '']) => name))],
+      }))
+  );
 }
 
 /** Names of columns that are booleans in both engines, but numbers before the store has read them from SQLite. */

@@ -12,7 +12,7 @@ const WORDS = ['a', '@', 'É', 'ı'];
 /** Values that no column has, or that must be of one kind. */
 const OURS: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries(
-    'now realNow since until from to at first last day dayStart afterTime expiresAt nextAttemptAt revokedAt lastSeenAt createdAt'
+    'now realNow since until from to at first last day dayStart afterTime expiresAt nextAttemptAt revokedAt lastSeenAt createdAt endsAt'
       .split(' ')
       .map((name) => [name, TIMES]),
   ),
@@ -77,6 +77,7 @@ export function sampleValues(sqlite: Database): (name: string, sql: string) => r
   return (name, sql) => {
     const list = LISTS[name];
     if (list) return [JSON.stringify(list(ids))];
+    if (name === 'subjects') return [JSON.stringify(known.get('subject'))];
     // The same name may stand for a time in one statement and for an id in another.
     if (new RegExp(`_at [<>]=? \\+?:${name}\\b`).test(sql)) return TIMES;
     if (new RegExp(`\\bid [<>]=? \\+?:${name}\\b`).test(sql)) return CURSORS;

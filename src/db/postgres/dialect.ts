@@ -5,6 +5,9 @@ import type { Dialect } from '../dialect.ts';
 const CONFLICT_TARGET = /\bon conflict \([^)]*\)/g;
 const unqualified = (target: string) => target.replaceAll(/"\w+"\./g, '');
 
+/** Binds JSON as text: the driver would encode the text of a parameter of type `json` once more. */
+const jsonOf = (value: string) => `CAST(CAST(${value} AS text) AS json)`;
+
 export const postgresDialect: Dialect = {
   placeholder: (_, position) => `$${position}`,
   fromBuilder(sql) {
@@ -15,8 +18,13 @@ export const postgresDialect: Dialect = {
   joinInOrder: 'JOIN',
   unindexed: (column) => column,
   textPosition: (text, part) => `strpos(${text}, ${part})`,
+  currentTime: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}') COLLATE "C"`,
-  idList: (list) => `(SELECT json_array_elements_text(CAST(CAST(${list} AS text) AS json)))`,
+  idList: (list) => `(SELECT json_array_elements_text(${jsonOf(list)}))`,
+  jsonRows: (list, columns) => {
+    const typed = Object.entries(columns).map(([name, type]) => `${name} ${type === 'integer' ? 'bigint' : type}`);
+    return `json_to_recordset(${jsonOf(list)}) AS listed (${typed.join(', ')})`;
+  },
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   insertionOrder: 'id',
 };

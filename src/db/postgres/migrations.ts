@@ -1,5 +1,6 @@
 /** Migrations of PostgreSQL. It begins with one baseline, and shares the version numbers of SQLite's from there on. */
 import baseline from '../../../migrations/postgres/0013_baseline.sql' with { type: 'text' };
+import instances from '../../../migrations/postgres/0014_instances.sql' with { type: 'text' };
 
 export interface PostgresMigration {
   /** The schema that it leads to. */
@@ -13,4 +14,7 @@ export interface PostgresMigration {
 }
 
 /** In order; never edited after a release. */
-export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [{ version: 13, sql: baseline, readableFrom: 13 }];
+export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
+  { version: 13, sql: baseline, readableFrom: 13 },
+  { version: 14, sql: instances, readableFrom: 13 },
+];

@@ -12,8 +12,13 @@ export const sqliteDialect: Dialect = {
   joinInOrder: 'CROSS JOIN',
   unindexed: (column) => `+${column}`,
   textPosition: (text, part) => `instr(${text}, ${part})`,
+  currentTime: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   jsonText: (column, key) => `json_extract(${column}, '$.${key}')`,
   idList: (list) => `(SELECT value FROM json_each(${list}))`,
+  jsonRows: (list, columns) => {
+    const values = Object.keys(columns).map((name) => `json_extract(value, '$.${name}') AS ${name}`);
+    return `(SELECT ${values.join(', ')} FROM json_each(${list}))`;
+  },
   // One writer: no other change has locked anything.
   skipLocked: '',
   insertionOrder: 'rowid',

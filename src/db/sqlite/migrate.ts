@@ -14,6 +14,7 @@ import retention from '../../../migrations/0010_retention.sql' with { type: 'tex
 import backups from '../../../migrations/0011_backups.sql' with { type: 'text' };
 import whoseAccount from '../../../migrations/0012_whose_account.sql' with { type: 'text' };
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
+import instances from '../../../migrations/0014_instances.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Connection } from '../connection.ts';
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly string[] = [
   backups,
   whoseAccount,
   leaseHolders,
+  instances,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

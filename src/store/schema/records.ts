@@ -78,6 +78,25 @@ export const rateCounters = sqliteTable(
     windowStartedAt: integer('window_started_at').notNull(),
     windowEndsAt: integer('window_ends_at').notNull(),
     count: integer().notNull(),
+    quota: integer(),
+    wanted: integer(),
+    granted: integer(),
   },
   (table) => [primaryKey({ columns: [table.bucket, table.subject] })],
 );
+
+export const workLeaseRows = sqliteTable('work_leases', {
+  name: text().primaryKey(),
+  holder: text().notNull(),
+  leasedUntil: integer('leased_until').notNull(),
+});
+
+export const instances = sqliteTable('instances', {
+  id: text().primaryKey(),
+  version: text().notNull(),
+  baseUrl: text('base_url').notNull(),
+  host: text().notNull(),
+  startedAt: integer('started_at').notNull(),
+  seenAt: integer('seen_at').notNull(),
+  clockOffsetMs: integer('clock_offset_ms').notNull(),
+});

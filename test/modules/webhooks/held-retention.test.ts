@@ -193,12 +193,10 @@ describe('the held events of a quarantined endpoint', () => {
     const { instance, pass } = scene;
     const spend = async () => {
       const hour = instance.clock.now() - (instance.clock.now() % HOUR);
-      instance.sqlite.run('INSERT OR REPLACE INTO rate_counters VALUES (?, ?, ?, ?, 1000)', [
-        'workspace-mail',
-        instance.workspaceId,
-        hour,
-        hour + HOUR,
-      ]);
+      instance.sqlite.run(
+        'INSERT OR REPLACE INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count) VALUES (?, ?, ?, ?, 1000)',
+        ['workspace-mail', instance.workspaceId, hour, hour + HOUR],
+      );
     };
     const passSpent = async (ms: number) => {
       instance.clock.advance(ms);
