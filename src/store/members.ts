@@ -6,6 +6,7 @@ import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, note, orm, prepared, query, savepoint } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/errors.ts';
+import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
 
@@ -276,15 +277,36 @@ const noteSeenAgain = note<{ memberId: string; at: number; dayStart: number }>(
 const seenBefore = query.row<Pick<MemberSeen, 'applicationId' | 'before'>, string>(
   'SELECT application_id AS "applicationId", last_seen_at AS before FROM application_users WHERE id = :memberId',
 );
-const noteSeen = note<{ memberId: string; at: number }>(
-  'UPDATE application_users SET last_seen_at = :at WHERE id = :memberId',
+const noteSeen = note<{ memberId: string; at: number; before: number }>(
+  'UPDATE application_users SET last_seen_at = :at WHERE id = :memberId AND last_seen_at = :before',
 );
 
 /** Updates when a member was last seen, never backwards. Takes one statement if they were already seen that day. */
 export async function noteMemberSeen(unit: Unit, memberId: string, at: number): Promise<void> {
-  if ((await noteSeenAgain(unit, { memberId, at, dayStart: startOfDay(at) })) > 0) return;
-  const member = await seenBefore(unit, memberId);
-  if (!member || member.before >= at) return;
-  await noteSeen(unit, { memberId, at });
-  unit.publish(MEMBER_SEEN, { ...member, at });
+  while ((await noteSeenAgain(unit, { memberId, at, dayStart: startOfDay(at) })) === 0) {
+    const member = await seenBefore(unit, memberId);
+    if (!member || member.before >= at) return;
+    // Another instance may have written since: then the first use of the day was counted there.
+    if ((await noteSeen(unit, { memberId, at, before: member.before })) === 0) continue;
+    unit.publish(MEMBER_SEEN, { ...member, at });
+    return;
+  }
+}
+
+const unseenThatDay = query.values<string, { ids: readonly string[]; dayStart: number }>(
+  ({ idList }) => `SELECT id FROM application_users WHERE id IN ${idList(':ids')} AND last_seen_at < :dayStart`,
+);
+const noteAllSeenAgain = note<{ seen: readonly LastSeenAt[]; dayStart: number }>(
+  ({ jsonRows }) => `UPDATE application_users SET last_seen_at = seen.at FROM ${lastSeenRows(jsonRows)}
+   WHERE application_users.id = seen.id AND last_seen_at < seen.at AND last_seen_at >= :dayStart`,
+);
+
+/** Updates when members were last seen on one day. Only those not seen before on that day take statements of their own. */
+export async function noteMembersSeen(unit: Unit, seen: readonly LastSeenAt[]): Promise<void> {
+  const [first] = seen;
+  if (!first) return;
+  const dayStart = startOfDay(first.at);
+  const unseen = new Set(await unseenThatDay(unit, { ids: seen.map(({ id }) => id), dayStart }));
+  await noteAllSeenAgain(unit, { seen, dayStart });
+  for (const { id, at } of seen) if (unseen.has(id)) await noteMemberSeen(unit, id, at);
 }

@@ -5,6 +5,7 @@
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
 import { type Reader, topicForAll, type Unit } from '../db/database.ts';
 import { change, longRead, note, orm, query } from '../db/statements.ts';
+import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
 import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
 import { applicationUsers } from './schema/users.ts';
@@ -240,9 +241,10 @@ export const noteSessionProved = note<string>('UPDATE sessions SET proved_at = :
 /** Clears the last re-authentication, as when the address that proved it has changed. */
 export const forgetSessionProof = note<string>('UPDATE sessions SET proved_at = NULL WHERE id = :id');
 
-/** Updates when a session was last seen, never backwards. */
-export const noteSessionSeen = note<{ id: string; at: number }>(
-  'UPDATE sessions SET last_seen_at = :at WHERE id = :id AND last_seen_at < :at',
+/** Updates when sessions were last seen, never backwards. */
+export const noteSessionsSeen = note<{ seen: readonly LastSeenAt[] }>(
+  ({ jsonRows }) => `UPDATE sessions SET last_seen_at = seen.at FROM ${lastSeenRows(jsonRows)}
+   WHERE sessions.id = seen.id AND last_seen_at < seen.at`,
 );
 
 /** Cursor over a member's sessions: first those without a stored end, then the others by end. */

@@ -35,14 +35,18 @@ export interface LimitReached {
 
 export const LIMIT_REACHED = topic<LimitReached>('limit reached');
 
-const add = change<DailyCount>(
-  `INSERT INTO daily_counts (application_id, metric, day, label, count) VALUES (:applicationId, :metric, :day, :label, :count)
+const COUNT = { application: 'text', metric: 'text', day: 'integer', label: 'text', count: 'integer' } as const;
+
+/** Rows are locked in the order of their key, so that instances that count at the same time do not deadlock. */
+const add = change<{ counts: readonly object[] }>(
+  ({ jsonRows }) => `INSERT INTO daily_counts (application_id, metric, day, label, count)
+   SELECT application, metric, day, label, count FROM ${jsonRows(':counts', COUNT)} WHERE true ORDER BY 1, 2, 3, 4
    ON CONFLICT (application_id, metric, day, label) DO UPDATE SET count = daily_counts.count + excluded.count`,
 );
 
-/** Adds to the counters, in one statement per counter. */
+/** Adds to the counters, each named once, in one statement. */
 export async function addDailyCounts(unit: Unit, counts: readonly DailyCount[]): Promise<void> {
-  for (const count of counts) await add(unit, count);
+  await add(unit, { counts: counts.map(({ applicationId, ...count }) => ({ application: applicationId, ...count })) });
 }
 
 /** An application and a range of days, both ends included. */

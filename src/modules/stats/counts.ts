@@ -4,7 +4,7 @@ import { startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ERROR_CATALOGUE } from '../../core/error.ts';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
-import type { Database } from '../../db/database.ts';
+import { BOOKKEEPING, type Database } from '../../db/database.ts';
 import type { NoteRefusal } from '../../http/limits.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import type { DeliveryAttempted } from '../../store/deliveries.ts';
@@ -50,12 +50,8 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
         const counter = waiting.get(key);
         return counter ? [{ key, counter, written: { ...counter } }] : [];
       });
-      await db.write(SYSTEM_ACTOR, (unit) =>
-        addDailyCounts(
-          unit,
-          slice.map(({ written }) => written),
-        ),
-      );
+      const counts = slice.map(({ written }) => written);
+      await db.write(SYSTEM_ACTOR, (unit) => addDailyCounts(unit, counts), BOOKKEEPING);
       for (const { key, counter, written } of slice) {
         counter.count -= written.count;
         if (counter.count === 0) waiting.delete(key);

@@ -1,7 +1,7 @@
 /** Records in memory when an application was first verified against, and why its callers were refused until then. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
-import type { Database } from '../../db/database.ts';
+import { BOOKKEEPING, type Database } from '../../db/database.ts';
 import { listVerifiedApplications, noteFirstVerification, noteVerificationRefusal } from '../../store/applications.ts';
 import type { TokenRefusal } from './model.ts';
 
@@ -60,11 +60,15 @@ export function firstVerified(db: Database): FirstVerified {
     );
     const rest = batch.filter(([id]) => !verified.has(id));
     if (rest.length > 0)
-      await db.write(SYSTEM_ACTOR, async (unit) => {
-        for (const [id, { at, reason }] of rest)
-          if (reason === null) await noteFirstVerification(unit, { id, at });
-          else await noteVerificationRefusal(unit, { id, reason, at });
-      });
+      await db.write(
+        SYSTEM_ACTOR,
+        async (unit) => {
+          for (const [id, { at, reason }] of rest)
+            if (reason === null) await noteFirstVerification(unit, { id, at });
+            else await noteVerificationRefusal(unit, { id, reason, at });
+        },
+        BOOKKEEPING,
+      );
     for (const [id, made] of batch)
       if (verified.has(id) || made.reason === null) remember(id);
       else rememberRefusal(id, made);

@@ -6,10 +6,11 @@ import type { Deadline } from '../../core/deadline.ts';
 import { together, type Unwritten, writeBatches } from '../../core/last-batches.ts';
 import { TimesById } from '../../core/times-by-id.ts';
 import { wakeLoop } from '../../core/wake-loop.ts';
-import type { Database, Unit } from '../../db/database.ts';
+import { BOOKKEEPING, type Database, type Unit } from '../../db/database.ts';
 import { noteKeyUse } from '../../store/api-keys.ts';
-import { noteMemberSeen } from '../../store/members.ts';
-import { noteSessionSeen } from '../../store/sessions.ts';
+import type { LastSeenAt } from '../../store/last-seen.ts';
+import { noteMembersSeen } from '../../store/members.ts';
+import { noteSessionsSeen } from '../../store/sessions.ts';
 
 const RESOLUTION_MS = MINUTE;
 /** Maximum per kind, some 70 bytes each. While the disk refuses writes, others are recorded when seen again. */
@@ -44,7 +45,7 @@ export interface LastSeen {
 }
 
 interface Notes {
-  readonly write: (unit: Unit, seen: { readonly id: string; readonly at: number }) => Promise<unknown>;
+  readonly write: (unit: Unit, seen: readonly LastSeenAt[]) => Promise<unknown>;
   seen: TimesById;
   /** The day of `seen`. Days are written separately, because a person counts as active on each. */
   day: number;
@@ -70,9 +71,11 @@ const noted = ({ seen, older, left }: Notes): number =>
 
 /** @param db written to only by `flush` and `flushAll`. @param most entries per kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
-  const sessions = notesOf(noteSessionSeen);
-  const members = notesOf((unit, { id, at }) => noteMemberSeen(unit, id, at));
-  const keys = notesOf(noteKeyUse);
+  const sessions = notesOf((unit, seen) => noteSessionsSeen(unit, { seen }));
+  const members = notesOf(noteMembersSeen);
+  const keys = notesOf(async (unit, seen) => {
+    for (const one of seen) await noteKeyUse(unit, one);
+  });
   const writing = wakeLoop(writeSome, () => {});
 
   /** Updates existing entries even when the maximum is reached. @returns whether it was recorded. */
@@ -94,6 +97,11 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     Object.assign(notes, { writing, rest: writing.ids(), left: writing.size });
   }
 
+  async function writeTimes(times: TimesById, ids: readonly string[], write: Notes['write']): Promise<void> {
+    const seen = ids.map((id) => ({ id, at: times.get(id) as number }));
+    await db.write(SYSTEM_ACTOR, (unit) => write(unit, seen), BOOKKEEPING);
+  }
+
   /** Removes entries only after they are committed. */
   async function writeBatch(notes: Notes): Promise<void> {
     if (notes.left === 0) beginNext(notes);
@@ -101,9 +109,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     // Sorted by id, the order of the table: neighbours share pages, at a tenth of the cost.
     if (next.length === 0) next.push(...some(notes.rest, SORTED_ROWS).sort().reverse());
     const batch = next.slice(-BATCH_ROWS);
-    await db.write(SYSTEM_ACTOR, async (unit) => {
-      for (const id of batch) await write(unit, { id, at: writing.get(id) as number });
-    });
+    await writeTimes(writing, batch, write);
     next.length -= batch.length;
     notes.left -= batch.length;
   }
@@ -134,13 +140,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
       const { writing, write } = notes;
       const ids = [...notes.next, ...notes.rest].sort();
       Object.assign(notes, { next: [], left: 0 });
-      parts.push(
-        await writeBatches(ids, deadline, (batch) =>
-          db.write(SYSTEM_ACTOR, async (unit) => {
-            for (const id of batch) await write(unit, { id, at: writing.get(id) as number });
-          }),
-        ),
-      );
+      parts.push(await writeBatches(ids, deadline, (batch) => writeTimes(writing, batch, write)));
     }
     return together(parts);
   }
