@@ -13,6 +13,7 @@ import { flushOnShutdown } from './jobs/shutdown-flush.ts';
 import { taskRunner } from './jobs/background-tasks.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
+import { workLeases } from './jobs/work-leases.ts';
 import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
 import { mailLeases } from './mail/leases.ts';
 import { outboxQueue } from './mail/outbox.ts';
@@ -46,6 +47,7 @@ export function wireServices(dependencies: Dependencies) {
     'onCapture' in way
       ? outboxQueue({ db, log, ...way })
       : mailQueue({ db, clock, transport: way, leases, leaseHolder, log });
+  const work = workLeases(dependencies);
   const proxies: ProxyWatch = { untrustedHeader: null };
   const internal = internalCalls();
   const metrics = metricsRegistry();
@@ -55,6 +57,7 @@ export function wireServices(dependencies: Dependencies) {
     metricsToken: config.metricsToken,
     probes: probePool((workspaceId) => findBudget(db.reader, workspaceId)),
     internal,
+    leases: work,
     instance: instanceFacts(dependencies, proxies),
     limiter,
     limits: config.limits,
@@ -71,7 +74,7 @@ export function wireServices(dependencies: Dependencies) {
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(context, testClock && { clock: testClock, runJobs: runDue });
-  const tasks = taskRunner({ db, log, tasks: modules.flatMap((module) => module.tasks ?? []) });
+  const tasks = taskRunner({ db, log, leases: work, tasks: modules.flatMap((module) => module.tasks ?? []) });
 
   const steps = clockSteps({ db, clock, log, longestMailWaitMs: LONGEST_MAIL_RETRY_MS, lifetimes: LIFETIMES });
 
@@ -108,8 +111,7 @@ export function wireServices(dependencies: Dependencies) {
   for (const listen of parts.flatMap(({ listeners }) => listeners ?? [])) listen(db);
   const jobs = scheduler(
     parts.flatMap((part) => part.jobs ?? []),
-    log,
-    () => db.status().outage !== null,
+    { log, leases: work, isDatabaseDown: () => db.status().outage !== null },
   );
 
   /** Runs everything due, jobs first: their events are then delivered, and the resulting mails sent. */
@@ -145,7 +147,11 @@ export function wireServices(dependencies: Dependencies) {
     },
     /** Starts nothing more, and waits for running work. */
     async stop() {
-      await Promise.all([...parts.map((part) => part.stop?.()), jobs.stop()]);
+      try {
+        await Promise.all([...parts.map((part) => part.stop?.()), jobs.stop()]);
+      } finally {
+        await work.releaseAll();
+      }
     },
     /** Writes counts from memory for a clean stop, and logs those not written by the deadline. */
     async flushAll(deadline: Deadline = NO_DEADLINE) {

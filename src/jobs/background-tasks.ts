@@ -19,6 +19,7 @@ import {
   LONG_WORK_BEGUN,
   setLongWorkTotal,
 } from '../store/long-works.ts';
+import { RENEW_EVERY_MS, type WorkLeases } from './work-leases.ts';
 
 export interface Batch {
   readonly done: number;
@@ -72,10 +73,14 @@ export interface TaskRunnerDependencies {
   readonly db: Database;
   readonly log: Logger;
   readonly tasks: readonly BackgroundTask<never>[];
+  /** A task runs in one instance at a time: batches of two would only conflict. */
+  readonly leases: Pick<WorkLeases, 'take' | 'release'>;
 }
 
+const leaseName = (id: string) => `task ${id}`;
+
 /** Starts a task as soon as it is durable. Tasks of an unknown kind are left for a newer version. */
-export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunner {
+export function taskRunner({ db, log, tasks, leases }: TaskRunnerDependencies): TaskRunner {
   const byName = new Map(tasks.map((task) => [task.name, task as unknown as BackgroundTask]));
   /** Batch sizes of the runs that were resumed: some wait for long. */
   const sizes = new Map<string, BatchSize>();
@@ -124,11 +129,31 @@ export function taskRunner({ db, log, tasks }: TaskRunnerDependencies): TaskRunn
     return size;
   }
 
-  /** Writes one batch of each run round-robin, so that a long task delays no short one. */
+  /** Returns the tasks that this instance holds, and renews their leases. */
+  async function held(ids: readonly string[]): Promise<string[]> {
+    const names = new Set(await leases.take(ids.map(leaseName)));
+    return ids.filter((id) => names.has(leaseName(id)));
+  }
+
   async function runAll(): Promise<boolean> {
-    let left = (await listLongWorks(db.reader)).map(({ id }) => id);
+    const taken = await held((await listLongWorks(db.reader)).map(({ id }) => id));
+    try {
+      return await runHeld(taken);
+    } finally {
+      await leases.release(taken.map(leaseName));
+    }
+  }
+
+  /** Writes one batch of each run round-robin, so that a long task delays no short one. */
+  async function runHeld(taken: readonly string[]): Promise<boolean> {
+    let left = [...taken];
+    let renewedAt = performance.now();
     const ended = { waiting: 0, finished: 0 };
     while (left.length > 0) {
+      if (performance.now() - renewedAt >= RENEW_EVERY_MS) {
+        left = await held(left);
+        renewedAt = performance.now();
+      }
       const unfinished: string[] = [];
       for (const id of left) {
         if (loop.isStopped()) return false;

@@ -12,6 +12,7 @@ export function keyExpiryJob({ db, clock }: { readonly db: Database; readonly cl
   return {
     name: 'key expiry',
     everyMs: 5000,
+    isExclusive: true,
     async runOnce() {
       while (await isAnyKeyPastItsTime(db.reader, clock.now()))
         await db.write(SYSTEM_ACTOR, (unit) => endKeysByTime(unit, BATCH));

@@ -54,6 +54,7 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
   return {
     name: 'retention',
     everyMs: HOUR,
+    isExclusive: true,
     async runOnce() {
       for (const [what, keepMs] of SWEEPS) await forget(what, keepMs === 'audit setting' ? auditDays * DAY : keepMs);
       await forgetOldEvents();

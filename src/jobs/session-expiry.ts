@@ -33,6 +33,7 @@ export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }):
   return {
     name: 'session expiry',
     everyMs: 5000,
+    isExclusive: true,
     async runOnce() {
       if ((await listExpiredSessions(db.reader, clock.now(), { after: null, limit: 1 })).length === 0) return;
       let after: ExpiredSession | null = null;

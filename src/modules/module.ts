@@ -15,6 +15,7 @@ import type { PeerAddress } from '../http/request-context.ts';
 import type { ShutdownFlush } from '../jobs/shutdown-flush.ts';
 import type { BackgroundTask } from '../jobs/background-tasks.ts';
 import type { Job } from '../jobs/scheduler.ts';
+import type { WorkLeases } from '../jobs/work-leases.ts';
 import type { SendNow } from '../mail/send-now.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import type { Probes } from '../outbound/probes.ts';
@@ -79,6 +80,8 @@ export interface ModuleContext {
   readonly metricsToken: string | null;
   readonly peerAddress: PeerAddress;
   readonly limiter: RateLimiter;
+  /** For work that one instance at a time does. */
+  readonly leases: WorkLeases;
   readonly limits: LimitSettings;
   /** For operations that read their body themselves. */
   readonly bodies: BodyReader;

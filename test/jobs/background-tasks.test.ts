@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import pino from 'pino';
 import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
+import { systemClock } from '@/core/clock.ts';
 import type { Unit } from '@/db/database.ts';
 import { beginTask, FIRST_BATCH, type BackgroundTask, taskRunner, type RunningTask } from '@/jobs/background-tasks.ts';
+import { workLeases } from '@/jobs/work-leases.ts';
 import { insertApplication, type NewApplication } from '@/store/applications.ts';
 import { recordAudit } from '@/store/audit.ts';
 import { findPendingWork } from '@/store/long-works.ts';
@@ -56,7 +58,9 @@ async function open() {
     );
   const begin = (kind: BackgroundTask<Rows>, count: number) =>
     db.write(ACTOR, (unit) => beginTask(unit, kind, { applicationId: 'app_1', data: { count } }));
-  const runner = (...tasks: BackgroundTask<Rows>[]) => taskRunner({ db, log, tasks: tasks as BackgroundTask<never>[] });
+  const leases = workLeases({ db, clock: systemClock, leaseHolder: 'instance', log });
+  const runner = (...tasks: BackgroundTask<Rows>[]) =>
+    taskRunner({ db, log, leases, tasks: tasks as BackgroundTask<never>[] });
   const pending = async () => (await findPendingWork(db.reader, ['app_1'])).get('app_1');
   return { db, sqlite, lines, targets, begin, runner, pending };
 }

@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import pino from 'pino';
 import { AppError } from '@/core/error.ts';
-import { type Job, scheduler } from '@/jobs/scheduler.ts';
+import { type Job, scheduler, type SchedulerDependencies } from '@/jobs/scheduler.ts';
 import { eventually } from '../support/eventually.ts';
 
 const lines: string[] = [];
 const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+
+/** Of the only instance. */
+const alone: SchedulerDependencies = {
+  log,
+  leases: { begin: async () => ({ end: async () => {} }) },
+  isDatabaseDown: () => false,
+};
 
 /** Creates a job that counts its runs and its concurrent runs. */
 function watched(name: string, everyMs: number, work: () => unknown = () => {}) {
@@ -32,7 +39,7 @@ const HOUR = 3_600_000;
 describe('the scheduler', () => {
   test('runs each job at its own interval, and not before start', async () => {
     const [fast, slow] = [watched('fast', 5), watched('slow', HOUR)];
-    const jobs = scheduler([fast.job, slow.job], log);
+    const jobs = scheduler([fast.job, slow.job], alone);
     await Bun.sleep(20);
     expect(fast.state.runs).toBe(0);
     jobs.start();
@@ -43,7 +50,7 @@ describe('the scheduler', () => {
 
   test('runs a job that is due at the start once, and then at its interval', async () => {
     const { job, state } = watched('resumed', HOUR);
-    const jobs = scheduler([{ ...job, isDueAtStart: true }, watched('other', HOUR).job], log);
+    const jobs = scheduler([{ ...job, isDueAtStart: true }, watched('other', HOUR).job], alone);
     jobs.start();
     await eventually('it has run', () => state.runs === 1);
     await jobs.stop();
@@ -56,7 +63,7 @@ describe('the scheduler', () => {
       if (isDown) throw new AppError('unavailable', { hint: 'disk_refuses_writes', cause: new Error('full') });
     };
     const [one, two, idle] = [watched('one', HOUR, refused), watched('two', HOUR, refused), watched('idle', HOUR)];
-    const jobs = scheduler([one.job, two.job, idle.job], log, () => isDown);
+    const jobs = scheduler([one.job, two.job, idle.job], { ...alone, isDatabaseDown: () => isDown });
     const said = () => lines.map((line) => JSON.parse(line) as { level: number; job: string; err?: unknown });
     for (let round = 0; round < 3; round += 1) await jobs.runAll();
     expect(said()).toEqual([expect.objectContaining({ level: 50, job: 'one' })]);
@@ -71,7 +78,7 @@ describe('the scheduler', () => {
 
   test('never runs a job concurrently with itself, even when it takes longer than its interval', async () => {
     const { job, state } = watched('long', 2, () => Bun.sleep(15));
-    const jobs = scheduler([job], log);
+    const jobs = scheduler([job], alone);
     jobs.start();
     await Promise.all([jobs.runAll(), jobs.runAll(), Bun.sleep(20).then(() => jobs.runAll())]);
     await eventually('it has run a few times', () => state.runs >= 4);
@@ -82,7 +89,7 @@ describe('the scheduler', () => {
   test('runs other jobs while a long one runs', async () => {
     const gate = Promise.withResolvers<void>();
     const [long, short] = [watched('long', 2, () => gate.promise), watched('short', 2)];
-    const jobs = scheduler([long.job, short.job], log);
+    const jobs = scheduler([long.job, short.job], alone);
     jobs.start();
     await eventually('the short one goes on', () => long.state.atOnce === 1 && short.state.runs > 5);
     gate.resolve();
@@ -102,7 +109,7 @@ describe('the scheduler', () => {
     let runs = 0;
     const broken: Job = { name: 'broken', everyMs: 5, runOnce: () => ((runs += 1), fail()) };
     const sound = watched('sound', 5);
-    const jobs = scheduler([broken, sound.job], log);
+    const jobs = scheduler([broken, sound.job], alone);
     jobs.start();
     await eventually('both go on', () => runs >= 3 && sound.state.runs >= 3);
     await jobs.runAll();
@@ -121,7 +128,7 @@ describe('the scheduler', () => {
         await Bun.sleep(3);
         order.push(`${name} ends`);
       }).job;
-    await scheduler([step('a'), step('b')], log).runAll();
+    await scheduler([step('a'), step('b')], alone).runAll();
     expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
   });
 
@@ -136,7 +143,7 @@ describe('the scheduler', () => {
           done.push(seen);
         }).job,
       ],
-      log,
+      alone,
     );
     const first = jobs.runAll();
     due = 1;
@@ -149,7 +156,7 @@ describe('the scheduler', () => {
     const gate = Promise.withResolvers<void>();
     const { job, state } = watched('long', 2, () => gate.promise);
     const other = watched('other', 2);
-    const jobs = scheduler([job, other.job], log);
+    const jobs = scheduler([job, other.job], alone);
     jobs.start();
     await eventually('it is under way', () => state.atOnce === 1);
     let hasStopped = false;

@@ -12,6 +12,7 @@ import { AppError } from '../../core/error.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { isOutage } from '../../db/errors.ts';
+import type { HeldLease, WorkLeases } from '../../jobs/work-leases.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   type BackupCause,
@@ -30,6 +31,7 @@ import type { NotifyOwners } from './owners.ts';
 export interface BackupServiceDependencies {
   readonly db: Database;
   readonly clock: WorldClock;
+  readonly leases: Pick<WorkLeases, 'begin'>;
   readonly log: Logger;
   readonly settings: BackupSettings;
   readonly version: string;
@@ -45,11 +47,13 @@ const MOST_COUNTED = 6;
 const KEPT_MS = 100 * DAY;
 const LATE_MS = HOUR;
 const RECORD_RETRY_MS = 5000;
+/** Held by the instance that makes a backup. */
+const LEASE = 'backups';
 
 export type Backups = ReturnType<typeof backupService>;
 
 export function backupService(dependencies: BackupServiceDependencies) {
-  const { db, clock, log, settings, version, mark, tellOwners } = dependencies;
+  const { db, clock, leases, log, settings, version, mark, tellOwners } = dependencies;
   let current: { readonly run: BackupRun; readonly ended: Promise<void> } | null = null;
   let isBeginning = false;
   let isStopped = false;
@@ -112,7 +116,10 @@ export function backupService(dependencies: BackupServiceDependencies) {
     if (!placeSet()) throw new AppError('invalid_state', { hint: 'backup_place_unset' });
     if (current !== null || isBeginning) throw new AppError('invalid_state', { hint: 'backup_running' });
     isBeginning = true;
+    let lease: HeldLease | null = null;
     try {
+      lease = await leases.begin(LEASE);
+      if (!lease) throw new AppError('invalid_state', { hint: 'backup_running' });
       const startedAt = clock.now();
       const isEncrypted = isEncryptionSet(settings);
       const place = placeText(placeOf(startedAt));
@@ -137,17 +144,22 @@ export function backupService(dependencies: BackupServiceDependencies) {
         });
       if (run === null) await failed(row.id, place, refusal);
       else {
+        const held = lease;
         const ended = run.done
           .then(
             (made) => succeeded(row.id, made),
             (error: unknown) => failed(row.id, place, error),
           )
-          .finally(() => (current = null));
+          .finally(() => {
+            current = null;
+            return held.end();
+          });
         current = { run, ended };
       }
       return row;
     } finally {
       isBeginning = false;
+      if (current === null) await lease?.end();
     }
   }
 
@@ -217,8 +229,12 @@ export function backupService(dependencies: BackupServiceDependencies) {
     async start(): Promise<void> {
       if (settings.backupRecipients !== null && settings.backupPassphraseFile !== null) locksOf(settings);
       const runs = await listBackupRuns(db.reader, MOST_COUNTED);
-      if (runs.some(({ status }) => status === 'running'))
-        await db.write(SYSTEM_ACTOR, (unit) => interruptBackupRuns(unit, 'The server ended while it was made.'));
+      if (runs.every(({ status }) => status !== 'running')) return;
+      // Another instance that makes one holds the lease.
+      const lease = await leases.begin(LEASE);
+      if (!lease) return;
+      await db.write(SYSTEM_ACTOR, (unit) => interruptBackupRuns(unit, 'The server ended while it was made.'));
+      await lease.end();
     },
 
     async stop(): Promise<void> {

@@ -6,6 +6,7 @@ import { AppError, invalidField } from '../../core/error.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
+import type { HeldLease, WorkLeases } from '../../jobs/work-leases.ts';
 import { mailTestMail } from '../../mail/messages/mail-test.ts';
 import type { SendNow } from '../../mail/send-now.ts';
 import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
@@ -22,6 +23,7 @@ import { answersFor } from './hidden-server.ts';
 export interface MailTestDependencies {
   readonly db: Database;
   readonly clock: Clock;
+  readonly leases: Pick<WorkLeases, 'begin'>;
   readonly mails: WorkspaceMail;
   readonly sendNow: SendNow;
   readonly baseUrl: () => string;
@@ -34,19 +36,25 @@ const RETRY_AFTER_SECONDS = 15;
 
 export type MailTests = ReturnType<typeof mailTestService>;
 
-export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }: MailTestDependencies) {
+export function mailTestService({ db, clock, leases, mails, sendNow, baseUrl, instance }: MailTestDependencies) {
   const testing = new Set<string>();
+
+  const underWay = () =>
+    new AppError('rate_limited', { hint: 'mail_tests_under_way', retryAfterSeconds: RETRY_AFTER_SECONDS });
 
   /** Runs one test at a time per budget, so that none takes the slots of others. @throws {AppError} rate_limited */
   async function alone<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result> {
     const budgetId = await findBudget(db.reader, workspaceId);
-    if (testing.has(budgetId))
-      throw new AppError('rate_limited', { hint: 'mail_tests_under_way', retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (testing.has(budgetId)) throw underWay();
     testing.add(budgetId);
+    let lease: HeldLease | null = null;
     try {
+      lease = await leases.begin(`mail test ${budgetId}`);
+      if (!lease) throw underWay();
       return await work();
     } finally {
       testing.delete(budgetId);
+      await lease?.end();
     }
   }
 

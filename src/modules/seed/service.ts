@@ -5,10 +5,10 @@
 import { isClosed } from '../../core/application-state.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import type { Pool } from '../../core/pool.ts';
 import { required } from '../../core/required.ts';
 import { yieldIfLong } from '../../core/event-loop.ts';
 import type { Database } from '../../db/database.ts';
+import type { WorkLeases } from '../../jobs/work-leases.ts';
 import { type Application, findApplication, findSlugHolder, type TenantApplication } from '../../store/applications.ts';
 import { findBudget } from '../../store/budgets.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
@@ -21,12 +21,13 @@ import { planApplicationKeys, planWorkspaceKey } from './key-steps.ts';
 import type { ApplyResult, SeedApplication, SeedDocument } from './model.ts';
 import { planAllowlist, planUsers } from './people-steps.ts';
 import { Plan, type Site, type SeedTold } from './plan.ts';
-import { applyPool } from './apply-pool.ts';
+import { type ApplyPool, applyPool } from './apply-pool.ts';
 import { planWebhooks, type WebhookTools } from './webhook-steps.ts';
 
 export interface SeedTools extends ApplicationTools, WebhookTools {
   readonly db: Database;
   readonly clock: Clock;
+  readonly leases: Pick<WorkLeases, 'begin'>;
   readonly grants: GrantServices;
   readonly imports: Import;
   readonly apiKeys: ApiKeys;
@@ -46,9 +47,10 @@ const OVERTAKEN: readonly string[] = ['conflict', 'invalid_state', 'not_found'];
 export type Seed = ReturnType<typeof seedService>;
 
 export function seedService(tools: SeedTools) {
-  const { db, clock, grants, imports, apiKeys, beta } = tools;
-  const applies = applyPool();
-  const inTurn: Pool['run'] = async (workspaceId, work) => applies.run(await findBudget(db.reader, workspaceId), work);
+  const { db, clock, leases, grants, imports, apiKeys, beta } = tools;
+  const applies = applyPool(leases);
+  const inTurn: ApplyPool['run'] = async (workspaceId, work) =>
+    applies.run(await findBudget(db.reader, workspaceId), work);
 
   /** Returns `taken` for a slug of another workspace or an earlier one, null for a free one. */
   async function ofWorkspace(workspaceId: string, slug: string): Promise<TenantApplication | 'taken' | null> {

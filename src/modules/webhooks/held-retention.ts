@@ -127,6 +127,7 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
   return {
     name: 'held events',
     everyMs: HOUR,
+    isExclusive: true,
     async runOnce() {
       let after: string | null = '';
       while (after !== null) {

@@ -4,7 +4,7 @@ import { AppError } from '@/core/error.ts';
 import { applyPool } from '@/modules/seed/apply-pool.ts';
 
 test('applies of one budget run in order, even after a failed one, and delay no other budget', async () => {
-  const { run: inTurn } = applyPool();
+  const { run: inTurn } = applyPool({ begin: async () => ({ end: async () => {} }) });
   const first = Promise.withResolvers<void>();
   const done: string[] = [];
   const one = inTurn('wsp_1', async () => {
@@ -21,7 +21,7 @@ test('applies of one budget run in order, even after a failed one, and delay no 
 });
 
 test('eight may wait; further ones get Retry-After, and are admitted once a slot is free', async () => {
-  const { run: inTurn } = applyPool();
+  const { run: inTurn } = applyPool({ begin: async () => ({ end: async () => {} }) });
   const held = Promise.withResolvers<void>();
   const all = Array.from({ length: 9 }, () => inTurn('wsp_1', () => held.promise));
   const refused = await inTurn('wsp_1', async () => {}).catch((error: AppError) => error);
