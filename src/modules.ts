@@ -14,6 +14,7 @@ import { healthModule } from './modules/health/module.ts';
 import { i18nModule } from './modules/i18n/module.ts';
 import { imagesModule } from './modules/images/module.ts';
 import { importModule } from './modules/import/module.ts';
+import { instancesModule } from './modules/instances/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
 import { callersJob } from './modules/live/callers.ts';
 import { liveModule } from './modules/live/module.ts';
@@ -133,6 +134,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     mcpModule(context, { operations }),
     health,
     backups,
+    instancesModule(context),
     metricsModule(context, {
       queueCounts: health.queueCounts,
       streams: { session: live.hub.count, activity: activity.streams.count, events: webhooks.streams.count },
