@@ -5,7 +5,7 @@ import { metricsRegistry } from './core/metrics.ts';
 import type { Dependencies } from './dependencies.ts';
 import { bodyReader } from './http/body-reader.ts';
 import { internalCalls } from './http/internal-calls.ts';
-import { rateLimiter } from './http/rate-limit.ts';
+import { rateLimiter } from './http/rate-limiter.ts';
 import { countLimited, requestMetrics } from './http/request-metrics.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';

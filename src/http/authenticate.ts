@@ -23,7 +23,15 @@ import {
   type NoteRefusal,
 } from './limits.ts';
 import type { AccessRule } from './operation.ts';
-import { announceLimit, applyLimit, type LimitState, rateLimited, type RateLimiter } from './rate-limit.ts';
+import {
+  announceLimit,
+  applyLimit,
+  type LimitState,
+  type MaybePromise,
+  rateLimited,
+  type RateLimiter,
+  type WindowState,
+} from './rate-limit.ts';
 import { addressPrefix } from '../core/ip-address.ts';
 import type { RequestContext } from './request-context.ts';
 import { type SessionCookie } from './session-cookie.ts';
@@ -83,20 +91,21 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const [outcome, session] = typeof found === 'string' ? [found, null] : (['ok', found] as const);
     if (isVerdict && look.isCounted) noteVerdict(outcome, session);
     if (typeof found === 'string') {
-      limitFailures(look);
+      await limitFailures(look);
       throw new AppError(found);
     }
     look.context.principalId = found.sessionId;
     if (!look.isCounted) return found;
-    const state = limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute);
+    const counted = limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute);
+    const state = counted instanceof Promise ? await counted : counted;
     if (!state.isAllowed) return refuse(look.context.headers, state, found, 'sessionPerMinute');
     announceLimit(look.context.headers, state);
     return found;
   }
 
   /** Counts only failures, so that bad tokens sent through a backend do not lock out its good ones. */
-  function limitFailures({ context: { ip, headers } }: Lookup): void {
-    const limit = limiter.consume(
+  async function limitFailures({ context: { ip, headers } }: Lookup): Promise<void> {
+    const limit = await limiter.consume(
       LIMITS.failuresPerAddressPerMinute,
       addressPrefix(ip),
       limits.failuresPerAddressPerMinute,
@@ -111,7 +120,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const refusal = found === null ? 'invalid_token' : found.kind === 'dead_key' ? found.refusal : null;
     if (look.isCounted) noteVerdict(refusal ?? 'ok', null);
     if (found !== null && found.kind !== 'dead_key') return countedKey(found, look);
-    limitFailures(look);
+    await limitFailures(look);
     throw found === null ? new AppError('invalid_token') : deadKey(found.refusal, found);
   }
 
@@ -134,18 +143,32 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return countedKey(found, look);
   }
 
-  function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Lookup): Key {
+  function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Lookup): MaybePromise<Key> {
     look.context.principalId = found.keyId;
     if (!look.isCounted || look.context.isCounted) return found;
-    const { headers } = look.context;
     const subject = keySubject(found.kind === 'personal_key', found);
-    const day = limiter.peek(KEY_DAY, subject, found.perDay);
-    if (!day.isAllowed) return refuse(headers, day, found, 'keyPerDay');
+    const day = limiter.consume(KEY_DAY, subject, found.perDay);
     const minute = limiter.consume(KEY_MINUTE, subject, found.perMinute);
-    if (!minute.isAllowed) return refuse(headers, minute, found, 'keyPerMinute');
-    // Counted last: a call that the minute limit refuses does not use up the day.
-    announceLimit(headers, minute, limiter.consume(KEY_DAY, subject, found.perDay));
-    return found;
+    if (day instanceof Promise || minute instanceof Promise)
+      return Promise.all([day, minute]).then(([ofDay, ofMinute]) => admitKey(found, look, ofDay, ofMinute));
+    return admitKey(found, look, day, minute);
+  }
+
+  /** A call that one limit refuses does not count against the other. */
+  function admitKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(
+    found: Key,
+    { context: { headers } }: Lookup,
+    day: WindowState,
+    minute: WindowState,
+  ): Key {
+    if (day.isAllowed && minute.isAllowed) {
+      announceLimit(headers, minute, day);
+      return found;
+    }
+    const subject = keySubject(found.kind === 'personal_key', found);
+    if (minute.isAllowed) limiter.release(KEY_MINUTE, subject, minute);
+    if (day.isAllowed) limiter.release(KEY_DAY, subject, day);
+    return day.isAllowed ? refuse(headers, minute, found, 'keyPerMinute') : refuse(headers, day, found, 'keyPerDay');
   }
 
   /** Accepts a backend key; personal keys cannot verify anybody. */
@@ -156,7 +179,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   /**
    * Accepts an OAuth client or a backend key. Failures are rate limited per client address; past the limit even correct
    * credentials are refused there, so guessing on teaches nothing.
-   * Nothing awaits between lookup and limit, so concurrent guesses cannot slip past it.
+   * Nothing awaits between lookup and count, so at one instance concurrent guesses cannot slip past it.
    */
   async function client(rule: 'client' | 'client_full', look: Lookup): Promise<OAuthClient> {
     const { request, ip, headers } = look.context;
@@ -164,21 +187,21 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const found = await findClient(shown, look.reader);
     const [limit, address, allowed] = [LIMITS.wrongClientsPerAddress, addressPrefix(ip), limits.wrongClientsPerAddress];
     if (found === null || found.kind === 'dead_key') {
-      applyLimit(headers, limiter.consume(limit, address, allowed));
+      applyLimit(headers, await limiter.consume(limit, address, allowed));
       const why = found === null ? ({ hint: 'client_not_authenticated' } as const) : reasonOf(found);
       throw new AppError('invalid_client', { ...why, challenge: challengeOf(shown) });
     }
-    const failures = limiter.peek(limit, address, allowed);
+    const failures = await limiter.peek(limit, address, allowed);
     if (look.isCounted && !failures.isAllowed) applyLimit(headers, failures);
     if (shown !== null) refuseSecondWay(shown, look.sent);
     if (found.kind !== 'client') {
-      const key = ofBackend(countedKey(found, look));
+      const key = ofBackend(await countedKey(found, look));
       if (rule === 'client_full' && key.access !== 'full') throw new AppError('admin_scope_required');
       return key;
     }
     look.context.principalId = found.applicationId;
     if (!look.isCounted) return found;
-    const state = limiter.consume(LIMITS.clientPerMinute, found.applicationId, limits.clientPerMinute);
+    const state = await limiter.consume(LIMITS.clientPerMinute, found.applicationId, limits.clientPerMinute);
     if (!state.isAllowed) return refuse(headers, state, found, 'clientPerMinute');
     announceLimit(headers, state);
     return found;

@@ -119,15 +119,15 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return workspaceId;
   }
 
-  function limitAddress(context: RequestContext): void {
+  async function limitAddress(context: RequestContext): Promise<void> {
     const allowed = addressLimit ? limits[addressLimit] : null;
     if (!addressLimit || allowed === null) return;
-    applyLimit(context.headers, limiter.consume(LIMITS[addressLimit], addressPrefix(context.ip), allowed));
+    applyLimit(context.headers, await limiter.consume(LIMITS[addressLimit], addressPrefix(context.ip), allowed));
   }
 
-  function limitPerson(context: RequestContext, principal: AnyPrincipal | null): void {
+  async function limitPerson(context: RequestContext, principal: AnyPrincipal | null): Promise<void> {
     if (!personLimit || !principal || principal.kind === 'client') return;
-    const state = limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]);
+    const state = await limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]);
     if (!state.isAllowed) noteRefusal(principal.applicationId, personLimit);
     applyLimit(context.headers, state);
   }
@@ -156,7 +156,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   async function admit(look: Lookup, params: Record<string, string>): Promise<Admission> {
     const { context, reader } = look;
     const principal = await authenticate(access, look);
-    if (look.isCounted) limitAddress(context);
+    if (addressLimit && look.isCounted) await limitAddress(context);
     const application =
       operation.scope === 'application' && principal
         ? await resolveApplication(reader, managing(principal), params['id'] ?? '')
@@ -188,7 +188,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const query = validate(request);
     const upload = uploadRule && uploads.open(request, uploadRule, personOf(first.principal) ?? context.ip);
     try {
-      limitPerson(context, first.principal);
+      if (personLimit) await limitPerson(context, first.principal);
       if (leavesBody) bodies.leave(context, first.principal);
       const sentBody = validateBody && (await (ahead ?? readBody(context, first.principal)));
       const body = validateBody?.(sentBody === undefined && operation.isBodyOptional ? {} : sentBody);

@@ -33,6 +33,8 @@ export interface CounterTable {
   add(subject: string, count?: number): Counter;
   /** Counts one use unless the limit is reached. @returns whether it was counted. */
   use(counter: Counter, limit: number): boolean;
+  /** Takes back one use. */
+  giveBack(counter: Counter, limit: number): void;
   readonly changed: Set<Counter>;
   /** Evicts up to 250 counters. */
   makeRoom(): void;
@@ -70,6 +72,14 @@ export function counterTable({
     level.last = counter;
   }
 
+  /** Moves a counter to the level of its count. */
+  function settle(counter: Counter, limit: number): void {
+    const level = counter.count < limit ? levelOf(counter.count) : SPENT;
+    if (level === counter.level) return;
+    leave(counter);
+    enter(counter, level);
+  }
+
   return {
     windowMs,
     windowEndsAt,
@@ -86,12 +96,12 @@ export function counterTable({
     use(counter, limit) {
       const isAllowed = counter.count < limit;
       if (isAllowed) counter.count += 1;
-      const level = counter.count < limit ? levelOf(counter.count) : SPENT;
-      if (level !== counter.level) {
-        leave(counter);
-        enter(counter, level);
-      }
+      settle(counter, limit);
       return isAllowed;
+    },
+    giveBack(counter, limit) {
+      counter.count = Math.max(0, counter.count - 1);
+      settle(counter, limit);
     },
     changed,
     makeRoom() {

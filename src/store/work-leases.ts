@@ -23,7 +23,7 @@ export function takeWorkLeases(unit: Unit, { names, ...lease }: WantedLeases): P
 }
 
 /** Moves the end of a lease that is still held. */
-export const setWorkLeaseEnd = note<NewLease & { readonly name: string }>(
+export const setWorkLeaseEnd = note<Pick<NewLease, 'holder' | 'until'> & { readonly name: string }>(
   'UPDATE work_leases SET leased_until = :until WHERE name = :name AND holder = :holder',
 );
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { KEY_DAY } from '../../src/http/limits.ts';
-import { rateLimiter } from '../../src/http/rate-limit.ts';
+import { rateLimiter } from '../../src/http/rate-limiter.ts';
 import * as given from '../support/given.ts';
 import { createInstance } from '../support/instance.ts';
 
@@ -76,7 +76,7 @@ test('rate-limit counters that could not be written are written by the next flus
   await limiter.flush();
   const restarted = rateLimiter({ db, clock });
   await restarted.load();
-  expect(restarted.peek(KEY_DAY, 'key_1', 10).remaining).toBe(9);
+  expect((await restarted.peek(KEY_DAY, 'key_1', 10)).remaining).toBe(9);
 });
 
 test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028', ' \t '])(

@@ -41,7 +41,7 @@ import {
   type NewApiKeyRecord,
   type WorkspaceKeyInput,
 } from './model.ts';
-import { creatorsOf, presenter } from './present.ts';
+import { presentKey, surroundingsOf } from './present.ts';
 import { keyEndings } from './background-tasks.ts';
 import { tokenColumns } from './token.ts';
 
@@ -71,11 +71,9 @@ export type ApiKeys = ReturnType<typeof apiKeyService>;
 
 /** A token is shown only in the response that creates it; only its hash is stored. */
 export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies) {
-  const present = presenter(limiter);
-
   async function presented(reader: Reader, held: HeldKey): Promise<ApiKeyRecord> {
     const grants = await heldGrants(reader, held.key.applicationUserId);
-    return present(held, grants, await creatorsOf(reader, held.key.workspaceId, [held]));
+    return presentKey(held, grants, await surroundingsOf(reader, limiter, held.key.workspaceId, [held]));
   }
 
   /** Inserts principal, membership, grants, key and audit record in the caller's transaction. */
@@ -138,12 +136,12 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       db.reader,
       keys.map(({ key }) => key.applicationUserId),
     );
-    const creators = await creatorsOf(db.reader, owner.workspaceId, keys);
+    const surroundings = await surroundingsOf(db.reader, limiter, owner.workspaceId, keys);
     return pageOf(
       keys,
       limit,
       ({ key }) => [key.id],
-      (held) => present(held, required(grants.get(held.key.applicationUserId), 'grants of a key'), creators),
+      (held) => presentKey(held, required(grants.get(held.key.applicationUserId), 'grants of a key'), surroundings),
     );
   }
 

@@ -29,7 +29,7 @@ import type { Beta } from './service.ts';
 export interface BetaRouteDependencies {
   readonly beta: Beta;
   /** Counts a request against its e-mail address. @throws {AppError} rate_limited */
-  readonly limitInterest: (email: string, context: RequestContext) => void;
+  readonly limitInterest: (email: string, context: RequestContext) => Promise<void>;
   /** Returns the hourly mail limit of the application's workspace. */
   readonly mailStanding: (application: Application) => Promise<MailStanding>;
 }
@@ -171,8 +171,8 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       body: AccessInterestInput,
       data: InterestReceived,
       errors: ['not_found', 'application_archived'],
-      handle({ actor, params, body, context }) {
-        limitInterest(body.email, context);
+      async handle({ actor, params, body, context }) {
+        await limitInterest(body.email, context);
         return beta.receiveInterest(actor, params.id, body);
       },
     }),

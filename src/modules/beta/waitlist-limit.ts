@@ -6,8 +6,8 @@ import type { RequestContext } from '../../http/request-context.ts';
 
 /** @returns a function that counts one request and @throws {AppError} rate_limited past the limit. */
 export function waitlistLimit(limiter: RateLimiter, limits: LimitSettings) {
-  return (text: string, { headers }: RequestContext): void => {
+  return async (text: string, { headers }: RequestContext): Promise<void> => {
     const email = normalizeEmail(text) ?? text;
-    applyLimit(headers, limiter.consume(LIMITS.interestPerEmail, email, limits.interestPerEmail));
+    applyLimit(headers, await limiter.consume(LIMITS.interestPerEmail, email, limits.interestPerEmail));
   };
 }

@@ -2,10 +2,11 @@
 
 import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
+import { limitGuess } from '../../http/guess-limit.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { pageHeaders, pageResponse } from '../../http/page-response.ts';
-import { applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
+import type { RateLimiter } from '../../http/rate-limit.ts';
 import { addressPrefix } from '../../core/ip-address.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
@@ -31,14 +32,10 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
   const { wrongDeviceCodesPerAddress: allowed } = dependencies.limits;
 
   /** @throws {AppError} rate_limited after too many wrong codes from this address. */
-  async function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
+  function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
     const subject = addressPrefix(ip);
-    applyLimit(headers, limiter.peek(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
-    const application = await findDeviceGrant(userCode);
-    // Concurrent wrong codes may have used up the limit; right codes are then refused as well.
-    const count = application ? limiter.peek : limiter.consume;
-    applyLimit(headers, count(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
-    return application;
+    const limit = { bucket: LIMITS.wrongDeviceCodesPerAddress, subject, limit: allowed };
+    return limitGuess(limiter, headers, [limit], () => findDeviceGrant(userCode));
   }
 
   return operation({
