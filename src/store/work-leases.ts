@@ -5,7 +5,6 @@ import type { NewLease } from './leases.ts';
 
 interface WantedLeases extends NewLease {
   readonly names: readonly string[];
-  readonly realNow: number;
 }
 
 const take = change.values<string, { names: readonly object[]; holder: string; until: number; realNow: number }>(
