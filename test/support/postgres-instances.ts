@@ -113,6 +113,14 @@ function untilEnd(db: Database, onClose: () => void): { db: Database; end(): Pro
   };
 }
 
+/** Returns whether the server runs no statement of the present leases. */
+export function isQuiet(): boolean {
+  return leases.every(({ rows }) => rows.query(RUNNING).get() === null);
+}
+
+const RUNNING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'
+  AND pid <> pg_backend_pid() LIMIT 1`;
+
 export function beginTest(): void {
   isInTest = true;
 }

@@ -5,16 +5,20 @@ const TRIGGER =
 const RAISE = /\bSELECT RAISE\(\w+, ('[^']*')\)/gi;
 const DROP_TRIGGER = /^\s*DROP TRIGGER (\w+)\s*$/i;
 
-/** Replaces placeholders and `rowid` outside of quotes, and rewrites triggers. Ids sort in the order of insertion. */
+/** Quoted texts, which stay; placeholders; `rowid`; and names with capitals, which PostgreSQL lowercases unquoted. */
+const PART = /('[^']*'|"[^"]*")|\?(\d*)|\b(rowid)\b|\b([a-z]+[A-Z]\w*)/g;
+
+/** Returns a statement for PostgreSQL. Ids sort in the order of insertion, as `rowid` does. */
 export function postgresSql(sql: string): string {
   const [, name, events, condition, body] = TRIGGER.exec(sql) ?? [];
   if (name && events && body) return trigger(name, events, condition, body);
   const [, dropped] = DROP_TRIGGER.exec(sql) ?? [];
   if (dropped) return `DROP FUNCTION ${dropped} CASCADE`;
   let position = 0;
-  return sql.replace(/('[^']*'|"[^"]*")|\?(\d*)|\browid\b/gi, (_, quoted?: string, number?: string) => {
-    if (quoted !== undefined) return quoted;
-    return number === undefined ? 'id' : `$${number || (position += 1)}`;
+  return sql.replace(PART, (_, quoted?: string, number?: string, rowid?: string, name?: string) => {
+    if (number !== undefined) return `$${number || (position += 1)}`;
+    if (rowid) return 'id';
+    return quoted ?? `"${name}"`;
   });
 }
 

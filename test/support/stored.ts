@@ -84,6 +84,11 @@ function storedIn(sqlite: Database): Stored {
   return stored;
 }
 
+/** Returns every row of every table, without the counters of rate limits. */
+export function allRows(sqlite: Database): Record<string, Rows> {
+  return storedIn(sqlite).read();
+}
+
 /**
  * Returns every row of every table, without last-used times and sending states, to prove that nothing changed. Reads nothing
  * if no connection has committed since the last call.

@@ -3,11 +3,19 @@ import { ENGINE } from './engine.ts';
 
 /** Turns of the event loop; such work takes far fewer. */
 const TURNS = 20;
-
-/** Time for the round trips of such work to another process. */
-const POSTGRES_MS = 60;
+/** Rounds in which no statement runs. One may begin between the look and its turn. */
+const QUIET_ROUNDS = 3;
 
 export async function turns(): Promise<void> {
-  if (ENGINE === 'postgres') await Bun.sleep(POSTGRES_MS);
+  if (ENGINE === 'sqlite') return localTurns();
+  const { isQuiet } = await import('./postgres-instances.ts');
+  for (let quiet = 0; quiet < QUIET_ROUNDS; quiet = isQuiet() ? quiet + 1 : 0) {
+    // A timer, since immediate turns leave the answers of the server unread.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await localTurns();
+  }
+}
+
+async function localTurns(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

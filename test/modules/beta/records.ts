@@ -1,5 +1,6 @@
 /** Reads from the database what a call has written. */
 import type { Instance } from '../../support/instance.ts';
+import { allRows } from '../../support/stored.ts';
 
 /**
  * Reads every row of every table once the queued mails are sent, to prove that nothing changed.
@@ -7,10 +8,7 @@ import type { Instance } from '../../support/instance.ts';
  */
 export async function databaseOf({ sqlite, services }: Instance): Promise<Record<string, unknown[]>> {
   await services.mail.runOnce();
-  const tables = sqlite
-    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('rate_counters', 'sqlite_sequence')")
-    .all() as { name: string }[];
-  return Object.fromEntries(tables.map(({ name }) => [name, sqlite.query(`SELECT * FROM "${name}"`).all()]));
+  return allRows(sqlite);
 }
 
 export interface StoredMail {
