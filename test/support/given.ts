@@ -88,14 +88,16 @@ export async function revokedKey(instance: Instance, applicationId: string, inpu
 
 /** Copies a key: same principal, tokens that nobody knows. */
 export function copiesOfKey(instance: Instance, id: string, count: number, columns: Partial<ApiKey> = {}) {
-  return write(instance, async (unit) => {
-    // Changes nothing; returns the row.
-    const key = await updateKey(unit, id, {});
-    for (let made = 0; made < count; made += 1) {
-      const copyId = newId('apiKey', unit.now);
-      await insertKey(unit, { ...key, ...columns, id: copyId, tokenHash: Buffer.from(copyId) });
-    }
-  });
+  return inChanges(count, (some) =>
+    write(instance, async (unit) => {
+      // Changes nothing; returns the row.
+      const key = await updateKey(unit, id, {});
+      for (let made = 0; made < some; made += 1) {
+        const copyId = newId('apiKey', unit.now);
+        await insertKey(unit, { ...key, ...columns, id: copyId, tokenHash: Buffer.from(copyId) });
+      }
+    }),
+  );
 }
 
 /** Adds a member of the workspace and signs them in to the console. */
@@ -222,30 +224,45 @@ export async function identity(instance: Instance, userId: string, subject = '1'
   return (await write(instance, (unit) => insertIdentity(unit, { userId, workspaceId: null, ...proved }))).id;
 }
 
-/** Adds sessions of a member in one change, with the application's session lifetime. */
-export function sessions(
+/** Adds sessions of a member, with the application's session lifetime. */
+export async function sessions(
   { db, services }: Pick<Instance, 'db' | 'services'>,
   { id: applicationId, sessionTtlSeconds }: Pick<Application, 'id' | 'sessionTtlSeconds'>,
   userId: string,
   count: number,
 ): Promise<MintedSession[]> {
-  return db.write(ELSEWHERE, async (unit) => {
-    const { id: applicationUserId } = (await findMember(unit, applicationId, userId))!;
-    const { email } = await requireUser(unit, userId);
-    const whose = { application: { id: applicationId, sessionTtlSeconds }, applicationUserId, userId };
-    const session = { ...whose, email, isNewUser: false };
-    const minted: MintedSession[] = [];
-    while (minted.length < count)
-      minted.push(await services.sessions.mint(unit, { ...session, method: 'otp', userAgent: 'curl' }));
-    return minted;
+  const minted: MintedSession[] = [];
+  await inChanges(count, async (some) => {
+    const made = await db.write(ELSEWHERE, async (unit) => {
+      const { id: applicationUserId } = (await findMember(unit, applicationId, userId))!;
+      const { email } = await requireUser(unit, userId);
+      const whose = { application: { id: applicationId, sessionTtlSeconds }, applicationUserId, userId };
+      const session = { ...whose, email, isNewUser: false };
+      const batch: MintedSession[] = [];
+      while (batch.length < some)
+        batch.push(await services.sessions.mint(unit, { ...session, method: 'otp', userAgent: 'curl' }));
+      return batch;
+    });
+    minted.push(...made);
   });
+  return minted;
 }
 
-/** Adds equal audit records in one change. */
+/** Adds equal audit records. */
 export function auditRecords(instance: Instance, count: number, entry: AuditEntry): Promise<void> {
-  return write(instance, async (unit) => {
-    for (let made = 0; made < count; made += 1) await recordAudit(unit, entry);
-  });
+  return inChanges(count, (some) =>
+    write(instance, async (unit) => {
+      for (let made = 0; made < some; made += 1) await recordAudit(unit, entry);
+    }),
+  );
+}
+
+/** Rows of one change, far below those that a change has time for. */
+const CHANGE_ROWS = 250;
+
+/** Makes many rows in changes of some each. */
+async function inChanges(count: number, make: (some: number) => Promise<unknown>): Promise<void> {
+  for (let made = 0; made < count; made += CHANGE_ROWS) await make(Math.min(CHANGE_ROWS, count - made));
 }
 
 /**

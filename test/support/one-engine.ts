@@ -1,5 +1,11 @@
 /** Tests of what only SQLite has; everything else that uses a database runs on both engines. */
 
+const SCHEMA = 'reads the schema, which test/contract/postgres-schema.test.ts compares';
+const CACHE = 'the query cache, which PostgreSQL has none of';
+
+const REPEATS = 'a resumed stream repeats 20 seconds on PostgreSQL, as test/http/late-rows.test.ts shows';
+const PLAN = 'a plan of SQLite';
+
 /**
  * Reasons by what is left out on PostgreSQL: a folder (`test/db/sqlite/`), a file, or a test by its file and full name,
  * `test/x.test.ts: group > name`.
@@ -7,12 +13,20 @@
 export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/db/sqlite/': 'files, log and locks of SQLite',
   'test/modules/activity/stream.test.ts: a stream that is opened again > begins behind the last record of its reader: nothing is left out, nothing comes twice':
-    'a resumed stream repeats 20 seconds on PostgreSQL (test/http/late-rows.test.ts)',
+    REPEATS,
   'test/modules/activity/stream.test.ts: a stream that is opened again > begins where the earlier one did if that had no record yet':
-    'a resumed stream repeats 20 seconds on PostgreSQL (test/http/late-rows.test.ts)',
+    REPEATS,
   'test/modules/webhooks/stream.test.ts: a stream of events > resumes after the reader’s last event, however many came since':
-    'a resumed stream repeats 20 seconds on PostgreSQL (test/http/late-rows.test.ts)',
-  'test/store/cached-queries.test.ts': 'the query cache, and the tables that SQLite opens for a statement',
+    REPEATS,
+  'test/modules/account/wiping.test.ts': SCHEMA,
+  'test/modules/account/export-columns.test.ts': SCHEMA,
+  'test/modules/account/deletion.test.ts: the export of an account > covers every table with data about a person':
+    SCHEMA,
+  'test/modules/verification/query-cache.test.ts: sign-ins of other people keep cached entries': CACHE,
+  'test/modules/verification/last-seen.test.ts: the last-seen time > is logged with count and reason if the disk fails at a stop, and the stop completes':
+    'a file that is deleted',
+  'test/modules/webhooks/held-retention.test.ts: the query for held events uses an index': PLAN,
+  'test/store/cached-queries.test.ts': CACHE,
 };
 
 /** Returns whether a whole file is left out on PostgreSQL. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
 import en from '@/i18n/locales/en.json';
@@ -24,10 +24,13 @@ const isSignedIn = async (scene: Scene, claims: Record<string, unknown>) =>
 
 const ALGORITHM_REFUSED = 'unexpected JWT "alg" header parameter';
 
-/** One scene for all tests that change nothing. */
-let refusing: Promise<Scene> | undefined;
-
 describe('an id_token', () => {
+  /** One scene for all tests that change nothing. */
+  let refusing: Scene;
+  beforeAll(async () => {
+    refusing = await createScene();
+  });
+
   const long = 'x'.repeat(256);
   test.each([
     ['no issuer', { iss: undefined }, '"iss" (issuer) claim missing'],
@@ -57,7 +60,7 @@ describe('an id_token', () => {
     ['a subject with NUL', { sub: 'a\0b' }, 'sub is not usable'],
     ['a subject that no UTF-8 can encode', { sub: 'a\ud800' }, 'sub is not usable'],
   ])('an id_token with %s is refused', async (_, claims, reason) => {
-    await expectRefused(await (refusing ??= createScene()), claims, reason);
+    await expectRefused(refusing, claims, reason);
   });
 
   test('is checked in real time with 30 seconds of tolerance, even if this server’s clock was moved', async () => {

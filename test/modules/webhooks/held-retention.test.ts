@@ -193,8 +193,9 @@ describe('the held events of a quarantined endpoint', () => {
     const { instance, pass } = scene;
     const spend = async () => {
       const hour = instance.clock.now() - (instance.clock.now() % HOUR);
+      instance.sqlite.run("DELETE FROM rate_counters WHERE bucket = 'workspace-mail'");
       instance.sqlite.run(
-        'INSERT OR REPLACE INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count) VALUES (?, ?, ?, ?, 1000)',
+        'INSERT INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count) VALUES (?, ?, ?, ?, 1000)',
         ['workspace-mail', instance.workspaceId, hour, hour + HOUR],
       );
     };

@@ -57,7 +57,7 @@ describe('the deliveries of one type', () => {
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100999)
          INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at, finished_at)
-         SELECT 'dlv_z' || printf('%025d', i), ?, ?, 'user.signed_in', 'delivered', 1, 0, 0, 0 FROM n`,
+         SELECT 'dlv_z' || '0000000000000000000' || (100000 + i), ?, ?, 'user.signed_in', 'delivered', 1, 0, 0, 0 FROM n`,
       )
       .run(id, eventId);
     const first = await scene.api.deliveries(id, '?type=webhook.test');
