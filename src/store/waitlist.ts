@@ -232,30 +232,32 @@ export interface WaitlistCounts {
   readonly untold: number;
 }
 
-const countOfStatus = longRead.count<{ applicationId: string; status: BetaStatus }>(
-  'SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND status = :status',
-);
-const countsOfUndecided = longRead.rows<{ epoch: number; count: number }, string>(
-  `SELECT epoch, count(*) AS count FROM beta_interests WHERE application_id = :applicationId AND status = 'pending'
-   GROUP BY epoch`,
-);
-const countUnnotified = longRead.count<string>(
+// One statement: between two, a background task could change the status of entries.
+const countsByStatus = longRead.rows<{ status: BetaStatus | 'unnotified'; epoch: number; count: number }, string>(
   // `epoch` selects the index of waiting entries.
-  `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND epoch >= 0
-     AND status = 'notify_when_public' AND notified_at IS NULL`,
+  `SELECT status, 0 AS epoch, count(*) AS count FROM beta_interests
+   WHERE application_id = :applicationId AND status IN ('approved', 'notify_when_public', 'declined') GROUP BY status
+   UNION ALL
+   SELECT status, epoch, count(*) FROM beta_interests
+   WHERE application_id = :applicationId AND status = 'pending' GROUP BY status, epoch
+   UNION ALL
+   SELECT 'unnotified', 0, count(*) FROM beta_interests
+   WHERE application_id = :applicationId AND epoch >= 0 AND status = 'notify_when_public' AND notified_at IS NULL`,
 );
 
 export async function countWaitlist(reader: Reader, applicationId: string): Promise<WaitlistCounts> {
   const decisions = await unwrittenDecisions(reader, [applicationId]);
   const byStatus: Record<BetaStatus, number> = { pending: 0, approved: 0, notify_when_public: 0, declined: 0 };
-  for (const status of ['approved', 'notify_when_public', 'declined'] as const)
-    byStatus[status] = await countOfStatus(reader, { applicationId, status });
-  let untold = await countUnnotified(reader, applicationId);
-  // Applies the decisions that are not written yet.
-  for (const { epoch, count } of await countsOfUndecided(reader, applicationId)) {
-    const status = decisions.find((decision) => decision.epoch === epoch + 1)?.status ?? 'pending';
-    byStatus[status] += count;
-    if (status === 'notify_when_public') untold += count;
+  let untold = 0;
+  for (const { status, epoch, count } of await countsByStatus(reader, applicationId)) {
+    if (status === 'unnotified') {
+      untold += count;
+      continue;
+    }
+    // Applies the decisions that are not written yet.
+    const decision = status === 'pending' ? decisions.find((one) => one.epoch === epoch + 1) : undefined;
+    byStatus[decision?.status ?? status] += count;
+    if (decision?.status === 'notify_when_public') untold += count;
   }
   return { byStatus, untold };
 }
