@@ -213,7 +213,7 @@ describe('the dispatcher, if a database write fails,', () => {
     await eventually(
       'all were delivered',
       () => new Set(receiver.received.map(({ eventId }) => eventId)).size === 11,
-      2000,
+      10_000,
     );
   });
 
@@ -233,7 +233,7 @@ describe('the dispatcher, if a database write fails,', () => {
     await eventually(
       'both were delivered',
       () => new Set(receiver.received.map(({ eventId }) => eventId)).size === 2,
-      2000,
+      10_000,
     );
   });
 
