@@ -8,6 +8,7 @@ import { migrate } from '../../src/db/sqlite/migrate.ts';
 import { openEngine } from '../../src/db/sqlite/engine.ts';
 import { openWriter } from '../../src/db/sqlite/pragmas.ts';
 import { ENGINE } from './engine.ts';
+import { leaseDatabase } from './postgres-instances.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
 export interface TestDatabase {
@@ -37,7 +38,7 @@ export function freshDatabaseFile(): string {
 
 export async function openTestDatabase(clock: Clock): Promise<TestDatabase> {
   if (ENGINE === 'postgres') {
-    const { db, rows, url } = await (await import('./postgres-instances.ts')).leaseDatabase(clock);
+    const { db, rows, url } = await leaseDatabase(clock);
     return { db, sqlite: rows as unknown as SqliteDatabase, path: url };
   }
   const path = freshDatabaseFile();

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeEach } from 'bun:test';
 import { ENGINE } from './engine.ts';
 
+// Loaded on demand: files without a database load it for nothing.
 if (ENGINE === 'postgres') {
   const { beginTest, endLeases } = await import('./postgres-instances.ts');
   beforeEach(beginTest);

@@ -18,6 +18,8 @@ import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createServices, type Services } from '../../src/services.ts';
 import { type Application, findApplication } from '../../src/store/applications.ts';
 import { openTestDatabase, type TestDatabase } from './database.ts';
+import { ENGINE } from './engine.ts';
+import { leaseBeside } from './postgres-instances.ts';
 import { makeRoomy } from './roomy-key.ts';
 
 /** Monday noon, at the start of a minute, so that time windows are predictable. */
@@ -56,6 +58,8 @@ export interface Instance {
   events(applicationId: string): { type: string; data: unknown }[];
   /** Returns the kinds of the audit records, oldest first. */
   auditKinds(applicationId?: string): string[];
+  /** Opens another instance on the database, with the same key and clock. On PostgreSQL it has connections of its own. */
+  sibling(changes?: Pick<InstanceOptions, 'leaseHolder' | 'mail' | 'outbound' | 'environment'>): Promise<Instance>;
   /** @param environment changed settings. */
   restart(
     environment?: Record<string, string>,
@@ -227,6 +231,12 @@ export async function openInstance(
           ? sqlite.query('SELECT kind FROM audit_records ORDER BY rowid').all()
           : ofApplication.all(applicationId);
       return (rows as { kind: string }[]).map(({ kind }) => kind);
+    },
+    async sibling(changes = {}) {
+      const environment = { ...options.environment, ...changes.environment };
+      const own = ENGINE === 'postgres' ? await leaseBeside(sqlite.filename, clock) : db;
+      const changed = { ...options, leaseHolder: 'sibling', ...changes, environment };
+      return openInstance(changed, { db: own, sqlite }, clock, secret, workspaceKey);
     },
     async restart(environment = {}, changes = {}) {
       await services.flushAll();

@@ -1,17 +1,17 @@
 /** Waits for work that continues after an answer, such as notifying the listeners of a stream. */
 import { ENGINE } from './engine.ts';
+import { isQuiet } from './postgres-instances.ts';
 
 /** Turns of the event loop; such work takes far fewer. */
 const TURNS = 20;
-/** Rounds in which no statement runs. One may begin between the look and its turn. */
+/** Rounds in which the server runs no statement, each long enough that it begins one that was sent. */
 const QUIET_ROUNDS = 3;
+const ROUND_MS = 20;
 
 export async function turns(): Promise<void> {
   if (ENGINE === 'sqlite') return localTurns();
-  const { isQuiet } = await import('./postgres-instances.ts');
   for (let quiet = 0; quiet < QUIET_ROUNDS; quiet = isQuiet() ? quiet + 1 : 0) {
-    // A timer, since immediate turns leave the answers of the server unread.
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await Bun.sleep(ROUND_MS);
     await localTurns();
   }
 }
