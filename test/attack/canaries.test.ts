@@ -18,6 +18,8 @@ import { sceneOf as devices } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
 import { RETURN_TO, sceneOf as providers, startProvider } from '../modules/provider/scene.ts';
 import * as given from '../support/given.ts';
+import { ENGINE } from '../support/engine.ts';
+import { tableNames } from '../support/stored.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const SECRET = new RegExp(`(?:${Object.values(SECRET_PREFIXES).join('|')})_[0-9A-Za-z]{49}`, 'g');
@@ -223,8 +225,7 @@ async function playScene() {
 /** Every column of every table by its name; blobs as they are and in their usual encodings. */
 function columnsOf({ sqlite }: Instance): Map<string, string[]> {
   const columns = new Map<string, string[]>();
-  const tables = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
-  for (const { name } of tables)
+  for (const name of tableNames(sqlite))
     for (const row of sqlite.query(`SELECT * FROM "${name}"`).all() as Record<string, unknown>[])
       for (const [column, value] of Object.entries(row)) {
         const texts = columns.get(`${name}.${column}`) ?? [];
@@ -269,6 +270,8 @@ describe('a secret that was handed out', () => {
     const log = instance.logLines.join('\n');
     expect([...seen].filter(([, secret]) => holds(log, secret)).map(([name]) => name)).toEqual([]);
 
+    // The files of PostgreSQL are its operator's.
+    if (ENGINE === 'postgres') return;
     const path = instance.sqlite.filename;
     await instance.db.close();
     instance.sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');

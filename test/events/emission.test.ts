@@ -2,7 +2,7 @@
  * Every operation that changes a person emits exactly its events, in its own transaction. At the end all events of
  * this file are checked against the catalogue's schemas.
  */
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import type { TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { DAY } from '@/core/clock.ts';
@@ -177,11 +177,11 @@ function countOf({ sqlite }: Instance): number {
   return (sqlite.query('SELECT count(*) AS n FROM events').get() as { n: number }).n;
 }
 
-/** Runs last: all events that the instances of this file have emitted. */
-afterAll(async () => {
-  const seen = new Set<string>();
+const seen = new Set<string>();
+
+afterEach(async () => {
   const problems: unknown[] = [];
-  for (const instance of instances) {
+  for (const instance of instances.splice(0)) {
     instance.clock.advance(31 * DAY);
     await sessionExpiryJob(instance).runOnce();
     const rows = instance.sqlite.query('SELECT id, type, data, application_id AS applicationId FROM events').all();
@@ -195,6 +195,9 @@ afterAll(async () => {
     }
   }
   expect(problems).toEqual([]);
+});
+
+afterAll(() => {
   const advice = 'each type is emitted by a case in test/events/cases.ts';
   expect([...seen].sort(), advice).toEqual([...(EVENT_TYPES as string[])].sort());
 });

@@ -5,6 +5,7 @@ const CACHE = 'the query cache, which PostgreSQL has none of';
 
 const REPEATS = 'a resumed stream repeats 20 seconds on PostgreSQL, as test/http/late-rows.test.ts shows';
 const PLAN = 'a plan of SQLite';
+const QUEUE = 'the queue of the only writer, in which nothing waits for anything else';
 
 /**
  * Reasons by what is left out on PostgreSQL: a folder (`test/db/sqlite/`), a file, or a test by its file and full name,
@@ -12,6 +13,15 @@ const PLAN = 'a plan of SQLite';
  */
 export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/db/sqlite/': 'files, log and locks of SQLite',
+  'test/db/write.test.ts: a change > runs alone in the order of the calls, however many are concurrent': QUEUE,
+  'test/db/write.test.ts: a change > refuses a change that was built and not awaited, which would never run': QUEUE,
+  'test/db/write.test.ts: a change > refuses another one inside itself and is rolled back instead of deadlocking':
+    QUEUE,
+  'test/db/write.test.ts: a change > refuses to wait for anything but its own statements, so that it delays nobody':
+    QUEUE,
+  'test/db/write.test.ts: a write lock of another process > is waited for off the event loop: reads and timers continue, and the change succeeds in the end':
+    'locks of SQLite',
+  'test/attack/abandoned-codes.test.ts': PLAN,
   'test/modules/activity/stream.test.ts: a stream that is opened again > begins behind the last record of its reader: nothing is left out, nothing comes twice':
     REPEATS,
   'test/modules/activity/stream.test.ts: a stream that is opened again > begins where the earlier one did if that had no record yet':

@@ -41,7 +41,7 @@ interface Stored {
 
 const known = new WeakMap<Database, Stored>();
 
-function tablesOf(sqlite: Database): string[] {
+export function tableNames(sqlite: Database): string[] {
   return sqlite
     .query<{ name: string }, []>(TABLES)
     .all()
@@ -77,7 +77,7 @@ function storedInPostgres(sqlite: Database, tables: readonly string[]): Stored {
 function storedIn(sqlite: Database): Stored {
   let stored = known.get(sqlite);
   if (!stored) {
-    const tables = tablesOf(sqlite).filter((name) => !USE_TABLES.includes(name));
+    const tables = tableNames(sqlite).filter((name) => !USE_TABLES.includes(name));
     stored = (ENGINE === 'postgres' ? storedInPostgres : storedInSqlite)(sqlite, tables);
     known.set(sqlite, stored);
   }
@@ -112,7 +112,7 @@ function withoutTraces(table: string, row: Record<string, unknown>): Record<stri
 
 /** Returns everything stored as searchable text; blobs as hex and as they are. */
 export function storedText({ sqlite }: Instance): string {
-  return tablesOf(sqlite)
+  return tableNames(sqlite)
     .flatMap((name) => sqlite.query(`SELECT * FROM ${name}`).all() as Record<string, unknown>[])
     .flatMap((row) => Object.values(row))
     .map((value) =>
