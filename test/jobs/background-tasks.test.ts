@@ -52,10 +52,7 @@ async function open() {
   await db.write(ACTOR, (unit) => insertApplication(unit, APPLICATION));
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const targets = () =>
-    (sqlite.query('SELECT target_id AS id FROM audit_records ORDER BY rowid').all() as { id: string }[]).map(
-      ({ id }) => id,
-    );
+  const targets = () => sqlite.query('SELECT target_id FROM audit_records ORDER BY rowid').values().flat() as string[];
   const begin = (kind: BackgroundTask<Rows>, count: number) =>
     db.write(ACTOR, (unit) => beginTask(unit, kind, { applicationId: 'app_1', data: { count } }));
   const leases = workLeases({ db, clock: systemClock, leaseHolder: 'instance', log });

@@ -3,6 +3,7 @@ import { DAY, HOUR } from '@/core/clock.ts';
 import { RETENTION_RULES } from '@/jobs/retention-rules.ts';
 import { retentionJob } from '@/jobs/retention.ts';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
+import { ENGINE } from '../support/engine.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 /** Hash columns, filled with the row's name in these tests. */
@@ -158,7 +159,8 @@ describe('retention', () => {
     for (const days of [1, 89, 91])
       insert('retired_key_tokens', { id: `${days} d`, api_key_id: keyId, retired_at: ago(days * DAY) });
     await run();
-    expect(instance.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([]);
+    // PostgreSQL checks at each commit.
+    if (ENGINE === 'sqlite') expect(instance.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([]);
   });
 
   /** Rows kept in each table with a retention period. Deliveries and events are tested below. */

@@ -35,6 +35,11 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/modules/verification/query-cache.test.ts: sign-ins of other people keep cached entries': CACHE,
   'test/modules/verification/last-seen.test.ts: the last-seen time > is logged with count and reason if the disk fails at a stop, and the stop completes':
     'a file that is deleted',
+  'test/jobs/retention.test.ts: retention of many rows > scans no table': PLAN,
+  'test/modules/health/health.test.ts: the health check > reports not ready when the schema belongs to another version':
+    'the version in the file; test/db/postgres/open.test.ts has the other',
+  'test/modules/health/health.test.ts: the health check > reports not ready, and refuses writes, once the database file is deleted at run time':
+    'a file that is deleted',
   'test/modules/webhooks/held-retention.test.ts: the query for held events uses an index': PLAN,
   'test/store/cached-queries.test.ts': CACHE,
 };

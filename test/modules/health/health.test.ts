@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
+import { ENGINE } from '../../support/engine.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 
 const READY = { status: 'ok' };
+
+const CLOSED = {
+  sqlite: 'The database cannot be written.',
+  postgres: 'The database cannot be reached; try again in a moment.',
+}[ENGINE];
 
 describe('the health check', () => {
   test.each(['/healthz', '/readyz'])('%s is public, has no envelope and is not cached', async (path) => {
@@ -29,7 +35,7 @@ describe('the health check', () => {
     const instance = await createInstance();
     await instance.db.close();
     const { status, json, text } = await instance.call('GET', '/readyz');
-    expect([status, json.message]).toEqual([503, 'The database cannot be written.']);
+    expect([status, json.message]).toEqual([503, CLOSED]);
     expect(text).not.toContain('closed');
     expect((await instance.call('GET', '/healthz')).json).toEqual(READY);
   });
