@@ -52,7 +52,7 @@ const SETTINGS = {
   dynamic_shared_memory_type: 'mmap',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  // Nobody reads the errors of statements here: the client gets them. LOG has the line that tells readiness.
+  // The client gets the errors of statements. LOG has the line that tells readiness.
   log_min_messages: 'log',
 };
 
