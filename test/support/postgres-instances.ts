@@ -12,7 +12,7 @@ import { dropPostgresDatabase, freshPostgresDatabase } from './postgres.ts';
 import { openRows, type Rows } from './postgres-rows.ts';
 
 /** Few, since every instance has its own; several changes run at once, as on a server. */
-const LANES = { lookups: 1, reads: 1, longReads: 1, changes: 4 };
+const LANES = { lookups: 1, reads: 1, longReads: 1, changes: 3 };
 const CLOSING_MS = 2000;
 
 interface Engine {

@@ -16,7 +16,7 @@ export function postgresSql(sql: string): string {
   const [, name, events, condition, body] = TRIGGER.exec(sql) ?? [];
   if (name && events && body) return trigger(name, events, condition, body);
   const [, dropped] = DROP_TRIGGER.exec(sql) ?? [];
-  if (dropped) return `DROP FUNCTION ${dropped} CASCADE`;
+  if (dropped) return `DROP FUNCTION "${dropped}" CASCADE`;
   let position = 0;
   return sql
     .replace(SUM, 'CAST($& AS bigint)')
@@ -28,11 +28,11 @@ export function postgresSql(sql: string): string {
 }
 
 function trigger(name: string, events: string, condition = 'true', body: string): string {
-  return `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+  return `CREATE FUNCTION "${name}"() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF ${condition} THEN ${body.replaceAll(RAISE, 'RAISE EXCEPTION $1')}; END IF;
       IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
       RETURN NEW;
     END $$;
-    CREATE TRIGGER ${name} ${events} FOR EACH ROW EXECUTE FUNCTION ${name}()`;
+    CREATE TRIGGER "${name}" ${events} FOR EACH ROW EXECUTE FUNCTION "${name}"()`;
 }

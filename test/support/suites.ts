@@ -8,8 +8,9 @@ const STARTERS = ['test/support/binary.ts', 'test/support/browser.ts'];
 const LONG = 'test/support/long.ts';
 const DATABASE = 'test/support/database.ts';
 
-/** Folders whose files run on both engines in `bun run test`. */
-const ON_BOTH = ['store', 'modules', 'contract', 'attack'].map((name) => `test/${name}/`);
+/** Folders whose files run on both engines in `bun run test`; of the attacks only those that race. */
+const ON_BOTH = ['store', 'modules', 'contract'].map((name) => `test/${name}/`);
+const ATTACKS = 'test/attack/';
 
 /** Files that start first, so that none of them is still running alone at the end. */
 const LONGEST = [
@@ -65,8 +66,12 @@ export function startsProcesses(path: string): boolean {
  * @param isEvery whether all such files run, or those of the most important folders.
  */
 export function runsOnPostgres(path: string, isEvery: boolean): boolean {
-  const isChosen = isEvery || ON_BOTH.some((folder) => path.startsWith(folder));
+  const isChosen = isEvery || ON_BOTH.some((folder) => path.startsWith(folder)) || isRace(path);
   return isChosen && reachedFrom(path).has(DATABASE) && !startsProcesses(path) && !isSqliteOnly(path);
+}
+
+function isRace(path: string): boolean {
+  return path.startsWith(ATTACKS) && readFileSync(path, 'utf8').includes('Promise.all(');
 }
 
 /** Returns whether a test file has cases that only `bun run test:long` runs. */
