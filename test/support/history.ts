@@ -69,7 +69,7 @@ function candidates<Value>(known: readonly Timed<Value>[], { first, ahead }: Sta
 
 /** Does all reads that see the present value: an early read never rules out an order. */
 function afterReads<Value>(known: readonly Timed<Value>[], state: State<Value>): State<Value> {
-  for (let at = state; ; ) {
+  for (let at = state; ;) {
     const read = candidates(known, at).indexes.find(
       (index) => known[index]!.kind === 'read' && known[index]!.value === at.value,
     );

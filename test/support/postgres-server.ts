@@ -12,7 +12,6 @@ import { databaseUrl, OWNER, TEMPLATE } from './postgres.ts';
 import { embeddedBinaries, serverUser } from './postgres-binaries.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
-
 /** Free space in memory that a run may need: each of its databases takes 10 MB until its test has ended. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 

@@ -9,7 +9,7 @@ const LONG = 'test/support/long.ts';
 const DATABASE = 'test/support/database.ts';
 
 /** Folders whose files run on both engines in `bun run test`; of the attacks only those that race. */
-const ON_BOTH = ['store', 'modules', 'contract'].map((name) => `test/${name}/`);
+const ON_BOTH = ['store', 'modules', 'contract', 'race'].map((name) => `test/${name}/`);
 const ATTACKS = 'test/attack/';
 
 /** Files that start first, so that none of them is still running alone at the end. */

@@ -39,7 +39,9 @@ export function judgeDeliveries({ byEvent }: Arrivals, events: readonly string[]
   const repeated = [...byEvent].filter(([, times]) => times.length > 1);
   const isExplained = ([first = 0, second = 0]: readonly number[]) =>
     faults.some(({ begin, end }) => begin < second && end > first - BEFORE_FAULT_MS);
-  const unexplained = repeated.filter(([, times]) => times.some((_, at) => at > 0 && !isExplained(times.slice(at - 1))));
+  const unexplained = repeated.filter(([, times]) =>
+    times.some((_, at) => at > 0 && !isExplained(times.slice(at - 1))),
+  );
   return {
     events: events.length,
     arrived: events.length - missing.length,

@@ -1,5 +1,5 @@
 /** Sends the requests of a load, and judges each answer by itself: its status, and how long it took. */
-import type { Place } from './instances.ts';
+import type { Place, ServerPair } from './instances.ts';
 
 export interface Sent {
   /** Null if no answer came: the outcome is unknown. */
@@ -32,15 +32,16 @@ export const isDone = ({ status }: Sent) => status === 200;
 /** Returns whether the request may have had its effect although no answer says so. */
 export const isUnknown = ({ status }: Sent) => status === null || status >= 500;
 
-export function createClient(urls: Readonly<Record<Place, string>>): Client {
+export function createClient({ urls, wasDown }: Pick<ServerPair, 'urls' | 'wasDown'>): Client {
   const counts: Record<string, number> = {};
   const problems: string[] = [];
   let longest = 0;
 
-  function judge(place: Place, name: string, response: Response, text: string): void {
+  function judge(place: Place, name: string, begin: number, response: Response, text: string): void {
     const { status, headers } = response;
     // The proxy answers 502 for an instance that was killed during the request.
-    if (status === 502 && place === 'proxy' && !headers.has('x-request-id')) return;
+    const isOfProxy = status === 502 && place === 'proxy' && !headers.has('x-request-id');
+    if (isOfProxy && wasDown(place, begin, performance.now())) return;
     if (status >= 500 && status !== 503) problems.push(`${name} answered ${status}: ${text.slice(0, 200)}`);
     if (status === 503 && !headers.has('retry-after')) problems.push(`${name} answered 503 without Retry-After`);
   }
@@ -62,12 +63,13 @@ export function createClient(urls: Readonly<Record<Place, string>>): Client {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const text = await response.text();
-      judge(place, name, response, text);
+      judge(place, name, begin, response, text);
       count(String(response.status));
       const isJson = response.headers.get('content-type')?.startsWith('application/json');
       return { status: response.status, json: isJson ? JSON.parse(text) : null, begin, end: performance.now() };
-    } catch {
+    } catch (error) {
       count('no answer');
+      if (!wasDown(place, begin, performance.now())) problems.push(`${name} was not answered: ${error}`);
       return { status: null, json: null, begin, end: performance.now() };
     } finally {
       const took = performance.now() - begin;

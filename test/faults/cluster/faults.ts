@@ -39,12 +39,10 @@ export function scheduleOf(counts: Counts): FaultKind[] {
 
 /** Injects one fault and waits for its end. @param turn chooses the instance to kill */
 export async function inject(kind: FaultKind, turn: number, parts: FaultParts): Promise<Fault> {
-  const { database, servers } = parts;
   const begin = Date.now();
   const backMs = await FAULTS[kind](parts, turn);
   const fault = { kind, begin, end: Date.now(), backMs };
-  if (kind === 'promotion' && parts.canRebuild) await database.rebuildStandby();
-  void servers;
+  if (kind === 'promotion' && parts.canRebuild) await parts.database.rebuildStandby();
   return fault;
 }
 

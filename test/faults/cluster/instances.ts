@@ -17,6 +17,8 @@ export interface ServerPair {
   /** Kills a server; its next start is awaited until it is ready. */
   kill(name: InstanceName): Promise<void>;
   start(name: InstanceName): Promise<void>;
+  /** Returns whether an instance was down at some moment of a time. */
+  wasDown(place: Place, begin: number, end: number): boolean;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export async function startServers(databaseUrl: string, folder: string): Promise
     GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '100000',
   });
   const children = new Map<InstanceName | 'proxy', Bun.Subprocess>();
+  const downs: { readonly name: InstanceName; readonly since: number; until: number }[] = [];
   let starts = 0;
 
   async function start(name: InstanceName): Promise<void> {
@@ -83,8 +86,11 @@ export async function startServers(databaseUrl: string, folder: string): Promise
     await eventually(
       `${name} ready`,
       async () => {
-        if (child.exitCode !== null) throw new Error(`${name} ended: ${await Bun.file(log).text()}${await Bun.file(`${log}.errors`).text()}`);
-        return fetch(`${urls[name]}/healthz`, { keepalive: false }).then(({ ok }) => ok).catch(() => false);
+        if (child.exitCode !== null)
+          throw new Error(`${name} ended: ${await Bun.file(log).text()}${await Bun.file(`${log}.errors`).text()}`);
+        return fetch(`${urls[name]}/healthz`, { keepalive: false })
+          .then(({ ok }) => ok)
+          .catch(() => false);
       },
       60_000,
     );
@@ -95,16 +101,27 @@ export async function startServers(databaseUrl: string, folder: string): Promise
     const file = join(folder, 'haproxy.cfg');
     writeFileSync(file, proxySettings(proxyPort, Object.values(ports)));
     children.set('proxy', Bun.spawn(['haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: 'ignore' }));
-    await eventually('the proxy', () => fetch(`${proxyUrl}/readyz`).then(({ ok }) => ok).catch(() => false));
+    await eventually('the proxy', () =>
+      fetch(`${proxyUrl}/readyz`)
+        .then(({ ok }) => ok)
+        .catch(() => false),
+    );
   }
   return {
     workspaceKey,
     urls: { ...urls, proxy: children.has('proxy') ? proxyUrl : urls.one },
+    wasDown: (place, begin, end) =>
+      downs.some(({ name, since, until }) => (place === 'proxy' || name === place) && since <= end && until >= begin),
     async kill(name) {
+      downs.push({ name, since: performance.now(), until: Infinity });
       children.get(name)?.kill('SIGKILL');
       await children.get(name)?.exited;
     },
-    start,
+    async start(name) {
+      await start(name);
+      const down = downs.findLast((one) => one.name === name);
+      if (down) down.until = performance.now();
+    },
     async close() {
       for (const child of children.values()) child.kill('SIGKILL');
       await Promise.all([...children.values()].map(({ exited }) => exited));

@@ -1,5 +1,14 @@
 /** A PostgreSQL primary with a synchronous standby, each of which can be stopped, cut off or promoted. */
-import { appendFileSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { eventually } from '../../support/eventually.ts';
@@ -29,8 +38,6 @@ interface Node {
 }
 
 export interface PostgresPair {
-  /** URLs of both nodes in one, as the product takes them. */
-  readonly url: string;
   readonly ports: readonly number[];
   /** Runs a query on the product's database at the primary. @throws while it is away. */
   // biome-ignore lint: each caller knows the rows that it asked for.
@@ -64,13 +71,20 @@ export async function startPair(bin: string, folder: string): Promise<PostgresPa
   own(folder);
 
   async function program(name: string, args: readonly string[]): Promise<void> {
-    const child = Bun.spawn([join(bin, name), ...args], { ...serverUser, cwd: folder, stdout: 'ignore', stderr: 'pipe' });
+    const child = Bun.spawn([join(bin, name), ...args], {
+      ...serverUser,
+      cwd: folder,
+      stdout: 'ignore',
+      stderr: 'pipe',
+    });
     const errors = await new Response(child.stderr).text();
     if ((await child.exited) !== 0) throw new Error(`${name} failed: ${errors}`);
   }
 
   async function start(node: Node): Promise<void> {
-    const settings = Object.entries({ ...SETTINGS, port: String(node.port) }).map(([key, value]) => `--${key}=${value}`);
+    const settings = Object.entries({ ...SETTINGS, port: String(node.port) }).map(
+      ([key, value]) => `--${key}=${value}`,
+    );
     node.process = Bun.spawn([join(bin, 'postgres'), '-D', node.data, ...settings], {
       ...serverUser,
       cwd: folder,
@@ -115,12 +129,22 @@ export async function startPair(bin: string, folder: string): Promise<PostgresPa
   }
 
   const answering = () =>
-    eventually('an answer of the primary', () => query('SELECT 1').then(() => true).catch(() => false), 60_000);
+    eventually(
+      'an answer of the primary',
+      () =>
+        query('SELECT 1')
+          .then(() => true)
+          .catch(() => false),
+      60_000,
+    );
 
   async function committing(): Promise<void> {
     await eventually(
       'a commit of the primary',
-      () => query('INSERT INTO fault_probe VALUES (1)').then(() => true).catch(() => false),
+      () =>
+        query('INSERT INTO fault_probe VALUES (1)')
+          .then(() => true)
+          .catch(() => false),
       60_000,
     );
   }
@@ -149,7 +173,16 @@ export async function startPair(bin: string, folder: string): Promise<PostgresPa
     }
   }
 
-  await program('initdb', ['-D', primary.data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N']);
+  await program('initdb', [
+    '-D',
+    primary.data,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '-N',
+  ]);
   appendFileSync(join(primary.data, 'postgresql.conf'), "\ninclude_if_exists = 'synchronous.conf'\n");
   await start(primary);
   await answering();
@@ -158,7 +191,8 @@ export async function startPair(bin: string, folder: string): Promise<PostgresPa
   await query(`CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`);
   await stop(primary, 'SIGINT');
   cpSync(primary.data, standby.data, { recursive: true });
-  for (const path of ['', ...(readdirSync(standby.data, { recursive: true }) as string[])]) own(join(standby.data, path));
+  for (const path of ['', ...(readdirSync(standby.data, { recursive: true }) as string[])])
+    own(join(standby.data, path));
   makeStandby(standby);
   await start(primary);
   await answering();
@@ -166,7 +200,6 @@ export async function startPair(bin: string, folder: string): Promise<PostgresPa
   await synchronous();
 
   return {
-    url: `postgres://${DATABASE}@${ports.map((port) => `127.0.0.1:${port}`).join()}/${DATABASE}?sslmode=disable`,
     ports,
     query: (text) => query(text, DATABASE),
     stopPrimary: () => stop(primary, 'SIGQUIT'),

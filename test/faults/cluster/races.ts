@@ -75,9 +75,7 @@ export function slugs(scene: Scene): Worker {
   const set = scene.set('slugs');
   return worker(scene, 'slugs', PAUSE_MS * 5, async (turn) => {
     const slug = `s${turn}`;
-    const answers = await atBoth((place) =>
-      scene.manage(place, 'POST', `${scene.path}/roles`, { slug, name: slug }),
-    );
+    const answers = await atBoth((place) => scene.manage(place, 'POST', `${scene.path}/roles`, { slug, name: slug }));
     const made = answers.filter(isDone).length;
     const isUncertain = answers.some(isUnknown);
     if (made > 1) scene.records.problems.push(`the slug ${slug} was made twice`);

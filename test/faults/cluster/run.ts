@@ -1,4 +1,5 @@
 /** Runs a mixed load over two instances on a PostgreSQL pair while faults are injected, and judges it. */
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { emptyFolder } from '../../support/binary.ts';
@@ -7,11 +8,11 @@ import { createClient, isDone } from './client.ts';
 import { type Counts, type Fault, inject, scheduleOf } from './faults.ts';
 import { startServers } from './instances.ts';
 import { judge } from './judge.ts';
-import { startPair } from './postgres-pair.ts';
+import { startBouncers } from './bouncers.ts';
+import { DATABASE, startPair } from './postgres-pair.ts';
 import { imports, limitedKey, revokedKeys, signIns, slugs } from './races.ts';
 import { nameRegister, roleRegister, statusRegister } from './registers.ts';
 import { setScene } from './scene.ts';
-import { chmodSync } from 'node:fs';
 
 export interface ClusterRun {
   readonly counts: Counts;
@@ -27,15 +28,18 @@ export interface ClusterRun {
 /** Longest wait for the last deliveries: a killed instance's are taken over within a minute. */
 const DELIVERED_MS = 150_000;
 
-export async function runCluster({ counts, pauseMs, bin, canRebuild, tell }: ClusterRun) {
+export async function runCluster({ counts, pauseMs, bin, canRebuild, isBouncer, tell }: ClusterRun) {
   const scratch = emptyFolder();
   chmodSync(scratch.path, 0o755);
   const database = await startPair(bin, join(scratch.path, 'postgres'));
   const arrivals = receiveDeliveries();
-  const servers = await startServers(database.url, scratch.path);
+  const bouncers = isBouncer ? await startBouncers(database.ports, scratch.path) : null;
+  const hosts = (bouncers?.ports ?? database.ports).map((port) => `127.0.0.1:${port}`).join();
+  const parameters = `sslmode=disable${isBouncer ? '&pgbouncer=true' : ''}`;
+  const servers = await startServers(`postgres://${DATABASE}@${hosts}/${DATABASE}?${parameters}`, scratch.path);
   let isOver = false;
   try {
-    const client = createClient(servers.urls);
+    const client = createClient(servers);
     const scene = await setScene({
       client,
       workspaceKey: servers.workspaceKey,
@@ -110,6 +114,7 @@ export async function runCluster({ counts, pauseMs, bin, canRebuild, tell }: Clu
     isOver = true;
     await servers.close();
     arrivals.close();
+    await bouncers?.close();
     await database.close();
     if (process.env['KEEP_FOLDER'] === undefined) scratch.remove();
     else tell(`kept ${scratch.path}`);
