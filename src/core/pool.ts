@@ -36,8 +36,11 @@ export interface Pool {
   /** Returns how many slots the key holds. */
   of(key: string): number;
   readonly used: number;
-  /** Does the work in a slot of the key; calls of a key wait in order. @throws `refusal`, without starting the work */
-  run<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Does the work in a slot of the key; calls of a key wait in order. @param longestMs shortens the longest wait.
+   * @throws `refusal`, without starting the work
+   */
+  run<Result>(key: string, work: () => Promise<Result>, longestMs?: number): Promise<Result>;
 }
 
 interface Waiter {
@@ -94,7 +97,7 @@ export function pool({
   }
 
   /** Waits for a slot behind the calls that wait for the same key. */
-  async function wait(key: string): Promise<void> {
+  async function wait(key: string, longestMs: number): Promise<void> {
     if ([...waiting].filter((waiter) => waiter.key === key).length >= waitingPerKey) throw refusal();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { key, begin: resolve };
@@ -103,7 +106,7 @@ export function pool({
       waiting.delete(waiter);
       reject(refusal());
     };
-    const timer = waitMs === Infinity ? undefined : setTimeout(giveUp, waitMs);
+    const timer = longestMs === Infinity ? undefined : setTimeout(giveUp, longestMs);
     try {
       await promise;
     } finally {
@@ -120,8 +123,8 @@ export function pool({
     get used() {
       return used;
     },
-    async run(key, work) {
-      if (!take(key)) await wait(key);
+    async run(key, work, longestMs = waitMs) {
+      if (!take(key)) await wait(key, Math.min(waitMs, longestMs));
       try {
         return await work();
       } finally {

@@ -29,8 +29,8 @@ export interface ChangeParts {
 }
 
 /** Longest time of a change, all of its runs included, and the part of it that a further run may begin in. */
-const LONGEST_MS = 9000;
-const PATIENCE_MS = 6000;
+const LONGEST_MS = 8000;
+const PATIENCE_MS = 5000;
 const FIRST_WAIT_MS = 4;
 const LONGEST_WAIT_MS = 250;
 
@@ -107,7 +107,7 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
     const run = () => runOnce(author, work, options, deadline);
     for (let wait = 0; ; wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + wait * 2)) {
       try {
-        return await (wait === 0 ? run() : again.run('', run));
+        return await (wait === 0 ? run() : again.run('', run, deadline.remainingMs()));
       } catch (error) {
         // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
         const isLostBefore = isAway(error) && !(error instanceof AppError);

@@ -144,7 +144,7 @@ export async function openPool(options: PostgresPoolOptions) {
         return await read(lane, limitMs, text, values, isList);
       } catch (error) {
         if (!isAway(error) || performance.now() - since > SOON_MS) throw translated(error);
-        return read(lane, limitMs, text, values, isList).catch((failure: unknown) => {
+        return read(lane, limitMs - SOON_MS, text, values, isList).catch((failure: unknown) => {
           throw translated(failure);
         });
       }
@@ -155,12 +155,13 @@ export async function openPool(options: PostgresPoolOptions) {
      * @throws the driver's error; {AppError} unavailable where the outcome of the commit is not known.
      */
     transaction<Result>(begin: string, work: (run: Run) => Promise<Result>, deadline: Deadline): Promise<Result> {
-      return changes.run('', async () => {
+      const left = (longestMs: number) => Math.min(longestMs, deadline.remainingMs());
+      const inConnection = async () => {
         requireAllowed();
         const on = await current();
-        const connection = await watched(on, SLOT_MS, on.changes.reserve());
+        const connection = await watched(on, left(SLOT_MS), on.changes.reserve());
         const run: Run = (text, values, isList) =>
-          watched(on, Math.min(STATEMENT_MS, deadline.remainingMs()), execute(connection, text, values, isList));
+          watched(on, left(STATEMENT_MS), execute(connection, text, values, isList));
         let isCommitting = false;
         try {
           // Not awaited: the first statement follows it at once, and fails if it fails.
@@ -180,7 +181,8 @@ export async function openPool(options: PostgresPoolOptions) {
         } finally {
           connection.release();
         }
-      });
+      };
+      return changes.run('', inConnection, left(SLOT_MS));
     },
     /** Runs a short read even while others are refused. */
     ask: (text: string) => read('reads', STATEMENT_MS, text, []),
