@@ -1,5 +1,6 @@
 /** Clients of Bun's driver for each kind of statement, on the first server of a list that is a primary. */
 import { SQL } from 'bun';
+import { deadlineIn, waitUntil } from '../../core/deadline.ts';
 import { away } from './errors.ts';
 
 export type Lane = 'lookups' | 'reads' | 'longReads' | 'changes';
@@ -18,6 +19,9 @@ export interface ConnectOptions {
 }
 
 const CONNECT_SECONDS = 3;
+
+/** Time for a server of a list to answer before the next one is tried as well. */
+const HEAD_START_MS = 300;
 
 /** Time-outs of the server in milliseconds, shorter than ours. */
 export const SERVER_SETTINGS = {
@@ -80,28 +84,61 @@ export async function connectClients(options: ConnectOptions, onLoss: (error: un
   };
 }
 
-/** Connects one client to the first primary of the list. @param max its connections. @throws the last server's error */
+interface Found {
+  readonly client: SQL;
+  readonly url: string;
+}
+
+/**
+ * Connects one client to the first primary of the list. A server that does not answer delays the next by a moment only.
+ *
+ * @param max its connections. @throws the last server's error
+ */
 export async function connectPrimary(
   options: Omit<ConnectOptions, 'lanes'>,
   max: number,
   onLoss: (error: unknown) => void = () => {},
-): Promise<{ readonly client: SQL; readonly url: string }> {
-  let last: unknown = away();
+): Promise<Found> {
+  const attempts: Promise<Found>[] = [];
+  let found: Found | undefined;
+  const isFound = (client: SQL) => client === found?.client;
   for (const url of options.urls) {
-    let isPrimary = false;
     // The end of a refused server's connection is no loss of the primary's.
-    const onclose = (error: unknown) => void (isPrimary && onLoss(error));
+    const onclose = (error: unknown) => void (isFound(client) && onLoss(error));
     const client = new SQL({ ...clientOptions(options, url, max), onclose });
-    try {
-      await requirePrimary(client);
-      isPrimary = true;
-      return { client, url };
-    } catch (error) {
-      last = error;
-      void client.close({ timeout: 0 }).catch(() => {});
-    }
+    attempts.push(ifPrimary({ client, url }));
+    const first = Promise.any(attempts).then(
+      (one) => void (found ??= one),
+      () => {},
+    );
+    await waitUntil(deadlineIn(HEAD_START_MS), first);
+    if (found) break;
   }
-  throw last;
+  try {
+    return (found ??= await Promise.any(attempts));
+  } catch (error) {
+    throw (error as AggregateError).errors.at(-1) ?? away();
+  } finally {
+    for (const attempt of attempts) void closeUnless(attempt, isFound);
+  }
+}
+
+/** @throws the server's error, and {AppError} unavailable where it is no primary */
+async function ifPrimary(found: Found): Promise<Found> {
+  try {
+    const isInTime = await waitUntil(deadlineIn(CONNECT_SECONDS * 1000), requirePrimary(found.client));
+    if (!isInTime) throw away(new Error('the server does not answer'));
+    return found;
+  } catch (error) {
+    void found.client.close({ timeout: 0 }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Closes a further primary that answered late, such as one that the first has replaced. */
+async function closeUnless(attempt: Promise<Found>, isFound: (client: SQL) => boolean): Promise<void> {
+  const late = await attempt.catch(() => null);
+  if (late !== null && !isFound(late.client)) await late.client.close({ timeout: 0 }).catch(() => {});
 }
 
 /** @throws {AppError} unavailable where the server is a standby, or refuses changes. */
