@@ -1,6 +1,6 @@
 /** Requests for uses of a rate limit: those of one turn of the event loop reach the database as one statement. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
-import { BOOKKEEPING, type Database } from '../db/database.ts';
+import { CLAIMING, type Database } from '../db/database.ts';
 import { type LeasedUses, leaseUses, type WantedUses } from '../store/rate-leases.ts';
 
 export type LeaseWindow = Omit<WantedUses, 'quota' | 'wanted'>;
@@ -38,7 +38,8 @@ export function leaseRequests(db: Database) {
     running += 1;
     try {
       const rows = batch.map(({ window, limit, callers }) => ({ ...window, quota: limit, wanted: callers.length }));
-      const leased = await db.write(SYSTEM_ACTOR, (unit) => leaseUses(unit, rows), BOOKKEEPING);
+      // Durable: a lease that a crash of the database forgot would be granted to another instance again.
+      const leased = await db.write(SYSTEM_ACTOR, (unit) => leaseUses(unit, rows), CLAIMING);
       const byKey = new Map(leased.map((lease) => [keyOf(lease), lease]));
       for (const request of batch) answer(request, byKey.get(keyOf(request.window)));
     } catch (error) {
