@@ -117,7 +117,7 @@ async function setScene(environment: Record<string, string>): Promise<{ instance
 
 /** Returns the instances that are called at once: on PostgreSQL a second one on the same database as well. */
 async function instancesOf(instance: Instance): Promise<readonly [Instance, ...Instance[]]> {
-  return ENGINE === 'postgres' ? [instance, await instance.restart({}, { leaseHolder: 'second' })] : [instance];
+  return ENGINE === 'postgres' ? [instance, await instance.sibling()] : [instance];
 }
 
 /** Returns how many of `AT_ONCE` concurrent calls, to the instances in turn, are not answered 429. */

@@ -62,3 +62,9 @@ test('a call that finds too many waiting, or no slot in time, is refused and not
   await slots.run('a', start);
   expect([started, slots.used]).toEqual([1, 0]);
 });
+
+test('a call waits no longer than its own limit', async () => {
+  const slots = pool({ total: 1, waitMs: 60_000, refusal: () => new Error('busy') });
+  slots.take();
+  expect(slots.run('a', async () => 'never', 1)).rejects.toThrow('busy');
+});

@@ -16,6 +16,7 @@ const ATTACKS = 'test/attack/';
 const LONGEST = [
   'browser/console-accessibility',
   'browser/accessibility',
+  'binary/cluster',
   'binary/full-disk',
   'binary/webhooks',
   'browser/docs',

@@ -12,6 +12,8 @@ export interface Fault {
   readonly end: number;
   /** Time from the return of the database, or of the killed process, until the last instance made a change. */
   readonly backMs: number;
+  /** Time until the last instance was ready, as a load balancer sees it. */
+  readonly readyMs: number;
 }
 
 export interface FaultParts {
@@ -40,13 +42,15 @@ export function scheduleOf(counts: Counts): FaultKind[] {
 /** Injects one fault and waits for its end. @param turn chooses the instance to kill */
 export async function inject(kind: FaultKind, turn: number, parts: FaultParts): Promise<Fault> {
   const begin = Date.now();
-  const backMs = await FAULTS[kind](parts, turn);
-  const fault = { kind, begin, end: Date.now(), backMs };
+  const back = await FAULTS[kind](parts, turn);
+  const fault = { kind, begin, end: Date.now(), ...back };
   if (kind === 'promotion' && parts.canRebuild) await parts.database.rebuildStandby();
   return fault;
 }
 
-const FAULTS: Readonly<Record<FaultKind, (parts: FaultParts, turn: number) => Promise<number>>> = {
+type Back = Pick<Fault, 'backMs' | 'readyMs'>;
+
+const FAULTS: Readonly<Record<FaultKind, (parts: FaultParts, turn: number) => Promise<Back>>> = {
   async kill(parts, turn) {
     const name = INSTANCES[turn % INSTANCES.length]!;
     await parts.servers.kill(name);
@@ -77,8 +81,14 @@ const FAULTS: Readonly<Record<FaultKind, (parts: FaultParts, turn: number) => Pr
   },
 };
 
-async function untilBack({ change }: FaultParts, names: readonly InstanceName[]): Promise<number> {
+async function untilBack({ change, servers }: FaultParts, names: readonly InstanceName[]): Promise<Back> {
   const since = performance.now();
-  await Promise.all(names.map((name) => eventually(`a change at ${name}`, () => change(name), 60_000)));
-  return performance.now() - since;
+  const until = async (what: string, isThere: (name: InstanceName) => Promise<boolean>) => {
+    await Promise.all(names.map((name) => eventually(`${what} at ${name}`, () => isThere(name), 60_000)));
+    return performance.now() - since;
+  };
+  const isReady = async (name: InstanceName) =>
+    (await fetch(`${servers.urls[name]}/readyz`, { keepalive: false }).catch(() => null))?.ok === true;
+  const [readyMs, backMs] = await Promise.all([until('readiness', isReady), until('a change', change)]);
+  return { readyMs, backMs };
 }

@@ -14,15 +14,16 @@ export interface ServerPair {
   /** Full key of the workspace. */
   readonly workspaceKey: string;
   readonly urls: Readonly<Record<Place, string>>;
-  /** Kills a server; its next start is awaited until it is ready. */
+  /** Kills a server with SIGKILL. */
   kill(name: InstanceName): Promise<void>;
+  /** Starts it again, and waits until it answers. */
   start(name: InstanceName): Promise<void>;
   /** Returns whether an instance was down at some moment of a time. */
   wasDown(place: Place, begin: number, end: number): boolean;
   close(): Promise<void>;
 }
 
-const STATS_MS = 250;
+const CHECK_MS = 250;
 
 function proxySettings(port: number, ports: readonly number[]): string {
   return `defaults
@@ -34,7 +35,7 @@ function proxySettings(port: number, ports: readonly number[]): string {
   retries 3
   retry-on conn-failure
   option httpchk GET /readyz
-  default-server check inter ${STATS_MS} fall 2 rise 1
+  default-server check inter ${CHECK_MS} fall 2 rise 1
   http-error status 503 content-type application/json string '{"error":"unavailable"}' hdr Retry-After 1
 frontend in
   bind 127.0.0.1:${port}

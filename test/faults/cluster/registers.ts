@@ -1,6 +1,6 @@
 /** Register workloads: roles in a verification, the status of a user, and the name of an application. */
 import { isDone, isUnknown, type Sent } from './client.ts';
-import { type Place } from './instances.ts';
+import type { Place } from './instances.ts';
 import { PLACES, ROLES, type Scene } from './scene.ts';
 
 type Worker = () => Promise<void>;
@@ -25,7 +25,6 @@ interface Register {
   readonly name: string;
   readonly initial: string;
   readonly writers: number;
-  /** Writes a value. @returns the value written, in case the writer chose another. */
   write(place: Place, value: string): Promise<Sent>;
   value(writer: number, turn: number): string;
   read(place: Place): Promise<Sent>;
@@ -76,9 +75,9 @@ export async function roleRegister(scene: Scene, at: number): Promise<Worker[]> 
   });
 }
 
-/** One writer pauses and resumes a person; each instance reads the person's status. */
+/** One writer bans a person and lifts the ban; each instance reads the person's status. */
 export async function statusRegister(scene: Scene, at: number): Promise<Worker[]> {
-  const { userId } = await scene.signIn(`paused-${at}@example.com`);
+  const { userId } = await scene.signIn(`banned-${at}@example.com`);
   const path = `${scene.path}/users/${userId}`;
   return workersOf(scene, {
     name: `status ${at}`,

@@ -77,7 +77,7 @@ export async function runCluster({ counts, pauseMs, bin, canRebuild, isBouncer, 
         change: async (at) => isDone(await scene.manage(at, 'PATCH', probePath, { name: `probe ${turn}` })),
       });
       faults.push(fault);
-      tell(`${kind}: served changes again after ${Math.round(fault.backMs)} ms`);
+      tell(`${kind}: ready after ${Math.round(fault.readyMs)} ms, changes after ${Math.round(fault.backMs)} ms`);
       await Bun.sleep(pauseMs);
     }
     isOver = true;
@@ -97,6 +97,12 @@ export async function runCluster({ counts, pauseMs, bin, canRebuild, isBouncer, 
       ),
       users: await valuesOf("SELECT email AS value FROM users WHERE email LIKE 'import-%'"),
     });
+    const [firsts] = await database.query(
+      `SELECT (SELECT count(*) FROM workspaces) AS workspaces,
+         (SELECT count(*) FROM workspace_members WHERE role = 'owner') AS owners`,
+    );
+    const isSetUpOnce = Number(firsts.workspaces) === 1 && Number(firsts.owners) === 1;
+    if (!isSetUpOnce) problems.push(`two starts at once made ${JSON.stringify(firsts)}`);
     const { problems: undelivered, ...delivered } = deliveries;
     return {
       seconds,
