@@ -204,6 +204,14 @@ describe('imports', () => {
 
   test('only db/ imports the engine’s internals; only dependencies.ts opens the data', () => {
     const OPEN = [
+      'db/move/move.ts',
+      'db/move/tables.ts',
+      'db/postgres/errors.ts',
+      'db/postgres/move-client.ts',
+      'db/postgres/move-source.ts',
+      'db/postgres/move-target.ts',
+      'db/sqlite/move-source.ts',
+      'db/sqlite/move-target.ts',
       'db/sqlite/backup.ts',
       'db/sqlite/running-server.ts',
       'db/sqlite/locks.ts',

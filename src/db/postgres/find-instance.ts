@@ -2,6 +2,7 @@
 import type { SQL } from 'bun';
 import { StartupError } from '../../core/startup-error.ts';
 import { findKeyMark } from './key-mark.ts';
+import { requireNoMarks } from './move-marks.ts';
 import {
   compatibility,
   findSchemaVersion,
@@ -24,12 +25,14 @@ export interface FoundPostgresInstance {
 /**
  * Finds the instance. @returns null for an empty schema in which this user may create one.
  *
- * @throws {StartupError} for a schema that is another program's, that this user may not change, or that is too new.
+ * @throws {StartupError} for a schema that is another program's, that this user may not change, that is too new, or whose
+ * instance was moved.
  */
 export async function findPostgresInstance(
   sql: SQL,
   { user, schema, mayCreate }: ServerFacts,
 ): Promise<FoundPostgresInstance | null> {
+  await requireNoMarks(sql);
   const found = await findSchemaVersion(sql);
   refuseUnreadable(found);
   const instance = found.version === 0 ? null : { schema: found.version, mark: await findKeyMark(sql) };
@@ -41,6 +44,7 @@ export async function findPostgresInstance(
 
 /** Finds the instance that a command uses. @throws {StartupError} where there is none, or its schema is older. */
 export async function requirePostgresInstance(sql: SQL): Promise<FoundPostgresInstance> {
+  await requireNoMarks(sql);
   const { version, isReadable } = await compatibility(sql);
   if (version === 0)
     throw new StartupError('There is no Gatehouse in this database. Start a server on it first: gatehouse serve');
@@ -52,7 +56,8 @@ export async function requirePostgresInstance(sql: SQL): Promise<FoundPostgresIn
   return { schema: version, mark: await findKeyMark(sql) };
 }
 
-function noRight(user: string): StartupError {
+/** Returns the refusal of a user without the right to create tables. */
+export function noRight(user: string): StartupError {
   const role = /^[a-z_][a-z0-9_]*$/.test(user) ? user : `"${user.replaceAll('"', '""')}"`;
   return new StartupError(
     `${user} may not create tables. Run: CREATE SCHEMA gatehouse AUTHORIZATION ${role}; ALTER ROLE ${role} SET search_path = gatehouse;`,

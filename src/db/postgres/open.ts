@@ -14,6 +14,7 @@ import { openPostgresEngine, type PostgresEngineOptions } from './engine.ts';
 import { findPostgresInstance, requirePostgresInstance } from './find-instance.ts';
 import { bindKey, requireDatabaseKey } from './key-mark.ts';
 import { migratePostgres } from './migrate.ts';
+import { requireNoMarks } from './move-marks.ts';
 import { connectOptions, lostDuringStart, type Patience, reachPrimary } from './reach.ts';
 import { requireServer } from './server-facts.ts';
 
@@ -82,6 +83,8 @@ async function prepareForServer(
   const instance = await findPostgresInstance(sql, await requireServer(sql));
   const key = requireDatabaseKey(keyBytes, instance?.mark ?? 0);
   await migratePostgres(sql, { binaryVersion: version, begin: events.onMigration });
+  // A move into the database may have begun meanwhile.
+  await requireNoMarks(sql);
   await bindKey(sql, key);
   return key;
 }

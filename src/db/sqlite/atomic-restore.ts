@@ -11,6 +11,8 @@ import { chownToOwnerOf } from './file-owner.ts';
 
 const UNFINISHED = 'restore.unfinished';
 const READY = 'restore.ready';
+/** Folder in which a move into this one prepares the instance; kept until it is whole. */
+export const MOVE_STAGING = 'move.unfinished';
 const ASIDE_NOTE = 'aside';
 const DATABASE = 'gatehouse.db';
 const KEY = 'instance.key';
@@ -34,18 +36,18 @@ export function makeStagingFolder(folder: string): DataFolder & { remove(): void
 
 /**
  * Replaces the instance by the staged one. Call it under the folder's lock. @param aside name of a folder in this one,
- * for the old files. @returns its path, or null where there was nothing.
+ * for the old files. @param name of the staging folder. @returns its path, or null where there was nothing.
  */
-export function commitRestore(folder: string, aside: string): string | null {
-  const staging = join(folder, UNFINISHED);
+export function commitRestore(folder: string, aside: string, name = UNFINISHED): string | null {
+  const staging = join(folder, name);
   writeFileSync(join(staging, ASIDE_NOTE), aside, { flush: true });
-  for (const name of [DATABASE, KEY]) flush(join(staging, name));
+  for (const file of [DATABASE, KEY]) flush(join(staging, file));
   flush(staging);
   renameSync(staging, join(folder, READY));
   flush(folder);
   finishRestore(folder);
   const path = join(folder, aside);
-  chownToOwnerOf(folder, [path, ...[DATABASE, KEY, 'gatehouse.lock'].map((name) => join(folder, name))]);
+  chownToOwnerOf(folder, [path, ...[DATABASE, KEY, 'gatehouse.lock'].map((file) => join(folder, file))]);
   return existsSync(path) ? path : null;
 }
 
@@ -55,6 +57,13 @@ export function requireNoRestore(folder: string): void {
     throw new StartupError(
       `A restore into ${resolve(folder)} is running or was interrupted. Wait for it, or start the server, which finishes it.`,
     );
+}
+
+/** @throws {StartupError} where a move into the folder was interrupted: a server would begin a new instance beside it. */
+export function requireNoMove(folder: string): void {
+  const staging = join(resolve(folder), MOVE_STAGING);
+  if (existsSync(staging))
+    throw new StartupError(`A move into ${resolve(folder)} is unfinished. Run it again, or remove ${staging}.`);
 }
 
 /** Finishes a restore that has happened, or removes one that has not. Call it under the folder's lock. */

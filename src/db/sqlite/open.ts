@@ -1,13 +1,14 @@
 /**
  * Opens a data folder. Each step is one call below, and refuses what it names before anything is changed:
- * folder (others can write it) → lock (another server) → unfinished restore → lost frames of the log → instance (another
- * program's database, a newer schema) → key (missing, damaged, another instance's) → upgrade (no room) → engine.
+ * folder (others can write it) → lock (another server) → unfinished restore → unfinished move, or moved away → lost frames
+ * of the log → instance (another program's database, a newer schema) → key (missing, damaged, another instance's) →
+ * upgrade (no room) → engine.
  */
 import type { Random } from '../../core/random.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { engineErrorKind } from '../errors.ts';
 import type { OpenedData } from '../opened-data.ts';
-import { finishRestore, requireNoRestore } from './atomic-restore.ts';
+import { finishRestore, requireNoMove, requireNoRestore } from './atomic-restore.ts';
 import { type DataFolder, openDataFolder, pathsIn, requireDatabase } from './data-folder.ts';
 import { openEngine } from './engine.ts';
 import { findInstance, type FoundInstance, requireInstance } from './find-instance.ts';
@@ -16,6 +17,7 @@ import { type FolderLock, lockDataFolder } from './locks.ts';
 import { openInstanceKey } from './instance-key-file.ts';
 import { openLeaseHolder } from './lease-holder.ts';
 import { migrate } from './migrate.ts';
+import { requireNotMoved } from './moved-marker.ts';
 import type { EngineEvents, EngineOptions } from './parts.ts';
 import { openWriter } from './pragmas.ts';
 import { removeStaleNote, serverNotes, waitForRelock } from './running-server.ts';
@@ -35,7 +37,9 @@ export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' 
 /** Opens a folder for a command, which needs a database of this binary's schema. @throws {StartupError} */
 export async function openForCommand(path: string, options: OpenOptions): Promise<OpenedData> {
   requireNoRestore(path);
+  requireNoMove(path);
   requireDatabase(pathsIn(path));
+  requireNotMoved(pathsIn(path).databasePath);
   const folder = openDataFolder(path);
   return explained(folder, async () => openInstance(folder, requireInstance(folder), options));
 }
@@ -50,6 +54,8 @@ export async function openForServer(path: string, options: OpenOptions): Promise
     try {
       const isAfterCrash = removeStaleNote(folder.path);
       finishRestore(folder.path);
+      requireNoMove(folder.path);
+      requireNotMoved(folder.databasePath);
       const loss = findWalLoss(folder.databasePath, clock.now());
       const damage = loss && events.onWalLoss(loss);
       const instance = findInstance(folder.databasePath);
