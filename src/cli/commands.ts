@@ -6,6 +6,7 @@ import { completionCommand } from './completion.ts';
 import { doctor } from './doctor.ts';
 import { healthcheck } from './healthcheck.ts';
 import { key } from './key.ts';
+import { move } from './move.ts';
 import { openapi } from './openapi.ts';
 import { OUTBOX } from './outbox.ts';
 import { print } from './print.ts';
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   backup,
   backupVerify,
   restore,
+  move,
   key,
   ...REMOTE,
   openapi,

@@ -7,7 +7,7 @@ import { ALL_SETTINGS, SETTING_GROUPS } from '@/settings.ts';
 
 const COLUMNS = 80;
 /** One screen, with a few lines for the command itself. */
-const LINES = 40;
+const LINES = 42;
 
 const tooLong = (text: string) => text.split('\n').filter((line) => line.length > COLUMNS);
 const families = [...new Set(COMMANDS.map(({ name }) => name.split(' ')[0]!))];
