@@ -10,7 +10,7 @@ import { mintSecret } from '@/core/secret.ts';
 import { GUIDES } from '@/modules/docs/guides.ts';
 import { ALL_SETTINGS, KNOWN_VARIABLES } from '@/settings.ts';
 import { eventually, type EphemeralServer, freePort, request, signIn, startEphemeral } from '../../support/binary.ts';
-import { postgresServer } from '../../support/postgres.ts';
+import { databaseUrl, dropPostgresDatabase, OWNER, postgresServer } from '../../support/postgres.ts';
 import { type Block, blocksOfGuides, Workplace } from './blocks.ts';
 
 setDefaultTimeout(120_000);
@@ -110,6 +110,24 @@ describe('the production guide', () => {
     verified = shell(['backups sh 1']);
     child.kill('SIGTERM');
     await child.exited;
+  });
+
+  test('moves the instance to PostgreSQL and back', async () => {
+    const name = `guide_move_${process.pid}`;
+    const serverUrl = await postgresServer();
+    const admin = new SQL({ url: serverUrl, max: 1 });
+    await admin.unsafe(`CREATE DATABASE ${name} OWNER ${OWNER}`);
+    const url = databaseUrl(serverUrl, name);
+    writeFileSync(join(place.folder, 'database-url'), url);
+    expect(await shell(['backups sh 3'])).toContain('Both sides are equal');
+    const back = await shell(
+      ['backups sh 4'],
+      (script) =>
+        `GATEHOUSE_DATABASE_URL_FILE=database-url GATEHOUSE_INSTANCE_KEY_FILE=data/instance.key ${script.trimStart()}`,
+    );
+    expect(back).toContain('Both sides are equal');
+    await admin.close();
+    await dropPostgresDatabase(url);
   });
 
   test('prints a dashboard and alert rules', async () => {
