@@ -291,7 +291,7 @@ describe('a folder with content', () => {
     mkdirSync(join(target, 'restore.unfinished'));
     cpSync(plain, join(target, 'restore.unfinished/gatehouse.db'));
     finishRestore(target);
-    expect(namesIn(target)).toEqual(['gatehouse.db', 'instance.key']);
+    expect(namesIn(target)).toEqual(['gatehouse.db', 'gatehouse.holder', 'instance.key']);
     expect(await nameIn(target)).toBe('Before');
   });
 });
