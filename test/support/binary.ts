@@ -105,12 +105,25 @@ export async function startServer(
   env: Record<string, string> = {},
   args: string[] = [],
 ): Promise<RunningServer> {
-  const { stop, ...server } = spawnServer(['--data', folder, '--port', '0', ...args], env, tmpdir());
+  return { folder, ...(await startOn(['--data', folder, ...args], env)) };
+}
+
+/** Starts an instance on a PostgreSQL database and a free port, and waits until it is ready. */
+export function startOnPostgres(
+  databaseUrl: string,
+  instanceKey: string,
+  env: Record<string, string> = {},
+): Promise<Omit<RunningServer, 'folder'>> {
+  return startOn([], { GATEHOUSE_DATABASE_URL: databaseUrl, GATEHOUSE_INSTANCE_KEY: instanceKey, ...env });
+}
+
+async function startOn(args: string[], env: Record<string, string>): Promise<Omit<RunningServer, 'folder'>> {
+  const { stop, ...server } = spawnServer(['--port', '0', ...args], env, tmpdir());
   // In a terminal the announcement ends with an empty line; in the log the address comes last.
   const announcement = await server.stdout.until(/^Gatehouse is running at [^]*\n\n|"Gatehouse is running at [^\n]*\n/);
   const url = /Gatehouse is running at ([^\s"]+)/.exec(announcement)![1]!;
   const setupUrl = /[^\s"]+\/setup\?token=[^\s"]+/.exec(announcement)?.[0] ?? null;
-  return { url, folder, setupUrl, ...server, stop };
+  return { url, setupUrl, ...server, stop };
 }
 
 function spawnServer(args: string[], env: Record<string, string>, cwd: string) {
