@@ -53,6 +53,7 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
     deadline: Deadline,
   ): Promise<Committed<Result>> {
     const since = performance.now();
+    let workedUntil = since;
     const begin = isBouncer ? `${beginOf(options)}; ${LOCAL_SETTINGS}` : beginOf(options);
     const committed = await pool.transaction(
       begin,
@@ -85,11 +86,14 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
           return { result, messages: state.messages };
         } finally {
           state.end();
+          workedUntil = performance.now();
         }
       },
       deadline,
     );
-    metrics.transactions.observe((performance.now() - since) / 1000);
+    const ended = performance.now();
+    metrics.commits.observe((ended - workedUntil) / 1000);
+    metrics.transactions.observe((ended - since) / 1000);
     metrics.changes += 1;
     return committed;
   }
