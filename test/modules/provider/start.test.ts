@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import en from '@/i18n/locales/en.json';
@@ -7,9 +7,16 @@ import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { storedText } from '../../support/stored.ts';
 import { createBrowser } from './browser.ts';
-import { createScene, RETURN_TO } from './scene.ts';
+import { createScene, RETURN_TO, type Scene } from './scene.ts';
 
 const START_PATH = '/api/auth/google/start';
+
+/** On https, with another tenant's return URL registered. */
+let secure: Scene;
+beforeAll(async () => {
+  secure = await createScene({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
+  await secure.instance.createApplication({ name: 'Other', returnUrls: ['https://other.example.com/welcome'] });
+});
 
 describe('the start of a sign-in through a provider', () => {
   test('redirects the browser with PKCE, state and nonce, and binds the flow to it by a cookie', async () => {
@@ -83,7 +90,7 @@ describe('the start of a sign-in through a provider', () => {
   test.each(['/device', '/device?user_code=ABCD', '/account', '/account?a=b', '/console'])(
     'may return to %s of this server',
     async (path) => {
-      const scene = await createSecureScene();
+      const scene = await secureScene();
       expect((await scene.start({ returnTo: `https://auth.example.com${path}` })).status).toBe(302);
     },
   );
@@ -164,14 +171,14 @@ describe('an impossible start', () => {
     '//auth.example.com/account',
     'https://auth.example.com/sign-in?clientId=console',
   ])('a start with the return URL %j shows a page and never redirects', async (returnTo) => {
-    const scene = await createSecureScene();
+    const scene = await secureScene();
     const answer = scene.start({ returnTo });
     expect(await refusal(answer)).toEqual([400, en.errors.return_url_unregistered]);
     expect(scene.count('provider_states')).toBe(0);
   });
 
   test('a start with this server’s sign-in page of two applications at once shows a page', async () => {
-    const scene = await createSecureScene();
+    const scene = await secureScene();
     const own = `https://auth.example.com/sign-in?clientId=${scene.application.clientId}`;
     for (const query of ['&clientId=console', '&clientId='])
       expect(await refusal(scene.start({ returnTo: own + query }))).toEqual([400, expect.any(String)]);
@@ -180,18 +187,9 @@ describe('an impossible start', () => {
   });
 });
 
-let secure: ReturnType<typeof createScene> | undefined;
-
-/** A scene on https, with another tenant's return URL registered. */
-function createSecureScene() {
-  secure ??= (async () => {
-    const scene = await createScene({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
-    await scene.instance.createApplication({ name: 'Other', returnUrls: ['https://other.example.com/welcome'] });
-    return scene;
-  })();
-  return secure.then(async (scene) => {
-    const { db, clock } = scene.instance;
-    await db.write(SYSTEM_ACTOR, (unit) => purgeBatch(unit, 'expiredProviderStates', clock.now() + DAY, 1000));
-    return scene;
-  });
+/** Returns the scene on https, without what earlier starts have left. */
+async function secureScene(): Promise<Scene> {
+  const { db, clock } = secure.instance;
+  await db.write(SYSTEM_ACTOR, (unit) => purgeBatch(unit, 'expiredProviderStates', clock.now() + DAY, 1000));
+  return secure;
 }
