@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQLITE_ONLY, sqliteOnlyTests } from './support/one-engine.ts';
 import { SERVER_URL, startPostgres } from './support/postgres.ts';
-import { byDuration, hasLongCases, runsOnPostgres, startsProcesses } from './support/suites.ts';
+import { byDuration, hasLongCases, LESS_OFTEN, runsOnPostgres, startsProcesses } from './support/suites.ts';
 
 /** Two slots per core, since many tests wait for processes, browsers and timers. */
 const SLOTS = Math.min(12, Math.max(4, 2 * availableParallelism()));
@@ -167,6 +167,7 @@ for (const { engine, failures } of outcomes)
 if (onPostgres.length > 0) {
   console.log('\nnot on PostgreSQL:');
   for (const [what, reason] of Object.entries(SQLITE_ONLY)) console.log(`  ${what}: ${reason}`);
+  if (!isPostgresOnly) console.log(`  ${LESS_OFTEN.join(', ')}: run by bun run test:postgres`);
   console.log(`\non PostgreSQL: ${sum('pass', 'postgres')} passed, ${sum('fail', 'postgres')} failed`);
 }
 console.log(`\n${pass} passed, ${fail} failed`);

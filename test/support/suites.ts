@@ -12,6 +12,11 @@ const DATABASE = 'test/support/database.ts';
 const ON_BOTH = ['store', 'modules', 'contract', 'race'].map((name) => `test/${name}/`);
 const ATTACKS = 'test/attack/';
 
+/** Modules with many tests and few statements of their own, which run on PostgreSQL in `bun run test:postgres` alone. */
+export const LESS_OFTEN = ['applications', 'grants', 'images', 'profile', 'provider'].map(
+  (name) => `test/modules/${name}/`,
+);
+
 /** Files that start first, so that none of them is still running alone at the end. */
 const LONGEST = [
   'browser/console-accessibility',
@@ -67,7 +72,8 @@ export function startsProcesses(path: string): boolean {
  * @param isEvery whether all such files run, or those of the most important folders.
  */
 export function runsOnPostgres(path: string, isEvery: boolean): boolean {
-  const isChosen = isEvery || ON_BOTH.some((folder) => path.startsWith(folder)) || isRace(path);
+  const isBelow = (folder: string) => path.startsWith(folder);
+  const isChosen = isEvery || (ON_BOTH.some(isBelow) && !LESS_OFTEN.some(isBelow)) || isRace(path);
   return isChosen && reachedFrom(path).has(DATABASE) && !startsProcesses(path) && !isSqliteOnly(path);
 }
 
