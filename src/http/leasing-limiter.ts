@@ -52,16 +52,24 @@ export function leasingLimiter({ db, clock }: LimiterDependencies): RateLimiter 
     const { windowMs, name } = bucket;
     const asked = windowEnd(clock.now(), windowMs);
     const window = { bucket: name, subject, startedAt: asked - windowMs, endsAt: asked };
+    const known = tables.find(bucket, subject, clock.now());
+    if (known && known.limit !== limit && known.left > 0) await giveBackBlock(bucket, subject, known);
     const { isAllowed, count, spare, endsAt } = await requests.ask(window, limit);
     const now = clock.now();
     // The block of a window that has ended meanwhile is of no use.
     if (windowEnd(now, windowMs) !== endsAt) return limitState(bucket, { count, limit, isAllowed, now });
     const lease = tables.open(bucket, subject, now);
-    // The block of another limit is forfeited: a limit rarely changes within its window.
-    if (lease.limit !== limit) lease.left = 0;
     Object.assign(lease, { limit, count, countedAt: now, usedAt: now });
     tables.add(bucket, subject, lease, spare, now);
     return stateOf(bucket, lease, limit, isAllowed);
+  }
+
+  /** Gives back the block of a limit that was changed within its window. */
+  async function giveBackBlock(bucket: Bucket, subject: string, lease: Lease): Promise<void> {
+    const unused = lease.left;
+    lease.left = 0;
+    const endsAt = windowEnd(clock.now(), bucket.windowMs);
+    await giveBack([{ bucket: bucket.name, subject, endsAt, unused, lease }]);
   }
 
   const isFresh = (lease: Lease | undefined): lease is Lease =>
