@@ -163,6 +163,7 @@ export async function openPool(options: PostgresPoolOptions) {
         const run: Run = (text, values, isList) =>
           watched(on, left(STATEMENT_MS), execute(connection, text, values, isList));
         let isCommitting = false;
+        let ending: Promise<unknown> | null = null;
         try {
           // Not awaited: the first statement follows it at once, and fails if it fails.
           const begun = run(begin, []);
@@ -176,10 +177,13 @@ export async function openPool(options: PostgresPoolOptions) {
           return result;
         } catch (error) {
           if (isCommitting) throw isAway(error) ? away(error) : error;
-          await run('ROLLBACK', []).catch(() => {});
+          ending = run('ROLLBACK', []).catch(() => {});
+          // A lost connection answers no rollback: the caller would wait for nothing.
+          if (!isAway(error)) await ending;
           throw error;
         } finally {
-          connection.release();
+          if (ending) void ending.then(() => connection.release());
+          else connection.release();
         }
       };
       return changes.run('', inConnection, left(SLOT_MS));
