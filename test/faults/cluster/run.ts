@@ -6,7 +6,7 @@ import { emptyFolder } from '../../support/binary.ts';
 import { judgeDeliveries, receiveDeliveries } from './arrivals.ts';
 import { createClient, isDone } from './client.ts';
 import { type Counts, type Fault, inject, scheduleOf } from './faults.ts';
-import { startServers } from './instances.ts';
+import { INSTANCES, type InstanceName, startServers } from './instances.ts';
 import { judge } from './judge.ts';
 import { startBouncers } from './bouncers.ts';
 import { DATABASE, startPair } from './postgres-pair.ts';
@@ -27,6 +27,21 @@ export interface ClusterRun {
 
 /** Longest wait for the last deliveries: a killed instance's are taken over within a minute. */
 const DELIVERED_MS = 150_000;
+
+/** Changes before the first fault, for comparison with those after it. */
+const CALM_CHANGES = 20;
+
+/** Does a work several times under load. @returns the median and longest time in milliseconds. */
+async function timed(count: number, work: (turn: number) => Promise<unknown>) {
+  const times: number[] = [];
+  for (let turn = 0; turn < count; turn += 1) {
+    const since = performance.now();
+    await work(turn);
+    times.push(Math.round(performance.now() - since));
+  }
+  times.sort((one, other) => one - other);
+  return { median: times[count >> 1], longest: times.at(-1) };
+}
 
 export async function runCluster({ counts, pauseMs, bin, canRebuild, isBouncer, tell }: ClusterRun) {
   const scratch = emptyFolder();
@@ -68,13 +83,16 @@ export async function runCluster({ counts, pauseMs, bin, canRebuild, isBouncer, 
     const since = performance.now();
     const probe = await scene.manage('one', 'POST', '/api/applications', { name: 'probe' });
     const probePath = `/api/applications/${probe.json.data.id}`;
+    const change = async (at: InstanceName, name: string) =>
+      isDone(await scene.manage(at, 'PATCH', probePath, { name }));
     await Bun.sleep(pauseMs);
+    const calmMs = await timed(CALM_CHANGES, (turn) => change(INSTANCES[turn % INSTANCES.length]!, `calm ${turn}`));
     for (const [turn, kind] of scheduleOf(counts).entries()) {
       const fault = await inject(kind, turn, {
         database,
         servers,
         canRebuild,
-        change: async (at) => isDone(await scene.manage(at, 'PATCH', probePath, { name: `probe ${turn}` })),
+        change: (at) => change(at, `probe ${turn}`),
       });
       faults.push(fault);
       tell(`${kind}: ready after ${Math.round(fault.readyMs)} ms, changes after ${Math.round(fault.backMs)} ms`);
@@ -109,6 +127,7 @@ export async function runCluster({ counts, pauseMs, bin, canRebuild, isBouncer, 
       faults,
       steps: scene.records.steps,
       answers: client.counts,
+      calmMs,
       longestMs: Math.round(client.longestMs()),
       ended: scene.records.ended.length,
       kept: scene.records.kept.length,
