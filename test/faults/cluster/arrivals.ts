@@ -1,4 +1,5 @@
 /** Receives the deliveries of a run, and judges them by the events of the database. */
+import { eventually } from '../../support/eventually.ts';
 import type { Fault } from './faults.ts';
 
 export interface Arrivals {
@@ -34,7 +35,18 @@ export interface DeliveryFigures {
 /** A delivery may be sent again if its sender, or its record, was lost between its arrivals. */
 const BEFORE_FAULT_MS = 10_000;
 
-export function judgeDeliveries({ byEvent }: Arrivals, events: readonly string[], faults: readonly Fault[]) {
+/** Longest wait for the last deliveries: a killed instance's are taken over within a minute. */
+const DELIVERED_MS = 150_000;
+
+/** Waits for the deliveries of all events, and judges them. */
+export async function judgeDeliveries(
+  { byEvent }: Arrivals,
+  eventsOf: () => Promise<readonly string[]>,
+  faults: readonly Fault[],
+): Promise<DeliveryFigures> {
+  const isDelivered = async () => (await eventsOf()).every((id) => byEvent.has(id));
+  await eventually('the last delivery', isDelivered, DELIVERED_MS).catch(() => false);
+  const events = await eventsOf();
   const missing = events.filter((id) => !byEvent.has(id));
   const repeated = [...byEvent].filter(([, times]) => times.length > 1);
   const isExplained = ([first = 0, second = 0]: readonly number[]) =>
@@ -50,5 +62,5 @@ export function judgeDeliveries({ byEvent }: Arrivals, events: readonly string[]
       ...missing.map((id) => `the event ${id} never arrived`),
       ...unexplained.map(([id, times]) => `the event ${id} arrived ${times.length} times without a fault`),
     ],
-  } satisfies DeliveryFigures;
+  };
 }

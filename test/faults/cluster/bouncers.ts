@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '../../support/free-port.ts';
 import { serverUser } from '../../support/postgres-binaries.ts';
 import { DATABASE } from './postgres-pair.ts';
+import { owned } from './processes.ts';
 
 /** Its defaults keep clients waiting for 2 minutes, and try a lost server again only after 15 seconds. */
 const WAITS = 'query_wait_timeout = 5\nserver_login_retry = 1\nserver_connect_timeout = 2';
@@ -28,7 +29,8 @@ ${WAITS}
 `,
     );
     if (serverUser.uid !== undefined) chownSync(file, serverUser.uid, serverUser.gid);
-    return Bun.spawn(['pgbouncer', '-q', file], { ...serverUser, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' });
+    const quiet = { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' } as const;
+    return owned(Bun.spawn(['pgbouncer', '-q', file], { ...serverUser, ...quiet }));
   });
   return {
     ports,

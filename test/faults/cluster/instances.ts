@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemRandom } from '../../../src/core/random.ts';
 import { mintSecret } from '../../../src/core/secret.ts';
 import { BINARY, cleanEnvironment, eventually, freePort } from '../../support/binary.ts';
+import { owned } from './processes.ts';
 
 export const INSTANCES = ['one', 'two'] as const;
 export type InstanceName = (typeof INSTANCES)[number];
@@ -76,13 +77,15 @@ export async function startServers(databaseUrl: string, folder: string): Promise
 
   async function start(name: InstanceName): Promise<void> {
     const log = join(folder, `${name}-${(starts += 1)}.log`);
-    const child = Bun.spawn([BINARY, 'serve', '--port', String(ports[name])], {
-      cwd: folder,
-      env,
-      stdin: 'ignore',
-      stdout: Bun.file(log),
-      stderr: Bun.file(`${log}.errors`),
-    });
+    const child = owned(
+      Bun.spawn([BINARY, 'serve', '--port', String(ports[name])], {
+        cwd: folder,
+        env,
+        stdin: 'ignore',
+        stdout: Bun.file(log),
+        stderr: Bun.file(`${log}.errors`),
+      }),
+    );
     children.set(name, child);
     await eventually(
       `${name} ready`,
@@ -101,7 +104,7 @@ export async function startServers(databaseUrl: string, folder: string): Promise
   if (Bun.which('haproxy') !== null) {
     const file = join(folder, 'haproxy.cfg');
     writeFileSync(file, proxySettings(proxyPort, Object.values(ports)));
-    children.set('proxy', Bun.spawn(['haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: 'ignore' }));
+    children.set('proxy', owned(Bun.spawn(['haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: 'ignore' })));
     await eventually('the proxy', () =>
       fetch(`${proxyUrl}/readyz`)
         .then(({ ok }) => ok)

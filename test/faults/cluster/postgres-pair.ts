@@ -14,6 +14,7 @@ import { SQL } from 'bun';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { serverUser } from '../../support/postgres-binaries.ts';
+import { owned } from './processes.ts';
 
 /** Durable enough for processes that are killed; the machine stays up. */
 const SETTINGS = {
@@ -85,13 +86,15 @@ export async function startPair(bin: string, folder: string): Promise<PostgresPa
     const settings = Object.entries({ ...SETTINGS, port: String(node.port) }).map(
       ([key, value]) => `--${key}=${value}`,
     );
-    node.process = Bun.spawn([join(bin, 'postgres'), '-D', node.data, ...settings], {
-      ...serverUser,
-      cwd: folder,
-      stdin: 'ignore',
-      stdout: Bun.file(join(folder, `${node.name}.log`)),
-      stderr: Bun.file(join(folder, `${node.name}.errors`)),
-    });
+    node.process = owned(
+      Bun.spawn([join(bin, 'postgres'), '-D', node.data, ...settings], {
+        ...serverUser,
+        cwd: folder,
+        stdin: 'ignore',
+        stdout: Bun.file(join(folder, `${node.name}.log`)),
+        stderr: Bun.file(join(folder, `${node.name}.errors`)),
+      }),
+    );
   }
 
   async function stop(node: Node, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
