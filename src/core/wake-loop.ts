@@ -39,16 +39,22 @@ export function wakeLoop(round: () => Promise<boolean>, onFailure: (error: unkno
     return (running ??= work());
   }
 
+  function wake(): void {
+    if (isScheduled || isStopped) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      run().catch((error: unknown) => {
+        onFailure(error);
+        // A call during the failed round wants another one.
+        if (isWanted) wake();
+      });
+    });
+  }
+
   return {
     run,
-    wake() {
-      if (isScheduled || isStopped) return;
-      isScheduled = true;
-      setImmediate(() => {
-        isScheduled = false;
-        run().catch(onFailure);
-      });
-    },
+    wake,
     async stop() {
       isStopped = true;
       await running?.catch(() => {});

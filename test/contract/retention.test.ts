@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
+import { VERSION_TABLE } from '@/db/postgres/schema-version.ts';
 import { RETENTION_RULES } from '@/jobs/retention-rules.ts';
 import { retentionJob } from '@/jobs/retention.ts';
+import { ENGINE } from '../support/engine.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const SRC = join(import.meta.dir, '../../src');
@@ -14,14 +16,17 @@ interface Table {
   readonly owners: string | null;
 }
 
-const tablesOf = ({ sqlite }: Pick<Instance, 'sqlite'>) =>
-  sqlite
-    .query(
-      `SELECT t.name AS name, (SELECT group_concat(f."table") FROM pragma_foreign_key_list(t.name) f
-         WHERE f.on_delete = 'CASCADE') AS owners
-       FROM pragma_table_list t WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
-    )
-    .all() as Table[];
+const TABLES = {
+  sqlite: `SELECT t.name AS name, (SELECT group_concat(f."table") FROM pragma_foreign_key_list(t.name) f
+      WHERE f.on_delete = 'CASCADE') AS owners
+    FROM pragma_table_list t WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+  postgres: `SELECT t.relname AS name, (SELECT string_agg(o.relname, ',') FROM pg_constraint c
+      JOIN pg_class o ON o.oid = c.confrelid WHERE c.conrelid = t.oid AND c.confdeltype = 'c') AS owners
+    FROM pg_class t WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r'
+      AND t.relname <> '${VERSION_TABLE}'`,
+}[ENGINE];
+
+const tablesOf = ({ sqlite }: Pick<Instance, 'sqlite'>) => sqlite.query(TABLES).all() as Table[];
 
 /** Returns the tables from which a run of the job deletes. */
 async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
@@ -64,7 +69,7 @@ describe('the retention of each table', () => {
 
   test('is demanded for a new table', async () => {
     const instance = await createInstance();
-    instance.sqlite.run('CREATE TABLE novelties (id TEXT PRIMARY KEY) STRICT');
+    instance.sqlite.run('CREATE TABLE novelties (id TEXT PRIMARY KEY)');
     expect(undecided(tablesOf(instance), RETENTION_RULES)).toEqual([
       'novelties: say in src/jobs/retention-rules.ts why its rows stay, or which sweep takes them and after how long',
     ]);

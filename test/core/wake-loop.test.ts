@@ -55,6 +55,28 @@ test('a failed round is reported to its caller or to the handler, and the next c
   expect(done).toBe(1);
 });
 
+test('a wake-up during a round that fails causes another', async () => {
+  let rounds = 0;
+  const failures: unknown[] = [];
+  const gate = Promise.withResolvers<void>();
+  const loop = wakeLoop(
+    async () => {
+      rounds += 1;
+      if (rounds > 1) return false;
+      await gate.promise;
+      throw new Error('the disk');
+    },
+    (error) => void failures.push(error),
+  );
+  loop.wake();
+  await turns();
+  loop.wake();
+  await turns();
+  gate.resolve();
+  await turns();
+  expect([rounds, failures.length > 0]).toEqual([2, true]);
+});
+
 test('a stop waits for the round under way and starts no other', async () => {
   let rounds = 0;
   const gate = Promise.withResolvers<void>();

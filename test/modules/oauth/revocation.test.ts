@@ -25,7 +25,7 @@ describe('a session', () => {
     );
     const records = instance.sqlite
       .query(
-        "SELECT actor_type AS type, actor_user_id AS actor, user_id AS user FROM audit_records WHERE kind = 'session.signed_out'",
+        "SELECT actor_type AS type, actor_user_id AS actor, user_id AS user FROM audit_records WHERE kind = 'session.signed_out' ORDER BY rowid",
       )
       .all();
     expect(records).toEqual([ada, bob].map(({ userId }) => ({ type: 'user', actor: userId, user: userId })));
