@@ -1,6 +1,6 @@
 /** Describes the queues in words, for a start after a crash and for the doctor. */
 import { counted } from '../core/quantities.ts';
-import type { Queues } from '../modules/health/warnings.ts';
+import type { Queues } from '../modules/health/queue-warnings.ts';
 
 /** @param since describes how long the oldest item has been due; receives null when none is. */
 export function queuesText(

@@ -36,6 +36,8 @@ export interface Pool {
   /** Returns how many slots the key holds. */
   of(key: string): number;
   readonly used: number;
+  /** Calls of `run` that wait for a slot. */
+  readonly waiting: number;
   /**
    * Does the work in a slot of the key; calls of a key wait in order. @param longestMs shortens the longest wait.
    * @throws `refusal`, without starting the work
@@ -122,6 +124,9 @@ export function pool({
     of,
     get used() {
       return used;
+    },
+    get waiting() {
+      return waiting.size;
     },
     async run(key, work, longestMs = waitMs) {
       if (!take(key)) await wait(key, Math.min(waitMs, longestMs));

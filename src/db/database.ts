@@ -2,6 +2,7 @@
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
 import type { Connection } from './connection.ts';
+import type { DatabaseServer } from './database-server.ts';
 import type { DatabaseMetrics } from './metrics.ts';
 
 /** Key of a `Reader`'s connection, for `db/` only. */
@@ -108,21 +109,29 @@ export interface Database {
 export interface DatabaseSize {
   /** Without the log. */
   readonly bytes: number;
-  /** Part of these bytes in freed pages. Later rows reuse them; the file does not shrink. */
-  readonly reusableBytes: number;
+  /** Part of these bytes in freed pages, for later rows, as the file does not shrink; null where unknown. */
+  readonly reusableBytes: number | null;
   /** Free bytes on its disk; null where unknown. */
   readonly freeBytes: number | null;
+  /** Null for an engine without a server. */
+  readonly server: DatabaseServer | null;
 }
 
 export interface DatabaseStatus {
+  /** Changes that wait for their turn, or for a connection. */
   readonly queued: number;
-  /** Bytes of log not yet checkpointed. */
-  readonly logBytes: number;
+  /** Bytes of log not yet checkpointed; null for an engine without a log of its own. */
+  readonly logBytes: number | null;
+  /** Null for an engine without connections. */
+  readonly pool: PoolUse | null;
   /** Reason why no change is accepted now, as callers see it; null while changes are accepted. */
   readonly outage: DatabaseOutage | null;
   /** Damage found in the file or its log since the start, in a sentence. */
   readonly damage: string | null;
 }
+
+/** Use of this instance's connections, by the kind of their statements. */
+export type PoolUse = Readonly<Record<string, { readonly size: number; readonly inUse: number }>>;
 
 /** Loss of a server's files, until it is restarted. */
 export type FileLoss = 'database_gone' | 'database_log_gone' | 'folder_taken';

@@ -4,6 +4,9 @@ import { histogramOf } from '../core/metrics.ts';
 /** In seconds: a commit takes some 50 µs, a flush 0.2 ms on a fast disk and tens of ms on a slow one. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
+/** Lookups of one statement. */
+const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200];
+
 /** Metrics that the engine writes. */
 export type MutableMetrics = ReturnType<typeof databaseMetrics>;
 
@@ -21,6 +24,12 @@ export function databaseMetrics() {
     refusals: 0,
     /** Runs of changes that concurrent ones made fail, in PostgreSQL; each ran again. */
     conflicts: 0,
+    /** Statements sent to a server, by kind; empty without one. */
+    statements: new Map<string, number>(),
+    /** Lookups by key that travelled as one statement to a server. */
+    lookupBatches: histogramOf(BATCH_BOUNDS),
+    /** Waits of changes for a connection to a server. */
+    connectionWaits: histogramOf(BOUNDS),
     slowStatements: 0,
   };
 }

@@ -16,7 +16,7 @@ export const NO_DATABASE: Database = {
   write: async () => refuse(),
   onCommit() {},
   onNewsMissed() {},
-  status: () => ({ queued: 0, logBytes: 0, outage: 'database_not_writable', damage: null }),
+  status: () => ({ queued: 0, logBytes: 0, pool: null, outage: 'database_not_writable', damage: null }),
   metrics: databaseMetrics(),
   measure: async () => refuse(),
   async maintain() {},

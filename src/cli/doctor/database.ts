@@ -1,27 +1,23 @@
 /** Checks the database over a read-only connection: schema, integrity, queues and recent failures. */
 import { existsSync } from 'node:fs';
 import { DAY } from '../../core/clock.ts';
-import { bytesText, counted, lasting } from '../../core/quantities.ts';
+import { bytesText, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderError } from '../../db/sqlite/folder-error.ts';
 import { findInstance } from '../../db/sqlite/find-instance.ts';
 import { SCHEMA_VERSION } from '../../db/sqlite/migrate.ts';
 import { type ReadOnlyDatabase, openReadOnlyDatabase } from '../../db/sqlite/read-only.ts';
 import type { Reader } from '../../db/database.ts';
-import { countQueues } from '../../modules/health/queue-counts.ts';
-import { type Observed, warningsOf } from '../../modules/health/warnings.ts';
 import { SETTINGS } from '../../settings.ts';
 import { findLastGoodBackup, listJudgedBackupRuns } from '../../store/backup-runs.ts';
-import { countRestingEndpoints, listLimitsReached } from '../../store/operation-metrics.ts';
-import { queuesText } from '../queues-text.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { ServerAnswer, DoctorContext } from './context.ts';
+import { workFindings } from './work.ts';
 
 /** Time limit of the integrity check unless `isFull`. */
 const CHECK_MS = 60_000;
 const LONG_LOG_BYTES = 64 * 2 ** 20;
 const OLD_BACKUP_MS = 2 * DAY;
-const MOST_LIMITS = 4;
 
 export interface DatabaseOptions {
   readonly isFull: boolean;
@@ -125,82 +121,9 @@ function logFindings({ logBytes }: ReadOnlyDatabase): Finding[] {
 
 async function contentFindings(context: DoctorContext, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
   return [
-    ...(await pendingFindings(context, reader)),
-    ...(await webhookFindings(reader)),
-    ...(await limitFindings(context, reader, local)),
+    ...(await workFindings({ now: context.now, isServed: context.server !== null }, reader, local)),
     ...(await backupFindings(context, reader)),
   ];
-}
-
-/** Passing values for the checks that other files make. */
-const PASSING = {
-  facts: {
-    mode: 'normal',
-    isBaseUrlSet: false,
-    mail: { transport: 'smtp', server: null, from: null },
-    untrustedProxyHeader: () => null,
-    certificateExpiresAt: () => null,
-  },
-  baseUrl: 'https://localhost',
-  database: {
-    queued: 0,
-    logBytes: 0,
-    outage: null,
-    damage: null,
-    bytes: 0,
-    reusableBytes: 0,
-    freeBytes: null,
-  },
-  backups: null,
-} as const satisfies Omit<Observed, 'now' | 'queues'>;
-const WAITING: readonly string[] = ['mail_waits', 'deliveries_wait', 'long_work_waits'];
-
-async function pendingFindings({ now, server }: DoctorContext, reader: Reader): Promise<Finding[]> {
-  const { ok, warn } = findingsOf('pending');
-  const queues = await countQueues(reader);
-  const lag = (dueAt: number | null) =>
-    dueAt !== null && now() > dueAt + 1000 ? ` (due for ${lasting(now() - dueAt)})` : '';
-  const text = queuesText(queues, lag);
-  if (text === null) return ok('No work is waiting.');
-  const what = `Waiting: ${text}.`;
-  // Without a server a backlog is expected.
-  const late =
-    server === null ? [] : warningsOf({ ...PASSING, now: now(), queues }).filter(({ code }) => WAITING.includes(code));
-  if (late.length === 0) return ok(what);
-  return late.flatMap(({ message, remedy }, index) => warn(index === 0 ? `${what} ${message}` : message, remedy));
-}
-
-async function webhookFindings(reader: Reader): Promise<Finding[]> {
-  const { ok, warn } = findingsOf('webhooks');
-  const { quarantined, disabled } = await countRestingEndpoints(reader);
-  const off = disabled > 0 ? ` ${counted(disabled, 'endpoint')} disabled by their owners.` : '';
-  if (quarantined === 0) return ok(`No endpoint is in quarantine.${off}`);
-  return warn(
-    `${counted(quarantined, 'endpoint')} in quarantine after failing for long: their deliveries are held.${off}`,
-    'Their owners see the reason under Webhooks in the console, fix the receiver, and release them there.',
-  );
-}
-
-async function limitFindings({ now }: DoctorContext, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
-  const { ok, warn } = findingsOf('limits');
-  const today = now() - (now() % DAY);
-  const reached = await listLimitsReached(reader, today - DAY);
-  const told = (list: readonly { readonly limit: string; readonly count: number }[]) =>
-    list
-      .toSorted((left, right) => right.count - left.count)
-      .slice(0, MOST_LIMITS)
-      .map(({ limit, count }) => `${limit} ${count.toLocaleString('en')} times`)
-      .join(', ');
-  const refusals = local?.facts?.refusals ?? [];
-  if (reached.length === 0 && refusals.length === 0) return ok('No limit was exceeded since yesterday.');
-  const parts = [
-    reached.length > 0 && `Limits exceeded since yesterday: ${told(reached)}.`,
-    refusals.length > 0 && `Since the server’s start: ${told(refusals)}.`,
-  ].filter((part) => part !== false);
-  return warn(
-    parts.join(' '),
-    'If the callers were legitimate, raise the limit (GATEHOUSE_LIMIT_…, or the key’s own); see gatehouse help serve.',
-  );
 }
 
 async function backupFindings({ given, now }: DoctorContext, reader: Reader): Promise<Finding[]> {

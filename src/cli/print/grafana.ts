@@ -102,6 +102,29 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
     ),
     graph('Free disk space', 'bytes', [`min(gatehouse_database_disk_free_bytes{${OF}})`, 'free']),
   ],
+  PostgreSQL: [
+    graph(
+      'Connections of the instances',
+      'short',
+      [`sum by (lane) (gatehouse_database_pool_connections_in_use{${OF}})`, '{{lane}}'],
+      [total('gatehouse_database_pool_connections'), 'pool'],
+    ),
+    graph(
+      'Connections of the server',
+      'short',
+      [`max(gatehouse_database_server_connections{${OF}})`, 'in use'],
+      [`max(gatehouse_database_server_connections_max{${OF}})`, 'allowed'],
+    ),
+    durations('Wait for a connection', 'gatehouse_database_connection_wait_seconds'),
+    graph('Repeated changes', 'ops', [`sum(rate(${range('gatehouse_database_conflicts_total')}))`, 'after conflicts']),
+    rates('Statements', 'ops', 'gatehouse_database_statements_total', 'lane'),
+    graph('Lookups per statement', 'short', [
+      `sum(rate(${range('gatehouse_database_lookup_batch_size_sum')})) / sum(rate(${range('gatehouse_database_lookup_batch_size_count')}))`,
+      'average',
+    ]),
+    graph('Standby lag', 's', [`max(gatehouse_database_standby_lag_seconds{${OF}})`, 'furthest behind']),
+    graph('Oldest transaction', 's', [`max(gatehouse_database_oldest_transaction_seconds{${OF}})`, 'open for']),
+  ],
   Process: [
     durations('Event loop delay', 'gatehouse_event_loop_delay_seconds'),
     graph('CPU', 'percentunit', [`sum(rate(${range('process_cpu_seconds_total')}))`, 'CPU']),

@@ -24,8 +24,34 @@ groups:
         expr: increase(gatehouse_database_flush_failures_total[10m]) > 0 or gatehouse_database_writable == 0
         labels: { severity: page }
         annotations:
-          summary: Gatehouse cannot write, its disk refuses changes
-          description: Free space on the disk, or check its health (dmesg); /readyz names the problem.
+          summary: Gatehouse cannot write, its disk refuses changes or its database server is away
+          description: /readyz names the problem. Check the disk (space, dmesg), or the server and the network to it.
+      - alert: GatehouseDatabaseConflicts
+        expr: >-
+          rate(gatehouse_database_conflicts_total[10m]) > 1
+          and rate(gatehouse_database_conflicts_total[10m]) > 0.2 * rate(gatehouse_database_changes_total[10m])
+        for: 15m
+        labels: { severity: warn }
+        annotations:
+          summary: More than a fifth of the changes on PostgreSQL run again because of concurrent ones
+          description: Look for imports or applies that run at the same time, and for slow statements in the log.
+      - alert: GatehouseDatabaseConnections
+        expr: >-
+          gatehouse_database_server_connections > 0.8 * gatehouse_database_server_connections_max
+          or rate(gatehouse_database_connection_wait_seconds_sum[10m])
+          / rate(gatehouse_database_connection_wait_seconds_count[10m]) > 0.1
+        for: 10m
+        labels: { severity: warn }
+        annotations:
+          summary: PostgreSQL runs out of connections, or changes wait for one
+          description: Raise GATEHOUSE_DATABASE_POOL where the server has connections left; else use PgBouncer.
+      - alert: GatehouseStandbyLate
+        expr: gatehouse_database_standby_lag_seconds > 60 or gatehouse_database_standby_lag_bytes > 67108864
+        for: 5m
+        labels: { severity: warn }
+        annotations:
+          summary: A standby of PostgreSQL is behind, a failover would lose changes or wait
+          description: Check the disk of the standby, its network and long queries on it (pg_stat_replication).
       - alert: GatehouseDiskFills
         expr: >-
           gatehouse_database_disk_free_bytes < 1073741824

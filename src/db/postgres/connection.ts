@@ -45,6 +45,8 @@ export interface ConnectionParts {
   readonly runLong?: Run;
   /** Defaults to `run`. */
   readonly runLookup?: Run;
+  /** Called for each statement of lookups by key, with their number. */
+  readonly onLookups?: (count: number) => void;
   /** Called before each statement. */
   readonly enter?: () => void;
   /** Present inside a change. */
@@ -56,6 +58,7 @@ export function postgresConnection({
   run,
   runLong = run,
   runLookup = run,
+  onLookups = () => {},
   enter = () => {},
   savepoint = (part) => part(),
 }: ConnectionParts): Connection {
@@ -90,7 +93,7 @@ export function postgresConnection({
       return (await runLong(sql, values)).rows;
     },
     savepoint,
-    lookups: postgresLookups(runLookup, statements.lookups),
+    lookups: postgresLookups(runLookup, statements.lookups, onLookups),
   };
 }
 

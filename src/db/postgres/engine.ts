@@ -3,18 +3,19 @@ import type { Clock } from '../../core/clock.ts';
 import { NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import type { Random } from '../../core/random.ts';
 import { commitListeners } from '../commit-listeners.ts';
-import { CONNECTION, type Database, type DatabaseSize } from '../database.ts';
+import { CONNECTION, type Database } from '../database.ts';
 import { databaseMetrics, type SlowStatements, slowStatementMonitor } from '../metrics.ts';
 import { postgresChanges } from './changes.ts';
 import { postgresConnection, sharedStatements } from './connection.ts';
 import type { Run } from './driver.ts';
 import { away } from './errors.ts';
+import { measurePostgres } from './measure.ts';
 import { type NewsOptions, openNews } from './news.ts';
 import { openPool, type PostgresPoolOptions } from './pool.ts';
 import { POSTGRES_SCHEMA_VERSION } from './schema-version.ts';
 import { schemaWatch } from './schema-watch.ts';
 
-export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOutage'> {
+export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOutage' | 'metrics'> {
   readonly clock: Clock;
   readonly random: Random;
   /** Monitor of slow statements; without it none is timed. */
@@ -25,8 +26,8 @@ export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOuta
 /** Opens the engine on a migrated schema. @throws the driver's error where no primary answers. */
 export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Database> {
   const { slow, events = { onOutage() {}, onSilence() {} } } = options;
-  const pool = await openPool({ ...options, onOutage: events.onOutage });
   const metrics = databaseMetrics();
+  const pool = await openPool({ ...options, metrics, onOutage: events.onOutage });
   const listeners = commitListeners();
   const onStatement = slow && slowStatementMonitor(slow, metrics);
   const observed = onStatement ? timed(onStatement) : (run: Run) => run;
@@ -37,6 +38,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     run: reads,
     runLong: observed((...statement) => pool.read('longReads', ...statement)),
     runLookup: observed((...statement) => pool.read('lookups', ...statement)),
+    onLookups: metrics.lookupBatches.observe,
   });
   const change = postgresChanges({ ...options, pool, statements, metrics, observed });
   const news = openNews({
@@ -63,15 +65,16 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     onCommit: listeners.add,
     onNewsMissed: listeners.addMissed,
     status: () => ({
-      queued: pool.running(),
-      logBytes: 0,
+      queued: pool.waiting(),
+      logBytes: null,
+      pool: pool.use(),
       outage: isClosed || pool.isAway() ? 'database_away' : schema.outage(),
       damage: null,
     }),
     async probeDisk() {},
     schemaVersion: POSTGRES_SCHEMA_VERSION,
     isSchemaCurrent: schema.check,
-    measure: () => measure(reads),
+    measure: () => measurePostgres(reads, options.urls),
     // The server checks its own pages, where its data checksums are on.
     checkIntegrity: null,
     maintain: schema.checkNowAndThen,
@@ -81,11 +84,6 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       await pool.close(deadline);
     },
   };
-}
-
-async function measure(run: Run): Promise<DatabaseSize> {
-  const [row] = (await run('SELECT pg_database_size(current_database()) AS bytes', [])).rows as { bytes: number }[];
-  return { bytes: row?.bytes ?? 0, reusableBytes: 0, freeBytes: null };
 }
 
 function timed(onStatement: (sql: string, durationMs: number) => void): (run: Run) => Run {

@@ -51,8 +51,11 @@ export function lookupStatements(): LookupStatements {
   };
 }
 
-/** @param run runs a statement; in a change on its connection, so that lookups see what it has written. */
-export function postgresLookups(run: Run, statements: LookupStatements): Lookups {
+/**
+ * @param run runs a statement; in a change on its connection, so that lookups see what it has written.
+ * @param onBatch called for each statement of lookups by key, with their number.
+ */
+export function postgresLookups(run: Run, statements: LookupStatements, onBatch: (count: number) => void): Lookups {
   /** Lookups of this turn, by their query. */
   const turn = new Map<CachedQuery<never>, Waiting[]>();
 
@@ -70,6 +73,7 @@ export function postgresLookups(run: Run, statements: LookupStatements): Lookups
     text: string,
     booleans: readonly string[],
   ): Promise<void> {
+    onBatch(part.length);
     try {
       const { rows } = await run(text, [{ type: 'BYTEA', items: part.map(({ key }) => key) }]);
       for (const row of rows as ({ '#': number } & object)[])

@@ -7,11 +7,14 @@ import type { SQL } from 'bun';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
 import type { AppError } from '../../core/error.ts';
 import { pool as slotPool } from '../../core/pool.ts';
+import type { PoolUse } from '../database.ts';
+import type { MutableMetrics } from '../metrics.ts';
 import { connectClients, type Clients, type ConnectOptions, type Lane } from './clients.ts';
 import { type Bindable, execute, type StatementResult, type Run } from './driver.ts';
 import { away, busy, isAway, translated } from './errors.ts';
 
 export interface PostgresPoolOptions extends ConnectOptions {
+  readonly metrics: Pick<MutableMetrics, 'statements' | 'connectionWaits'>;
   /** Called when the server is lost, with the reason, and with null once it is back. */
   onOutage(error: unknown): void;
 }
@@ -36,15 +39,17 @@ const CHECK_MS = 500;
 const LEAVE_SECONDS = 5;
 
 interface InFlight {
+  readonly lane: Lane;
   readonly until: number;
   readonly fail: (error: unknown) => void;
 }
 
 /** Opens the connections. @throws the driver's error where no server of the list is a primary that answers. */
 export async function openPool(options: PostgresPoolOptions) {
-  const { onOutage } = options;
+  const { onOutage, lanes } = options;
+  const { statements, connectionWaits } = options.metrics;
   const inFlight = new Set<InFlight>();
-  const changes = slotPool({ total: options.lanes.changes, waitMs: SLOT_MS, refusal: busy });
+  const changes = slotPool({ total: lanes.changes, waitMs: SLOT_MS, refusal: busy });
   let clients: Clients | null = await connect();
   let lostAt = 0;
   let recovered: Promise<void> = Promise.resolve();
@@ -97,9 +102,9 @@ export async function openPool(options: PostgresPoolOptions) {
   }
 
   /** Fails a statement that hangs, and leaves its connections: a network that was cut answers nothing. */
-  async function watched<Result>(on: Clients, limitMs: number, work: Promise<Result>): Promise<Result> {
+  async function watched<Result>(lane: Lane, on: Clients, limitMs: number, work: Promise<Result>): Promise<Result> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const one: InFlight = { until: performance.now() + limitMs, fail: reject };
+    const one: InFlight = { lane, until: performance.now() + limitMs, fail: reject };
     inFlight.add(one);
     watch ??= setInterval(failOverdue, CHECK_MS);
     try {
@@ -126,7 +131,12 @@ export async function openPool(options: PostgresPoolOptions) {
 
   async function read(lane: Lane, limitMs: number, text: string, values: readonly Bindable[], isList?: boolean) {
     const on = await current();
-    return watched(on, limitMs, execute(on[lane], text, values, isList));
+    count(lane);
+    return watched(lane, on, limitMs, execute(on[lane], text, values, isList));
+  }
+
+  function count(lane: Lane): void {
+    statements.set(lane, (statements.get(lane) ?? 0) + 1);
   }
 
   return {
@@ -155,13 +165,17 @@ export async function openPool(options: PostgresPoolOptions) {
      * @throws the driver's error; {AppError} unavailable where the outcome of the commit is not known.
      */
     transaction<Result>(begin: string, work: (run: Run) => Promise<Result>, deadline: Deadline): Promise<Result> {
+      const since = performance.now();
       const left = (longestMs: number) => Math.min(longestMs, deadline.remainingMs());
       const inConnection = async () => {
         requireAllowed();
         const on = await current();
-        const connection = await watched(on, left(SLOT_MS), on.changes.reserve());
-        const run: Run = (text, values, isList) =>
-          watched(on, left(STATEMENT_MS), execute(connection, text, values, isList));
+        const connection = await watched('changes', on, left(SLOT_MS), on.changes.reserve());
+        connectionWaits.observe((performance.now() - since) / 1000);
+        const run: Run = (text, values, isList) => {
+          count('changes');
+          return watched('changes', on, left(STATEMENT_MS), execute(connection, text, values, isList));
+        };
         let isCommitting = false;
         let ending: Promise<unknown> | null = null;
         try {
@@ -195,8 +209,20 @@ export async function openPool(options: PostgresPoolOptions) {
       refusal = error;
     },
     isAway: () => clients === null,
-    /** Transactions that wait for a connection or run. */
-    running: () => changes.used,
+    /** Transactions that wait for a connection. */
+    waiting: () => changes.waiting,
+    /** Reads share their connections, so more of them than connections may be in flight. */
+    use(): PoolUse {
+      const inUse = { lookups: 0, reads: 0, longReads: 0 };
+      for (const { lane } of inFlight) if (lane !== 'changes') inUse[lane] += 1;
+      const laneUse = (lane: keyof typeof inUse) => ({ size: lanes[lane], inUse: Math.min(lanes[lane], inUse[lane]) });
+      return {
+        lookups: laneUse('lookups'),
+        reads: laneUse('reads'),
+        longReads: laneUse('longReads'),
+        changes: { size: lanes.changes, inUse: changes.used },
+      };
+    },
     async close(deadline: Deadline): Promise<void> {
       if (isClosed) return;
       while (inFlight.size > 0 && deadline.remainingMs() > 0) await Bun.sleep(1);

@@ -66,6 +66,7 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
     status: () => ({
       queued: queue.length(),
       logBytes: durability.logBytes(),
+      pool: null,
       outage: files.check() ?? (isClosed ? 'database_not_writable' : diskOutage()),
       damage,
     }),
@@ -143,5 +144,5 @@ async function measure(path: string, reader: SqliteDatabase): Promise<DatabaseSi
   const { free } = reader
     .query('SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size')
     .get() as { free: number };
-  return { bytes: file?.size ?? 0, reusableBytes: free, freeBytes: disk && disk.bavail * disk.bsize };
+  return { bytes: file?.size ?? 0, reusableBytes: free, freeBytes: disk && disk.bavail * disk.bsize, server: null };
 }

@@ -1,16 +1,20 @@
 /** Instance health for the owners of the first workspace; others must not see settings and all tenants' queues. */
-import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
+import { isoTime, SECOND, type WorldClock } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
+import { findInstances } from '../instances/overview.ts';
 import type { InstanceFacts } from './facts.ts';
 import type { InstanceHealthRecord } from './model.ts';
 import { isOperator } from './operator.ts';
+import { presentDatabase, presentInstance } from './present.ts';
 import type { QueueCounts } from './queue-counts.ts';
 import { type BackupStanding, warningsOf } from './warnings.ts';
 
 export interface InstanceHealthDependencies {
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
+  /** Id of this instance among those on the database. */
+  readonly leaseHolder: string;
   readonly baseUrl: () => string;
   readonly instance: InstanceFacts;
   readonly queueCounts: QueueCounts;
@@ -22,6 +26,7 @@ export type InstanceHealth = ReturnType<typeof instanceHealthService>;
 export function instanceHealthService({
   db,
   clock,
+  leaseHolder,
   baseUrl,
   instance,
   queueCounts,
@@ -39,6 +44,7 @@ export function instanceHealthService({
       baseUrl: baseUrl(),
       mail: { transport: mail.transport, server: null, from: null },
       database: null,
+      instances: null,
       queues: null,
       settings: null,
       warnings: null,
@@ -48,7 +54,12 @@ export function instanceHealthService({
   return {
     async get(principal: Principal): Promise<InstanceHealthRecord> {
       if (!(await isOperator(db.reader, principal))) return { ...present(), isOperator: false };
-      const [size, queues, standing] = await Promise.all([db.measure(), queueCounts.recent(), backups()]);
+      const [size, instances, queues, standing] = await Promise.all([
+        db.measure(),
+        findInstances(db.reader, clock),
+        queueCounts.recent(),
+        backups(),
+      ]);
       const status = db.status();
       const { mails, deliveries, longWork } = queues;
       const { mail, settings } = instance;
@@ -56,13 +67,8 @@ export function instanceHealthService({
         ...present(),
         isOperator: true,
         mail,
-        database: {
-          bytes: size.bytes,
-          reusableBytes: size.reusableBytes,
-          walBytes: status.logBytes,
-          freeBytes: size.freeBytes,
-          schemaVersion: db.schemaVersion,
-        },
+        database: presentDatabase(db.schemaVersion, status, size),
+        instances: instances.map((one) => presentInstance(one, leaseHolder)),
         queues: {
           changes: status.queued,
           mailsQueued: { code: mails.code.count, notice: mails.notice.count, bulk: mails.bulk.count },
@@ -76,6 +82,7 @@ export function instanceHealthService({
           facts: instance,
           baseUrl: baseUrl(),
           database: { ...status, ...size },
+          instances,
           queues,
           backups: standing,
         }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Nullable, Timestamp } from '../../http/schemas.ts';
+import { DatabaseSchema, ListedInstanceSchema } from './database-model.ts';
 import { MAIL_TRANSPORTS, MODES } from './facts.ts';
 import { WARNING_CODES } from './warnings.ts';
 
@@ -25,20 +26,11 @@ export const InstanceHealthSchema = Type.Object(
       },
       { $id: 'InstanceMail' },
     ),
-    database: Nullable(
-      Type.Object(
-        {
-          bytes: Type.Integer({ examples: [1_048_576] }),
-          reusableBytes: Type.Integer({
-            description: 'Part of these bytes that deletions freed: later rows reuse it; the file does not shrink.',
-            examples: [65_536],
-          }),
-          walBytes: Type.Integer({ description: 'Size of its write-ahead log.', examples: [4_194_304] }),
-          freeBytes: Nullable(Type.Integer({ description: 'Free bytes on its disk.', examples: [8_589_934_592] })),
-          schemaVersion: Type.Integer({ examples: [10] }),
-        },
-        { $id: 'InstanceDatabase' },
-      ),
+    database: Nullable(DatabaseSchema),
+    instances: Nullable(
+      Type.Array(ListedInstanceSchema, {
+        description: 'Instances on this database in the last day, oldest first; empty with a data folder.',
+      }),
     ),
     queues: Nullable(
       Type.Object(

@@ -2,7 +2,7 @@
 import { type Clock, SECOND } from '../../core/clock.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { countLongWorks, countQueuedMails, countWaitingDeliveries, type LongWorkCount } from '../../store/queues.ts';
-import type { Queues } from './warnings.ts';
+import type { Queues } from './queue-warnings.ts';
 
 export interface CountedQueues extends Queues {
   /** Epoch milliseconds. */

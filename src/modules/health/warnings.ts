@@ -1,19 +1,14 @@
 /** Warnings for those who run an instance, derived from its state. */
-import { HOUR, isoTime, MINUTE } from '../../core/clock.ts';
+import { isoTime } from '../../core/clock.ts';
 import { HINTS } from '../../core/error-hints.ts';
 import { isLoopbackName } from '../../core/ip-address.ts';
 import { bytesText } from '../../core/quantities.ts';
-import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
+import type { DatabaseOutage, DatabaseSize, DatabaseStatus } from '../../db/database.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
-import type { MailPriority } from '../../store/mails.ts';
-import type { Waiting } from '../../store/queues.ts';
+import { INSTANCE_WARNING_CODES, instanceWarnings, type ListedInstance } from '../instances/overview.ts';
 import type { InstanceFacts } from './facts.ts';
-
-export interface Queues {
-  readonly mails: Readonly<Record<MailPriority, Waiting>>;
-  readonly deliveries: { readonly queued: Waiting; readonly held: Waiting };
-  readonly longWork: Waiting;
-}
+import { QUEUE_WARNING_CODES, type Queues, queueWarnings } from './queue-warnings.ts';
+import { SERVER_WARNING_CODES, serverWarnings } from './server-warnings.ts';
 
 export interface Observed {
   readonly now: number;
@@ -23,6 +18,8 @@ export interface Observed {
   >;
   readonly baseUrl: string;
   readonly database: DatabaseStatus & DatabaseSize;
+  /** Instances on the database; empty where it can have only one. */
+  readonly instances: readonly ListedInstance[];
   readonly queues: Queues;
   /** Null if the server makes no backups of its own. */
   readonly backups: BackupStanding | null;
@@ -46,12 +43,12 @@ export const WARNING_CODES = [
   'database_not_writable',
   'database_damaged',
   'log_is_long',
+  ...SERVER_WARNING_CODES,
+  ...INSTANCE_WARNING_CODES,
   'disk_nearly_full',
   'backup_failed',
   'backup_late',
-  'mail_waits',
-  'deliveries_wait',
-  'long_work_waits',
+  ...QUEUE_WARNING_CODES,
 ] as const;
 
 export interface Warning {
@@ -63,28 +60,22 @@ export interface Warning {
 const LONG_LOG_BYTES = 64 * 2 ** 20;
 const LITTLE_DISK_BYTES = 2 ** 30;
 
-/** How long due work may wait. Bulk mails get longer, since sending many takes time. */
-const PATIENCE_MS: Record<MailPriority | 'delivery' | 'longWork', number> = {
-  code: 10 * MINUTE,
-  notice: 10 * MINUTE,
-  bulk: 2 * HOUR,
-  delivery: 15 * MINUTE,
-  longWork: 15 * MINUTE,
+const CHECK_FILES = 'Check the disk and the log; if the file is gone, stop the server, put it back and start again.';
+const OUTAGE_REMEDIES: Partial<Record<DatabaseOutage, string>> = {
+  database_away: 'Check the database server and the network to it; the instance reconnects by itself.',
+  database_schema_differs: 'Replace this instance by one of the newer version.',
 };
 
 /** Returns warnings in order of urgency. */
-export function warningsOf({ now, facts, baseUrl, database, queues, backups }: Observed): Warning[] {
+export function warningsOf({ now, facts, baseUrl, database, instances, queues, backups }: Observed): Warning[] {
   const { mode, isBaseUrlSet, mail } = facts;
-  const isDue = ({ dueAt }: Waiting, kind: keyof typeof PATIENCE_MS) =>
-    dueAt !== null && now - dueAt > PATIENCE_MS[kind];
   const proxyHeader = facts.untrustedProxyHeader();
   const expiresAt = facts.certificateExpiresAt();
-  const { deliveries, longWork, mails } = queues;
   const found: (Warning | false)[] = [
     database.outage !== null && {
       code: 'database_not_writable',
       message: `The database takes no changes. ${HINTS[database.outage]}`,
-      remedy: 'Check the disk and the log; if the file is gone, stop the server, put it back and start again.',
+      remedy: OUTAGE_REMEDIES[database.outage] ?? CHECK_FILES,
     },
     database.damage !== null && {
       code: 'database_damaged',
@@ -92,6 +83,8 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
       remedy:
         'Keep a copy of the folder, run gatehouse doctor --full, and bring back a good backup: gatehouse restore FILE.',
     },
+    ...(database.server === null ? [] : serverWarnings(database.server)),
+    ...instanceWarnings(instances),
     database.freeBytes !== null &&
       database.freeBytes < LITTLE_DISK_BYTES && {
         code: 'disk_nearly_full',
@@ -141,26 +134,13 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
       remedy:
         'If that is your proxy, list its address in GATEHOUSE_TRUSTED_PROXIES; if you have none, there is nothing to do.',
     },
-    database.logBytes > LONG_LOG_BYTES && {
-      code: 'log_is_long',
-      message: `The database’s log has ${bytesText(database.logBytes)}: something keeps it from being folded in.`,
-      remedy: 'End long readers of the database file, such as a backup tool that hangs.',
-    },
-    (['code', 'notice', 'bulk'] as const).some((lane) => isDue(mails[lane], lane)) && {
-      code: 'mail_waits',
-      message: 'Mails that are due have not been sent for a while.',
-      remedy: 'Send a test mail to see what the mail server says, and look at the outbox.',
-    },
-    isDue(deliveries.queued, 'delivery') && {
-      code: 'deliveries_wait',
-      message: 'Webhook deliveries that are due have not been sent for a while.',
-      remedy: 'Look for endpoints that answer slowly or not at all, and at the log.',
-    },
-    isDue(longWork, 'longWork') && {
-      code: 'long_work_waits',
-      message: 'What follows a large change has not come on for a while.',
-      remedy: 'Check the log; it continues after a restart.',
-    },
+    database.logBytes !== null &&
+      database.logBytes > LONG_LOG_BYTES && {
+        code: 'log_is_long',
+        message: `The database’s log has ${bytesText(database.logBytes)}: something blocks its checkpoint.`,
+        remedy: 'End long readers of the database file, such as a backup tool that hangs.',
+      },
+    ...queueWarnings(queues, now),
   ];
   return found.filter((warning) => warning !== false);
 }

@@ -5,12 +5,17 @@ import { findDatabaseTime } from '../../store/instances.ts';
 
 const TOLERANCE_MS = SECOND;
 
-/** Returns a sentence about a clock that differs too much from the database's, or null. */
-export function clockWarning(offsetMs: number): string | null {
+/** Returns by how much a clock differs from the database's, such as `2.0 s ahead of the database’s`; null if little. */
+export function clockDifference(offsetMs: number): string | null {
   if (Math.abs(offsetMs) <= TOLERANCE_MS) return null;
   const seconds = (Math.abs(offsetMs) / SECOND).toFixed(1);
-  const side = offsetMs > 0 ? 'ahead of' : 'behind';
-  return `The clock is ${seconds} s ${side} the database’s; synchronize both machines with NTP.`;
+  return `${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} the database’s`;
+}
+
+/** Returns a sentence about a clock that differs too much from the database's, or null. */
+export function clockWarning(offsetMs: number): string | null {
+  const difference = clockDifference(offsetMs);
+  return difference && `The clock is ${difference}; synchronize both machines with NTP.`;
 }
 
 export interface ClockComparison {

@@ -8,8 +8,6 @@ import { clockWarning, compareClocks } from './clock.ts';
 import { deleteInstance, noteInstance, purgeInstances } from '../../store/instances.ts';
 import { purgeWorkLeases } from '../../store/work-leases.ts';
 
-/** An instance that was not seen for this long is stopped or cut off from the database. */
-export const INSTANCE_GONE_MS = 30 * SECOND;
 const SEEN_EVERY_MS = 10 * SECOND;
 const KEPT_MS = DAY;
 

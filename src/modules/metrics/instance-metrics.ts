@@ -1,9 +1,12 @@
-/** Metrics of the instance: its database, queue lengths and ages, and open streams. */
+/** Metrics of the instance: its version, database, queue lengths and ages, and open streams. */
 import { type Clock, SECOND } from '../../core/clock.ts';
 import type { GaugeReading, Metrics } from '../../core/metrics.ts';
-import type { Database, DatabaseStatus } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { MAIL_PRIORITIES, type MailPriority } from '../../store/mails.ts';
 import type { CountedQueues, QueueCounts } from '../health/queue-counts.ts';
+import { instanceDatabaseMetrics } from './database-metrics.ts';
+import { recentMeasure } from './recent-measure.ts';
+import { serverMetrics } from './server-metrics.ts';
 
 export interface InstanceMetricsDependencies {
   readonly metrics: Metrics;
@@ -22,53 +25,10 @@ export function instanceMetrics(dependencies: InstanceMetricsDependencies): void
   metrics.gauge('gatehouse_streams_open', 'Open event streams, by kind.', () =>
     Object.entries(streams).map(([kind, count]) => [{ kind }, count()] as const),
   );
-  databaseMetrics(dependencies);
+  const measured = recentMeasure(dependencies.db);
+  instanceDatabaseMetrics({ ...dependencies, measured });
+  serverMetrics({ ...dependencies, measured });
   queueMetrics(dependencies);
-}
-
-function databaseMetrics({ metrics, db }: InstanceMetricsDependencies): void {
-  const { metrics: figures } = db;
-  const status = (name: string, help: string, read: (status: DatabaseStatus) => number) =>
-    metrics.gauge(name, help, () => read(db.status()));
-  const counter = (name: string, help: string, read: () => number) =>
-    metrics.add({ name, help, type: 'counter', read: () => [{ labels: {}, value: read() }] });
-
-  metrics.gauge(
-    'gatehouse_database_bytes',
-    'Size of the database without its log.',
-    async () => (await db.measure()).bytes,
-  );
-  metrics.gauge(
-    'gatehouse_database_disk_free_bytes',
-    'Free bytes on its disk.',
-    async () => (await db.measure()).freeBytes,
-  );
-  status('gatehouse_database_wal_bytes', 'Size of its write-ahead log.', ({ logBytes }) => logBytes);
-  status('gatehouse_database_writable', '1 while changes are taken.', ({ outage }) => (outage === null ? 1 : 0));
-  status('gatehouse_database_changes_waiting', 'Changes that wait for their turn.', ({ queued }) => queued);
-  counter('gatehouse_database_changes_total', 'Changes that were committed.', () => figures.changes);
-  metrics.histogram(
-    'gatehouse_database_transaction_duration_seconds',
-    'Whole transactions; each contains several changes.',
-    figures.transactions,
-  );
-  metrics.histogram(
-    'gatehouse_database_commit_duration_seconds',
-    'Commits alone, without their statements.',
-    figures.commits,
-  );
-  metrics.histogram(
-    'gatehouse_database_flush_duration_seconds',
-    'fdatasync of the log, off the event loop.',
-    figures.flushes,
-  );
-  counter('gatehouse_database_refusals_total', 'Changes that the disk refused.', () => figures.refusals);
-  counter('gatehouse_database_flush_failures_total', 'Flushes that the disk refused.', () => figures.flushFailures);
-  counter(
-    'gatehouse_database_slow_statements_total',
-    'Statements that took longer than GATEHOUSE_SLOW_STATEMENT_MS.',
-    () => figures.slowStatements,
-  );
 }
 
 function queueMetrics({ metrics, clock, queueCounts }: InstanceMetricsDependencies): void {

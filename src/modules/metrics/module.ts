@@ -1,4 +1,5 @@
 /** Exports the metrics of an instance: counters kept where events happen, and gauges read at each scrape. */
+import { isUnavailable } from '../../db/errors.ts';
 import type { QueueCounts } from '../health/queue-counts.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import { metricsGuard } from './access.ts';
@@ -22,7 +23,10 @@ export function metricsModule(context: ModuleContext, sources: MetricsSources): 
       metricsRoute({
         guard: metricsGuard(context),
         families: metrics.families,
-        onFailure: (name, err) => log.warn({ err, figure: name }, 'a metric could not be read'),
+        onFailure(name, err) {
+          // `gatehouse_database_writable` and the log say so already.
+          if (!isUnavailable(err)) log.warn({ err, figure: name }, 'a metric could not be read');
+        },
       }),
     ],
     listeners: eventCounters(metrics),
