@@ -1,10 +1,11 @@
 /** Refuses commands that copy the files of a data folder where the data is in PostgreSQL, with the command to use there. */
+import { POSTGRES_BACKUP } from '../backup/database-tools.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from './arguments.ts';
 
 const INSTEAD = {
-  backup: 'pg_dump --format=custom --file=gatehouse.dump DATABASE_URL',
-  restore: 'pg_restore --exit-on-error --no-owner --dbname=DATABASE_URL gatehouse.dump, into an empty database',
+  backup: POSTGRES_BACKUP.backup,
+  restore: `${POSTGRES_BACKUP.restore}, into an empty database`,
   'backup verify': 'pg_restore into an empty database, then gatehouse serve --database-url with that one',
 } as const;
 

@@ -42,6 +42,7 @@ export const HINTS = {
   token_of_another_client: 'This token belongs to another application; ask with its clientId.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   operator_needed: 'Only owners of the first workspace, who run the instance, can do this.',
+  backup_by_database: 'The data is in PostgreSQL, whose own tools back it up, such as pg_dump.',
   backup_running: 'A backup is running; wait until it has finished.',
   backup_place_unset: 'No backup destination is set: set GATEHOUSE_BACKUP_TO and restart the server.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',

@@ -32,6 +32,20 @@ export const BackupsSchema = Type.Object(
     place: Nullable(
       Type.String({ description: 'Null if GATEHOUSE_BACKUP_TO is not set.', examples: ['s3://backups/auth'] }),
     ),
+    commands: Nullable(
+      Type.Object(
+        {
+          backup: Type.String({ examples: ['pg_dump --format=custom --file=gatehouse.dump DATABASE_URL'] }),
+          restore: Type.String({
+            examples: ['pg_restore --exit-on-error --no-owner --dbname=DATABASE_URL gatehouse.dump'],
+          }),
+        },
+        {
+          $id: 'BackupCommands',
+          description: 'On PostgreSQL, whose own tools make the backups; the server makes none there.',
+        },
+      ),
+    ),
     schedule: Type.String({ description: 'The schedule as set; times are UTC.', examples: ['daily 03:00'] }),
     keep: Type.Object(
       {

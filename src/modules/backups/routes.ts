@@ -62,6 +62,7 @@ async function presentAll(backups: Backups): Promise<BackupsRecord> {
   const [runs, nextAt, lastGood] = await Promise.all([backups.list(SHOWN), backups.nextAt(), backups.lastGood()]);
   return {
     place: settings.backupTo && placeText(settings.backupTo),
+    commands: backups.commands && { ...backups.commands },
     schedule: settings.backupSchedule.text,
     keep: { ...settings.backupKeep },
     isEncrypted: isEncryptionSet(settings),

@@ -1,5 +1,6 @@
 /** Makes and records one backup at a time. Makes up a missed one after the start; retries with exponential backoff. */
 import type { Logger } from 'pino';
+import { BACKUP_COMMANDS } from '../../backup/database-tools.ts';
 import { backupName } from '../../backup/names.ts';
 import type { BackupOrder, MadeBackup } from '../../backup/make.ts';
 import { placeIn, placeText } from '../../backup/place.ts';
@@ -58,7 +59,9 @@ export function backupService(dependencies: BackupServiceDependencies) {
   let isBeginning = false;
   let isStopped = false;
 
-  const placeSet = () => settings.backupTo !== null;
+  /** Commands that make the backups in place of this server. */
+  const commands = BACKUP_COMMANDS[db.engine];
+  const placeSet = () => settings.backupTo !== null && commands === null;
 
   function orderFor(now: number): BackupOrder {
     const { dataFolder, backupKeep: keep } = settings;
@@ -113,6 +116,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
 
   /** @throws {AppError} invalid_state if a backup is running or no target is set. */
   async function begin(cause: BackupCause, actor: Actor, workspaceId: string | null): Promise<StoredBackupRun> {
+    if (commands !== null) throw new AppError('invalid_state', { hint: 'backup_by_database' });
     if (!placeSet()) throw new AppError('invalid_state', { hint: 'backup_place_unset' });
     if (current !== null || isBeginning) throw new AppError('invalid_state', { hint: 'backup_running' });
     isBeginning = true;
@@ -188,6 +192,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
     begin,
     nextAt,
     settings,
+    commands,
     list: (limit: number) => listBackupRuns(db.reader, limit),
     lastGood: () => findLastGoodBackup(db.reader),
     isRunning: () => current !== null,

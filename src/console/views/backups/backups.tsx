@@ -12,6 +12,7 @@ import { exactTime } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
 import { useRights, useConsole } from '../../console-context.tsx';
+import { DatabaseBackups } from './database-backups.tsx';
 import { RunsTable } from './runs-table.tsx';
 
 const EVERY_MS = 5000;
@@ -57,7 +58,11 @@ function OwnersBackups() {
     <>
       <PageHead
         title="Backups"
-        lead="Backups of the whole server: every workspace, and the instance key."
+        lead={
+          data?.commands
+            ? 'Backups of every workspace. The instance key is kept apart.'
+            : 'Backups of the whole server: every workspace, and the instance key.'
+        }
         actions={
           isSet && (
             <Action id="back-up-now" look="primary" isDisabled={data.isRunning} onClick={backUp}>
@@ -68,7 +73,8 @@ function OwnersBackups() {
       />
       {!data && failure && <FailureNote failure={failure} onRetry={reload} />}
       {!data && !failure && <div class="skeleton title" aria-busy="true" />}
-      {data && (
+      {data?.commands && <DatabaseBackups commands={data.commands} />}
+      {data && !data.commands && (
         <>
           {isSet ? <LastFailure of={data} /> : <NotSet />}
           <div class={isSet ? 'panels health-panels' : 'after-empty'}>
