@@ -5,7 +5,9 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useEvery } from '../../refresh.ts';
 import { useRights } from '../../console-context.tsx';
-import { DatabasePanel, InstancePanel, QueuesPanel } from './instance-panels.tsx';
+import { DatabasePanel, ServerPanel } from './database-panel.tsx';
+import { InstancePanel, QueuesPanel } from './instance-panels.tsx';
+import { InstancesTable } from './instances-table.tsx';
 import { MailPanel, MailTest } from './mail-panel.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import { useHealth } from './use-health.ts';
@@ -54,12 +56,14 @@ function OwnersHealth() {
             <div>
               <InstancePanel health={data} />
               {data.database && <DatabasePanel database={data.database} engine={data.engine} />}
+              {data.database?.server && <ServerPanel server={data.database.server} />}
             </div>
             <div>
               <MailPanel mail={data.mail} isOperator={data.isOperator} />
               {data.queues && <QueuesPanel queues={data.queues} />}
             </div>
           </div>
+          {data.instances && data.instances.length > 0 && <InstancesTable instances={data.instances} />}
           {data.settings && <SettingsTable settings={data.settings} />}
         </>
       )}

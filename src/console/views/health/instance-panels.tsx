@@ -1,10 +1,10 @@
-/** Panels for the instance, its database and its queues. */
+/** Panels for the instance and its queues. */
 import type { Schemas } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
-import { bytes, count, duration } from '../../components/format.ts';
+import { count, duration } from '../../components/format.ts';
 
 const MODE_WORDS: Readonly<Record<Schemas['InstanceMode'], string>> = {
   normal: 'Normal',
@@ -23,28 +23,6 @@ export function InstancePanel({ health }: { readonly health: Schemas['InstanceHe
           ['Mode', MODE_WORDS[mode]],
           ['Uptime', duration(uptimeSeconds)],
           ['Started', <Time at={startedAt} />],
-        ]}
-      />
-    </Panel>
-  );
-}
-
-interface DatabasePanelProps {
-  readonly database: Schemas['InstanceDatabase'];
-  readonly engine: string;
-}
-
-export function DatabasePanel({ database, engine }: DatabasePanelProps) {
-  return (
-    <Panel id="database" title="Database">
-      <Facts
-        of={[
-          ['Engine', engine === 'sqlite' ? 'SQLite' : engine],
-          ['Size', bytes(database.bytes)],
-          ['Reusable', bytes(database.reusableBytes)],
-          ['Log (WAL)', bytes(database.walBytes)],
-          database.freeBytes !== null && ['Free on disk', bytes(database.freeBytes)],
-          ['Schema version', count(database.schemaVersion)],
         ]}
       />
     </Panel>
