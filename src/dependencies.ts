@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type AdjustableClock, systemClock, type WorldClock } from './core/clock.ts';
+import type { InstanceIdentity } from './core/doctor-pass.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
@@ -15,7 +16,6 @@ import type { CertificateWatch } from './http/certificate-watch.ts';
 import type { PeerAddress } from './http/request-context.ts';
 import type { Outbox } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
-import type { InstanceIdentity } from './modules/health/facts.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { MailTransport } from './mail/transport.ts';
 import { databaseLog, postgresLog, slowStatementLog } from './database-log.ts';
@@ -43,7 +43,7 @@ export interface Dependencies {
   readonly isStopping: () => boolean;
   /** The certificate for https; absent if this server speaks plain http, such as behind a TLS-terminating proxy. */
   readonly certificate?: CertificateWatch | null;
-  /** Identifies this server to commands on the same machine, which do not find it without. */
+  /** Identifies this server to commands of its operator; absent where none may recognize it. */
   readonly identity?: InstanceIdentity | null;
   /** Present in ephemeral instances only, where it enables the test endpoints. */
   readonly testClock: AdjustableClock | null;

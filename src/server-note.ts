@@ -1,8 +1,8 @@
 /** The note that a running server writes for commands on its own machine. */
+import type { InstanceIdentity } from './core/doctor-pass.ts';
 import type { Random } from './core/random.ts';
 import type { ServerNote } from './db/opened-data.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { InstanceIdentity } from './modules/health/facts.ts';
 import { VERSION } from './version.ts';
 
 const ID_BYTES = 9;

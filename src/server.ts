@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { type Config, localUrlOf, ownUrl } from './config.ts';
 import { adjustableClock, systemClock } from './core/clock.ts';
+import { sharedIdentity } from './core/doctor-pass.ts';
 import { before, deadlineIn, earlier, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
@@ -136,7 +137,7 @@ export async function startServer(
   const watch =
     certificate && certificateWatch({ first: certificate, baseUrl: url, clock: systemClock, log, use: door.renew });
   const mail = isDrill ? { onCapture } : mailWay(config, url, onCapture);
-  const identity = notes && newIdentity(systemRandom);
+  const identity = isEphemeral || isDrill ? null : notes ? newIdentity(systemRandom) : sharedIdentity(instanceKey);
   const dependencies: Dependencies = {
     config,
     db,

@@ -1,6 +1,5 @@
-/** `gatehouse doctor`: checks settings, server, data folder, database, base URL and mail, and suggests fixes. */
+/** `gatehouse doctor`: checks settings, servers, their data, base URL and mail, and suggests fixes. */
 import { normalizeEmail } from '../core/email.ts';
-import { StartupError } from '../core/startup-error.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type Command, UsageError } from './arguments.ts';
@@ -12,12 +11,12 @@ export const doctor: Command = {
   name: 'doctor',
   group: 'data',
   summary: 'Find problems and suggest fixes, with or without a running server',
-  settings: [SETTINGS.dataFolder],
+  settings: [SETTINGS.dataFolder, SETTINGS.databaseUrl],
   options: {
     'send-to': { value: 'ADDR', meaning: 'Send a test mail to this address, and print the mail server’s answer.' },
   },
   switches: {
-    full: 'Check the whole database and its indexes, without a time limit.',
+    full: 'Check the whole database of a data folder and its indexes, without a time limit.',
     json: 'A list of findings: check, status (ok, warn, fail), message, remedy.',
   },
   next: [
@@ -30,10 +29,6 @@ export const doctor: Command = {
     const { report } = await import('./doctor/report.ts');
     const { doctorContext } = await import('./doctor/context.ts');
     const context = doctorContext({ environment: process.env, flags, now: Date.now });
-    if (context.config.database !== null)
-      throw new StartupError(
-        'gatehouse doctor checks data folders only. Ask /readyz of each instance, and read its log.',
-      );
     const line = progressLine();
     const step = (what: string) => line.show(what, 0);
     const findings = await runChecks(context, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
@@ -41,7 +36,7 @@ export const doctor: Command = {
     process.stdout.write(
       flags['json'] === true
         ? `${jsonText(findings, 2)}\n`
-        : report(`Gatehouse ${VERSION}, ${context.folder}`, findings, {
+        : report(`Gatehouse ${VERSION}, ${context.config.database?.address.shown ?? context.folder}`, findings, {
             isTerminal,
             isColoured: isColoured(isTerminal, process.env),
           }),

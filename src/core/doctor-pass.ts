@@ -1,8 +1,21 @@
-/** Proves that a command runs on the server's machine: it has read a secret that only the server's user can read. */
+/** Proves that a command may ask a server for what concerns its operator: both have a secret that only they can read. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MINUTE } from './clock.ts';
+import type { InstanceKey } from './instance-key.ts';
 
 export const DOCTOR_HEADER = 'X-Gatehouse-Doctor';
+
+/** Lets a server and commands recognize each other. */
+export interface InstanceIdentity {
+  readonly instanceId: string;
+  readonly pass: string;
+}
+
+/** Returns the identity of all instances on one database: whoever has their key recognizes them. */
+export function sharedIdentity(key: Pick<InstanceKey, 'derive'>): InstanceIdentity {
+  const text = (part: string) => Buffer.from(key.derive('doctor', part)).toString('base64url');
+  return { instanceId: text('id'), pass: text('pass') };
+}
 
 /** Returns the proof, which does not contain the secret: an impostor server learns nothing that lasts. */
 export function doctorPass(secret: string, now: number): string {

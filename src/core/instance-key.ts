@@ -24,7 +24,7 @@ export interface InstanceKey {
 export type SealPurpose = 'webhook' | 'provider';
 
 /** The purpose of a derived value; the same text gives a different value for each. */
-export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial';
+export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial' | 'doctor';
 
 /** Reads the key's bytes from base64 or base64url. @returns null for anything but 32 bytes. */
 export function parseInstanceKey(text: string): Uint8Array | null {

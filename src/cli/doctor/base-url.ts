@@ -28,18 +28,21 @@ export function addressFindings({ baseUrl, given }: DoctorContext): Finding[] {
   return ok(`${baseUrl}; passkeys are bound to ${relyingParty.id}.`);
 }
 
-/** Judges the response to a request that was sent to the base URL. */
+/** Judges the response to a request that was sent to the base URL. @param isServed whether a server runs on the data. */
 export function reachFindings(
-  { baseUrl, server, note }: DoctorContext,
+  { baseUrl, identity, note }: DoctorContext,
+  isServed: boolean,
   { response, facts, error }: ServerAnswer,
 ): Finding[] {
   const { ok, warn, fail } = findingsOf('base URL');
-  if (server === null)
+  if (facts)
+    return ok(`It is reachable from here, and leads to ${note ? 'this instance' : 'an instance on this database'}.`);
+  if (!isServed)
     return response === null
       ? []
       : warn(
-          `Something answers at ${baseUrl}, but no server runs here.`,
-          'Find out what answers, or name the data folder of that server with --data.',
+          `Something answers at ${baseUrl}, but no server runs on this data.`,
+          'Find out what answers, or name the data of that server with --data or --database-url.',
         );
   if (response === null)
     return fail(
@@ -47,25 +50,24 @@ export function reachFindings(
       'Check DNS, the proxy and the firewall. Some networks cannot reach their own public address: then check from outside.',
     );
   const { status, headers } = response;
-  if (facts) return ok('It is reachable from here, and leads to this instance.');
   if (status >= 300 && status < 400 && headers.has('location')) {
     const to = URL.parse(headers.get('location') ?? '', baseUrl)?.origin ?? 'another address';
     return fail(`${baseUrl} redirects to ${to}.`, `Set GATEHOUSE_BASE_URL to ${to}, if that is the right address.`);
   }
   const isGatehouse = headers.get('x-request-id')?.startsWith('req_') === true;
-  if (note === null)
+  if (identity === null)
     return isGatehouse
-      ? ok('It is reachable from here; an earlier version cannot say whether it is this instance.')
+      ? ok('It is reachable from here; whether it is this instance cannot be told.')
       : fail(`The server at ${baseUrl} is not Gatehouse (status ${status}).`, 'Check where the proxy forwards to.');
   if (isGatehouse)
     return fail(
-      `Another instance answers at ${baseUrl}: not the one that runs on this folder.`,
+      `Another instance answers at ${baseUrl}: it does not run on this data.`,
       'Check where the proxy forwards to, or stop the other instance: two cannot share a name.',
     );
   const by = headers.get('server');
   return fail(
     `The answer from ${baseUrl} is not this server’s (status ${status}${by ? `, ${by}` : ''}).`,
-    `Forward every path from the proxy to ${note.localUrl}.`,
+    `Forward every path from the proxy to ${note?.localUrl ?? 'an instance'}.`,
   );
 }
 

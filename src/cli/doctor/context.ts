@@ -1,7 +1,8 @@
-/** Collects the input of all checks: readable settings, the data folder, and the server running on it, if any. */
+/** Collects the input of all checks: readable settings, where the data is, and the server running on it, if any. */
 import { existsSync } from 'node:fs';
 import { type Config, ConfigError, type Environment, type Flags, loadConfig, ownUrl } from '../../config.ts';
-import { doctorPass, DOCTOR_HEADER } from '../../core/doctor-pass.ts';
+import { doctorPass, DOCTOR_HEADER, type InstanceIdentity, sharedIdentity } from '../../core/doctor-pass.ts';
+import { instanceKey } from '../../core/instance-key.ts';
 import { pathsIn } from '../../db/sqlite/data-folder.ts';
 import type { ServerNote } from '../../db/opened-data.ts';
 import { findServer } from '../../db/sqlite/running-server.ts';
@@ -23,12 +24,14 @@ export interface DoctorContext {
   readonly config: Config;
   /** Problems of the settings; each begins with its variable. */
   readonly problems: readonly string[];
-  /** Absolute path. */
+  /** Absolute path. With PostgreSQL it is not in use. */
   readonly folder: string;
   readonly databasePath: string;
   /** Null when no server runs; `note` is null when the running server left no note. */
   readonly server: { readonly note: ServerNote | null } | null;
   readonly note: ServerNote | null;
+  /** How servers on the data are recognized; null where they cannot be. */
+  readonly identity: InstanceIdentity | null;
   /** WAL pages lost in a kill; null while a server runs, which checked at its own start. */
   readonly logLoss: WalLoss | null;
   /** Base URL of the running server, otherwise from the settings. */
@@ -37,7 +40,7 @@ export interface DoctorContext {
   readonly given: (name: string) => string | null;
   readonly timeoutMs: number;
   readonly now: () => number;
-  /** Sends a request to the server that proves it comes from its own machine. */
+  /** Sends a request that proves to a server on the data that its operator asks. */
   readonly reach: (url: string, options?: { readonly isAnyCertificate?: boolean }) => Promise<ServerAnswer>;
 }
 
@@ -58,10 +61,12 @@ export function doctorContext({
 }: DoctorContextOptions): DoctorContext {
   const { config, problems } = readableSettings(environment, flags);
   const { path: folder, databasePath } = pathsIn(config.dataFolder);
-  const server = existsSync(folder) ? findServer(folder) : null;
+  const isFolder = config.database === null;
+  const server = isFolder && existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
   // Runs before anything reads the database: recovery rebuilds the WAL index.
-  const logLoss = server === null && existsSync(databasePath) ? findWalLoss(databasePath, now()) : null;
+  const logLoss = isFolder && server === null && existsSync(databasePath) ? findWalLoss(databasePath, now()) : null;
+  const identity = note ?? identityOf(config);
   const here = new Map(config.shown.filter(({ isDefault }) => !isDefault).map(({ name, value }) => [name, value]));
 
   async function reach(url: string, { isAnyCertificate = false } = {}): Promise<ServerAnswer> {
@@ -69,7 +74,7 @@ export function doctorContext({
     try {
       const response = await fetch(`${url}${DOCTOR_PATH}`, {
         redirect: 'manual',
-        headers: { ...(note && { [DOCTOR_HEADER]: doctorPass(note.pass, now()) }), Connection: 'close' },
+        headers: { ...(identity && { [DOCTOR_HEADER]: doctorPass(identity.pass, now()) }), Connection: 'close' },
         signal: AbortSignal.timeout(timeoutMs),
         ...(isAnyCertificate && { tls: { rejectUnauthorized: false } }),
       });
@@ -79,7 +84,7 @@ export function doctorContext({
       const clockAheadMs = Number.isNaN(date) ? null : Math.round(date + 500 - (sentAt + now()) / 2);
       return {
         response,
-        facts: note !== null && facts?.instanceId === note.instanceId ? facts : null,
+        facts: identity !== null && facts?.instanceId === identity.instanceId ? facts : null,
         error: null,
         clockAheadMs,
       };
@@ -95,6 +100,7 @@ export function doctorContext({
     databasePath,
     server,
     note,
+    identity,
     logLoss,
     baseUrl: note?.url ?? ownUrl(config, config.port),
     given: (name) => (note ? (note.settings[name] ?? null) : (here.get(name) ?? null)),
@@ -102,6 +108,12 @@ export function doctorContext({
     now,
     reach,
   };
+}
+
+/** Instances on PostgreSQL share a key, and are recognized by it. */
+function identityOf({ database }: Config): InstanceIdentity | null {
+  const keyBytes = database?.keyBytes ?? null;
+  return keyBytes && sharedIdentity(instanceKey(keyBytes));
 }
 
 async function factsIn(response: Response): Promise<DoctorAnswer | null> {

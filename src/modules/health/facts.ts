@@ -1,4 +1,5 @@
 /** Facts about an instance that are known from its start, for those who run it. */
+import type { InstanceIdentity } from '../../core/doctor-pass.ts';
 
 export interface SettingFact {
   readonly name: string;
@@ -10,12 +11,6 @@ export interface SettingFact {
 
 export const MODES = ['normal', 'dev', 'ephemeral'] as const;
 export const MAIL_TRANSPORTS = ['smtp', 'outbox'] as const;
-
-/** Lets the server and commands of its own machine recognize each other; new at each start. */
-export interface InstanceIdentity {
-  readonly instanceId: string;
-  readonly pass: string;
-}
 
 export interface InstanceFacts {
   /** Null if no command may recognize it. */
