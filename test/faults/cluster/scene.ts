@@ -1,4 +1,4 @@
-/** What the workloads share: an application with roles, people and a webhook, and the records of what happened. */
+/** Scene of the workloads: an application with roles, people and a webhook, and the records of what happened. */
 import { eventually } from '../../support/eventually.ts';
 import type { RegisterOperation, SetAddition } from '../../support/history.ts';
 import { type Client, isDone, type Sent, type SendOptions } from './client.ts';
