@@ -12,6 +12,8 @@ const SETTINGS = { GATEHOUSE_LIMIT_ANONYMOUS_BODIES_MIB: '1', GATEHOUSE_LIMIT_AU
 const ANONYMOUS = 64 * KIB;
 
 interface Sending {
+  /** Resolves once the body is read, so that its bytes are held. */
+  readonly isRead: Promise<void>;
   readonly answer: Promise<{ status: number; retryAfter: string | null; error: string | undefined }>;
   /** Sends the part that was held back. */
   finish(): void;
@@ -27,10 +29,14 @@ function send(
   const { token, bytes, isChunked = false, method = 'POST' } = options;
   const json = Buffer.from(JSON.stringify(text).padEnd(bytes, ' '));
   const held = Promise.withResolvers<void>();
+  const reading = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>(
     {
-      async start(controller) {
+      start(controller) {
         if (isChunked) controller.enqueue(new Uint8Array(json));
+      },
+      async pull(controller) {
+        reading.resolve();
         await held.promise;
         if (!isChunked) controller.enqueue(new Uint8Array(json));
         controller.close();
@@ -49,7 +55,7 @@ function send(
     retryAfter: response.headers.get('retry-after'),
     error: ((await response.json()) as { error?: string }).error,
   }));
-  return { answer, finish: held.resolve };
+  return { isRead: reading.promise, answer, finish: held.resolve };
 }
 
 const REFUSED = { status: 503, retryAfter: '1', error: 'unavailable' };
@@ -88,6 +94,7 @@ test('authenticated bodies have their own pool, a quarter of it per workspace fo
   );
   const second = await given.workspaceKey(instance);
   const held = [create(instance.workspaceKey), create(second.token)];
+  await Promise.all(held.map(({ isRead }) => isRead));
   expect(await create(instance.workspaceKey).answer).toEqual(REFUSED);
   expect(await create(second.token, 5 * KIB).answer).toEqual(REFUSED);
   const other = create((await given.tenant(instance)).workspaceKey);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { KEY_DAY } from '../../src/http/limits.ts';
-import { rateLimiter } from '../../src/http/rate-limiter.ts';
+import { countingLimiter } from '../../src/http/counting-limiter.ts';
 import * as given from '../support/given.ts';
 import { createInstance } from '../support/instance.ts';
 
@@ -68,13 +68,13 @@ describe('a slow body', () => {
 test('rate-limit counters that could not be written are written by the next flush', async () => {
   const instance = await createInstance();
   const { db, clock } = instance;
-  const limiter = rateLimiter({ db, clock });
+  const limiter = countingLimiter({ db, clock });
   limiter.consume(KEY_DAY, 'key_1', 10);
   const repair = given.brokenWrites(instance, 'INSERT ON rate_counters');
   await expect(limiter.flush()).rejects.toThrow('disk full');
   repair();
   await limiter.flush();
-  const restarted = rateLimiter({ db, clock });
+  const restarted = countingLimiter({ db, clock });
   await restarted.load();
   expect((await restarted.peek(KEY_DAY, 'key_1', 10)).remaining).toBe(9);
 });

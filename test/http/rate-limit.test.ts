@@ -229,11 +229,11 @@ describe('a flood of invented subjects', () => {
 
   test('keeps counters in memory while the disk refuses writes, and writes them afterwards', async () => {
     const { limiter, rows, sqlite, restarted } = await open();
-    sqlite.run("CREATE TRIGGER full BEFORE INSERT ON rate_counters BEGIN SELECT raise(FAIL, 'full'); END");
+    sqlite.run("CREATE TRIGGER is_full BEFORE INSERT ON rate_counters BEGIN SELECT raise(FAIL, 'full'); END");
     for (let use = 0; use < 3; use += 1) limiter.consume(day, 'spent', 3);
     flood(limiter, day, 1000, 3);
     await expect(limiter.flush()).rejects.toThrow();
-    sqlite.run('DROP TRIGGER full');
+    sqlite.run('DROP TRIGGER is_full');
     await limiter.flush();
     expect(rows()).toHaveLength(1001);
     expect((await restarted()).consume(day, 'spent', 3).isAllowed).toBe(false);
