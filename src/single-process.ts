@@ -29,7 +29,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
       'http/limit-leases.ts',
     ],
     bound:
-      'All together never grant more than a limit: each leases blocks of a sixteenth of the rest, at least one use. One that does not use its block withholds it for five seconds, or until a window of a minute ends. A crash of the database’s machine forgets the leases of its last second.',
+      'All together never grant more than a limit: each leases blocks of a sixteenth of the rest, at least one use. One that does not use its block withholds it for five seconds, or until a window of a minute ends. A crash of the database’s machine forgets the leases of its last second, and clocks more than five minutes apart reset each other’s counts.',
   },
   'query cache': {
     rule: 'shared',

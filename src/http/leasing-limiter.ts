@@ -25,7 +25,7 @@ const ROWS_PER_CHANGE = 250;
 
 /**
  * Windows use this instance's clock. One that is ahead begins each window early, for all instances; one that is behind
- * counts into the window that others have begun.
+ * counts into the window that others have begun, if the clocks differ by no more than five minutes.
  */
 export function leasingLimiter({ db, clock }: LimiterDependencies): RateLimiter {
   const tables = leaseTables();
@@ -92,8 +92,9 @@ export function leasingLimiter({ db, clock }: LimiterDependencies): RateLimiter 
   }
 
   async function countsOf(reader: Reader, bucket: Bucket, subjects: readonly string[]) {
-    const endsAt = windowEnd(clock.now(), bucket.windowMs);
-    const rows = await listLeasedUses(reader, { bucket: bucket.name, subjects, endsAt });
+    const now = clock.now();
+    const endsAt = windowEnd(now, bucket.windowMs);
+    const rows = await listLeasedUses(reader, { bucket: bucket.name, subjects, now, endsAt });
     return new Map(rows.map(({ subject, count }) => [subject, count]));
   }
 

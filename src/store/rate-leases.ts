@@ -1,4 +1,5 @@
 /** Uses of a rate limit that instances lease in blocks, so that all together never exceed it. */
+import { MINUTE } from '../core/clock.ts';
 import type { Unit } from '../db/database.ts';
 import { change, note, query } from '../db/statements.ts';
 
@@ -40,12 +41,19 @@ const COLUMNS = {
   wanted: 'integer',
 } as const;
 
-/** A window never goes back: a clock that is behind counts into the window that another instance has begun. */
-const isLater = 'excluded.window_started_at > rate_counters.window_started_at';
-const used = `(CASE WHEN ${isLater} THEN 0 ELSE rate_counters.count END)`;
+/** Largest difference of two instances' clocks with which both count into one window. */
+const CLOCKS_DIFFER_MS = 5 * MINUTE;
+
+/**
+ * A clock that is behind counts into the window that another instance has begun. A window further ahead is from a clock
+ * that was set back since, and would refuse a spent subject until then.
+ */
+const isNew = `(excluded.window_started_at > rate_counters.window_started_at
+  OR rate_counters.window_started_at > :now + ${CLOCKS_DIFFER_MS})`;
+const used = `(CASE WHEN ${isNew} THEN 0 ELSE rate_counters.count END)`;
 const granted = grant('excluded.quota', 'excluded.wanted', used);
-const later = (column: string) =>
-  `${column} = CASE WHEN ${isLater} THEN excluded.${column} ELSE rate_counters.${column} END`;
+const renewed = (column: string) =>
+  `${column} = CASE WHEN ${isNew} THEN excluded.${column} ELSE rate_counters.${column} END`;
 
 /** Rows are locked in the order of their key, so that concurrent leases do not deadlock. */
 const lease = change.rows<LeasedUses, { uses: readonly object[] }>(
@@ -54,7 +62,7 @@ const lease = change.rows<LeasedUses, { uses: readonly object[] }>(
    SELECT bucket, subject, started, ends, quota, wanted, ${grant('quota', 'wanted', '0')}, ${grant('quota', 'wanted', '0')}
    FROM ${jsonRows(':uses', COLUMNS)} WHERE true ORDER BY bucket, subject
    ON CONFLICT (bucket, subject) DO UPDATE SET count = ${used} + ${granted}, granted = ${granted},
-     quota = excluded.quota, wanted = excluded.wanted, ${later('window_ends_at')}, ${later('window_started_at')}
+     quota = excluded.quota, wanted = excluded.wanted, ${renewed('window_ends_at')}, ${renewed('window_started_at')}
    RETURNING bucket, subject, count, granted`,
 );
 
@@ -92,8 +100,17 @@ export interface UseCount {
   readonly count: number;
 }
 
+interface CountsAt {
+  readonly bucket: string;
+  readonly subjects: readonly string[];
+  readonly now: number;
+  /** End of the window that `now` is in. */
+  readonly endsAt: number;
+}
+
 /** Returns the uses of these subjects that are leased in the window, without those that have none. */
-export const listLeasedUses = query.rows<UseCount, { bucket: string; subjects: readonly string[]; endsAt: number }>(
+export const listLeasedUses = query.rows<UseCount, CountsAt>(
   ({ idList }) => `SELECT subject, count FROM rate_counters
-   WHERE bucket = :bucket AND subject IN ${idList(':subjects')} AND window_ends_at >= :endsAt`,
+   WHERE bucket = :bucket AND subject IN ${idList(':subjects')} AND window_ends_at >= :endsAt
+     AND window_started_at <= :now + ${CLOCKS_DIFFER_MS}`,
 );

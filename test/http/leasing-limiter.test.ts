@@ -116,6 +116,17 @@ describe('a rate limit over two instances', () => {
     expect((await first.consume(minute, 'a', 2)).isAllowed).toBe(false);
   });
 
+  test('does not wait for a window from before the clock was set back', async () => {
+    let now = NOON;
+    const { first, second, stored } = await open(adjustableClock({ now: () => now }));
+    while ((await first.consume(day, 'a', 2)).isAllowed);
+    now -= DAY;
+    expect((await second.peek(day, 'a', 2)).isAllowed).toBe(true);
+    const states = [];
+    for (const limiter of [first, second, first]) states.push((await limiter.consume(day, 'a', 2)).isAllowed);
+    expect([states, stored('a')]).toEqual([[true, true, false], 2]);
+  });
+
   test('refuses by an error while the database is away, and works again afterwards', async () => {
     const { first, seen } = await open();
     seen.isAway = true;
