@@ -42,5 +42,7 @@ export interface Connection {
   longRows(sql: string, values: SqlValue[]): Promise<object[]>;
   /** Runs a part of a change whose failure leaves the rest of the change as it is. */
   savepoint<Result>(run: () => Promise<Result>): Promise<Result>;
+  /** Runs a change, at most one statement, without its outcome: a failure fails what follows, at the latest the commit. */
+  pipelined(run: () => Promise<unknown>): Promise<void>;
   readonly lookups: Lookups;
 }

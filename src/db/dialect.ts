@@ -12,7 +12,7 @@ export interface Dialect {
   readonly hinted: (sql: string) => string;
   /** Joins the next table after the previous ones; `JOIN` where an engine plans the order well itself. */
   readonly joinInOrder: string;
-  /** Hides a column from the planner, to keep it from choosing the column's index. */
+  /** Hides a text column from the planner, to keep it from choosing the column's index. */
   readonly unindexed: (column: string) => string;
   /** Returns the position of a part in a text, from 1; 0 if the text does not contain it. */
   readonly textPosition: (text: string, part: string) => string;

@@ -178,12 +178,26 @@ export const change = Object.assign(
   results<Unit>((sql) => rowsOf(sql, ({ now }) => now)),
 );
 
+/** Raw change that is {@link pipelined}. */
+export const pipelinedChange = <Given extends GivenValues = void>(sql: Sql, scope?: Scope) => {
+  const run = changeOf<Given>(sql, scope);
+  return (unit: Unit, given: Given): Promise<void> => pipelined(unit, () => run(unit, given));
+};
+
 /** Raw change of nothing cached, such as a last-seen time. */
 export const note = <Given extends GivenValues = void>(sql: Sql) => changeOf<Given>(sql, 'nothing cached');
 
 /** Runs a part of a change whose failure, such as a unique value that is taken, leaves the rest of the change as it is. */
 export function savepoint<Result>(unit: Unit, run: () => Promise<Result>): Promise<Result> {
   return unit[CONNECTION].savepoint(run);
+}
+
+/**
+ * Runs one statement of a change whose outcome the change does not use. PostgreSQL gets it with the next statement, which
+ * saves a round trip; its failure fails that one or the commit, so it cannot be caught.
+ */
+export function pipelined(unit: Unit, run: () => Promise<unknown>): Promise<void> {
+  return unit[CONNECTION].pipelined(run);
 }
 
 /** Turns an error thrown at once into a rejection. */

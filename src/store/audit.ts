@@ -5,7 +5,7 @@ import type { AuditEntry } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
 import { onlyOne } from '../core/required.ts';
 import { type Reader, topic, topicForAll, type Unit } from '../db/database.ts';
-import { orm, prepared, query } from '../db/statements.ts';
+import { orm, pipelined, prepared, query } from '../db/statements.ts';
 import { findEmailOfPerson } from './people.ts';
 import { auditRecords } from './schema/records.ts';
 
@@ -74,11 +74,18 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
     detail: entry.detail ?? null,
     createdAt: now,
   };
-  const { workspaceId } = onlyOne(await insertRecord(unit, { ...record, workspaceId: entry.workspaceId ?? null }));
+  const workspaceId = await insert(unit, { ...record, workspaceId: entry.workspaceId ?? null });
   unit.publish(AUDIT_RECORDED, { ...record, workspaceId });
   const { applicationId, userId, kind, createdAt } = record;
   unit.publish(AUDIT_NOTICED, { id, applicationId, workspaceId, userId, kind, createdAt });
   return id;
+}
+
+/** @returns the record's workspace; without one given, that of the application. */
+async function insert(unit: Unit, record: AuditRecord): Promise<string | null> {
+  if (record.workspaceId === null) return onlyOne(await insertRecord(unit, record)).workspaceId;
+  await pipelined(unit, () => insertRecord(unit, record));
+  return record.workspaceId;
 }
 
 /** Returns the passkeys and identities that were added in a session which has changed the person's address since. */

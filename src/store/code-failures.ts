@@ -1,7 +1,7 @@
 /** Wrong codes and their origin. Callers set the limits; a row is kept as long as any limit looks back. */
 import { required } from '../core/required.ts';
 import type { Unit } from '../db/database.ts';
-import { change, query } from '../db/statements.ts';
+import { change, pipelinedChange, query } from '../db/statements.ts';
 import type { CodeOwner } from './codes.ts';
 
 export interface CodeOrigin {
@@ -17,7 +17,7 @@ export const insertCodeFailure = change<CodeOwner & CodeOrigin>(
 );
 
 /** Stops counting an owner's wrong codes against an address prefix; they still count against the owner. */
-export const deleteFailuresFromPrefix = change<CodeOwner & { addressBlock: string }>(
+export const deleteFailuresFromPrefix = pipelinedChange<CodeOwner & { addressBlock: string }>(
   `UPDATE code_failures SET address_block = NULL
    WHERE application_id = :applicationId AND email = :email AND purpose = :purpose AND address_block = :addressBlock`,
 );

@@ -3,7 +3,7 @@
  * for another. A challenge stores the application's epoch: closing the application ends it without touching its row.
  */
 import type { Reader } from '../db/database.ts';
-import { change, query } from '../db/statements.ts';
+import { change, pipelinedChange, query } from '../db/statements.ts';
 
 export interface CodeOwner {
   readonly purpose: string;
@@ -42,7 +42,7 @@ export interface NewChallenge extends CodeOwner {
 }
 
 /** Inserts a challenge under the application's current epoch. */
-export const insertChallenge = change<NewChallenge>(
+export const insertChallenge = pipelinedChange<NewChallenge>(
   `INSERT INTO code_challenges (id, purpose, application_id, email, code_digest, wrong_tries, created_at, expires_at, data,
      session_id, application_epoch)
    SELECT :id, :purpose, id, :email, :codeDigest, 0, :now, :expiresAt, :data, :sessionId, session_epoch
@@ -102,16 +102,28 @@ export const listChallengesOfPerson = query.rows<
    ORDER BY c.created_at DESC`,
 );
 
+export type ChallengeKey = Pick<CodeOwner, 'email' | 'purpose'> & { readonly id: string };
+
+/**
+ * Finds the row by its address. New ids are neighbours in their index: changes that read them there would conflict in
+ * PostgreSQL with those of other people.
+ */
+const update = (columns: string) =>
+  pipelinedChange<ChallengeKey>(
+    ({ unindexed }) => `UPDATE code_challenges SET ${columns}
+     WHERE email = :email AND purpose = :purpose AND ${unindexed('id')} = :id`,
+  );
+
 /** Marks a challenge as used. The caller checks in the same change that it is still valid. */
-export const consumeChallenge = change<string>('UPDATE code_challenges SET consumed_at = :now WHERE id = :id');
+export const consumeChallenge = update('consumed_at = :now');
 
 /** Makes a challenge count as expired. */
-export const dropChallenge = change<string>('UPDATE code_challenges SET dropped_at = :now WHERE id = :id');
+export const dropChallenge = update('dropped_at = :now');
 
 /** Invalidates an owner's open challenges. */
-export const dropChallengesOf = change<CodeOwner>(
+export const dropChallengesOf = pipelinedChange<CodeOwner>(
   ({ unindexed }) => `UPDATE code_challenges SET dropped_at = :now
-   WHERE email = :email AND purpose = :purpose AND ${unindexed('application_id')} = :applicationId AND expires_at > :now
+   WHERE email = :email AND purpose = :purpose AND ${unindexed('application_id')} = :applicationId AND expires_at - :now > 0
      AND consumed_at IS NULL AND dropped_at IS NULL`,
 );
 
@@ -140,4 +152,4 @@ export const forgetProofs = change<string>(
   `UPDATE code_challenges SET dropped_at = :now WHERE session_id = :sessionId AND purpose = 'proof' AND dropped_at IS NULL`,
 );
 
-export const countWrongTry = change<string>('UPDATE code_challenges SET wrong_tries = wrong_tries + 1 WHERE id = :id');
+export const countWrongTry = update('wrong_tries = wrong_tries + 1');

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Claim } from '../core/lease-keeper.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { change, longRead, orm, query } from '../db/statements.ts';
+import { change, longRead, orm, pipelinedChange, query } from '../db/statements.ts';
 import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
 
 export type { Delivery };
@@ -22,7 +22,7 @@ export const DELIVERY_ATTEMPTED = topic<DeliveryAttempted>('delivery attempted')
 
 export const DELIVERY_FINISHED = topic<'delivered' | 'failed'>('delivery finished');
 
-const insertRow = change<NewDelivery & { id: string }>(
+const insertRow = pipelinedChange<NewDelivery & { id: string }>(
   `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
    VALUES (:id, :webhookId, :eventId, :eventType, 'pending', 0, :now, :now)`,
 );

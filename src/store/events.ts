@@ -3,7 +3,7 @@ import { newId } from '../core/id.ts';
 import type { DomainEvent } from '../core/event.ts';
 import { required } from '../core/required.ts';
 import { type Reader, topic, topicForAll, type Unit } from '../db/database.ts';
-import { change, query } from '../db/statements.ts';
+import { pipelinedChange, query } from '../db/statements.ts';
 
 /** Published for each event, in order. */
 export const EVENT_EMITTED = topic<DomainEvent>('event emitted');
@@ -21,7 +21,7 @@ export interface EventNotice {
 /** Published for each event, on every instance. */
 export const EVENT_NOTICED = topicForAll<EventNotice>('event');
 
-const insertRow = change<{ id: string; applicationId: string; type: string; data: object }>(
+const insertRow = pipelinedChange<{ id: string; applicationId: string; type: string; data: object }>(
   'INSERT INTO events (id, application_id, type, data, created_at) VALUES (:id, :applicationId, :type, :data, :now)',
 );
 

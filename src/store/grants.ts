@@ -3,7 +3,7 @@ import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { onlyOne } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { change, longRead, orm, type Orm, prepared, query } from '../db/statements.ts';
+import { longRead, orm, type Orm, pipelinedChange, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import {
   applicationUserGroups,
@@ -75,7 +75,8 @@ function eachKind<Thing>(make: (kind: GrantKind) => Thing): Record<GrantKind, Th
 }
 
 async function forEachKind<Thing>(make: (kind: GrantKind) => Promise<Thing>): Promise<Record<GrantKind, Thing>> {
-  return { roles: await make('roles'), scopes: await make('scopes'), memberships: await make('memberships') };
+  const [roles, scopes, memberships] = await Promise.all([make('roles'), make('scopes'), make('memberships')]);
+  return { roles, scopes, memberships };
 }
 
 function preparedForEach<Statement>(build: (db: Orm, tables: (typeof TABLES)[GrantKind]) => Statement) {
@@ -300,7 +301,7 @@ export async function listHolders(
 
 const linkStatements = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return change<{ memberId: string; id: string }>(
+  return pipelinedChange<{ memberId: string; id: string }>(
     `INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (:memberId, :id)`,
     { rowId: 'memberId' },
   );

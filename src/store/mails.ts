@@ -4,7 +4,7 @@ import { newId } from '../core/id.ts';
 import type { Claim } from '../core/lease-keeper.ts';
 import { onlyOne } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { change, orm, prepared, query } from '../db/statements.ts';
+import { change, orm, pipelined, prepared, query } from '../db/statements.ts';
 import { IS_FREE, IS_STALE, leases, type NewLease, type StaleLeases } from './leases.ts';
 import { mails } from './schema/records.ts';
 
@@ -79,7 +79,7 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
   const { to, subject, text, html, code, expiresAt, origin } = message;
   const lane = message.lane ?? (code === null ? 'notice' : 'code');
   const id = newId('mail', unit.now);
-  await insertMail(unit, {
+  const row = {
     id,
     recipient: to,
     subject,
@@ -90,7 +90,8 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
     now: unit.now,
     lane: MAIL_PRIORITIES[lane],
     ...origin,
-  });
+  };
+  await pipelined(unit, () => insertMail(unit, row));
   unit.publish(MAIL_QUEUED, lane);
   return id;
 }

@@ -161,7 +161,10 @@ export function listReservationsOf(reader: Reader, userId: string): Promise<Memb
   return reservedForPerson(reader, { userId });
 }
 
-const reservedIn = query.values<string, Pick<User, 'id' | 'email'> & { workspaceId: string }>(
+/** `id` is null for a person who was only just created. */
+type PersonOrAddress = Pick<User, 'email'> & { readonly id: string | null };
+
+const reservedIn = query.values<string, PersonOrAddress & { workspaceId: string }>(
   ({ unindexed }) => `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
    WHERE m.user_id = :id AND m.reserved_email IS NOT NULL AND ${unindexed('a.workspace_id')} = :workspaceId
    UNION
@@ -173,7 +176,7 @@ const reservedIn = query.values<string, Pick<User, 'id' | 'email'> & { workspace
 export async function listReservationsIn(
   reader: Reader,
   workspaceId: string,
-  { id, email }: Pick<User, 'id' | 'email'>,
+  { id, email }: PersonOrAddress,
 ): Promise<Member[]> {
   const ids = await reservedIn(reader, { id, email, workspaceId });
   if (ids.length === 0) return [];

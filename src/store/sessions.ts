@@ -4,7 +4,7 @@
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
 import { type Reader, topicForAll, type Unit } from '../db/database.ts';
-import { change, longRead, note, orm, query } from '../db/statements.ts';
+import { change, longRead, note, orm, pipelinedChange, query } from '../db/statements.ts';
 import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
 import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
@@ -57,7 +57,7 @@ export interface NewSession {
   readonly expiresAt: number;
 }
 
-const insertRow = change<NewSession & { ip: string | null; ipCountry: string | null }>(
+const insertRow = pipelinedChange<NewSession & { ip: string | null; ipCountry: string | null }>(
   `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at, created_at,
      expires_at, epoch, credential_id)
    SELECT :id, :tokenHash, m.id, :method, :ip, :ipCountry, :userAgent, :now, :now, :expiresAt,

@@ -86,6 +86,7 @@ const recorder = {
   sqlOf,
   idsOf: () => [],
   savepoint: (_: unknown, run: () => unknown) => run(),
+  pipelined: (_: unknown, run: () => unknown) => run(),
 };
 
 plugin({

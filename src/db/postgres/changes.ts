@@ -14,6 +14,7 @@ import { LOCAL_SETTINGS } from './clients.ts';
 import { postgresConnection, type Statements } from './connection.ts';
 import type { Run } from './driver.ts';
 import { busy, isAway, isConflict, sqlState, translated } from './errors.ts';
+import { type Pipeline, pipelineOn } from './pipeline.ts';
 import type { PostgresPool } from './pool.ts';
 
 export interface ChangeParts {
@@ -55,26 +56,19 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
     const since = performance.now();
     let workedUntil = since;
     const begin = isBouncer ? `${beginOf(options)}; ${LOCAL_SETTINGS}` : beginOf(options);
-    const committed = await pool.transaction(
+    let pipeline: Pipeline | undefined;
+    const transacted = pool.transaction(
       begin,
       async (transaction) => {
-        const run = observed(transaction);
-        let running = 0;
-        const counted: Run = async (...statement) => {
-          running += 1;
-          try {
-            return await run(...statement);
-          } finally {
-            running -= 1;
-          }
-        };
+        pipeline = pipelineOn(observed(transaction));
         let state: UnitState | null = null;
         const connection = postgresConnection({
-          run: counted,
+          run: pipeline.run,
           enter: () => state?.enter(),
           // They see what the change has written.
           statements,
-          savepoint: (part) => savepoint(counted, part),
+          savepoint: pipeline.savepoint,
+          pipelined: pipeline.pipelined,
         });
         state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false });
         try {
@@ -82,7 +76,7 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
             await author.confirm?.(unit);
             return work(unit);
           });
-          if (running > 0) throw new Error('a unit of work ended before all of it was awaited');
+          if (!pipeline.isIdle()) throw new Error('a unit of work ended before all of it was awaited');
           return { result, messages: state.messages };
         } finally {
           state.end();
@@ -91,6 +85,11 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
       },
       deadline,
     );
+    const committed = await transacted.catch((error: unknown) => {
+      const failure = pipeline?.failure() ?? null;
+      // With a lost connection, `error` may say more: that the outcome of the commit is not known.
+      throw failure !== null && !isAway(failure) ? failure : error;
+    });
     const ended = performance.now();
     metrics.commits.observe((ended - workedUntil) / 1000);
     metrics.transactions.observe((ended - since) / 1000);
@@ -124,16 +123,4 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
       }
     }
   };
-}
-
-async function savepoint<Result>(run: Run, part: () => Promise<Result>): Promise<Result> {
-  await run('SAVEPOINT part', []);
-  try {
-    const result = await part();
-    await run('RELEASE SAVEPOINT part', []);
-    return result;
-  } catch (error) {
-    await run('ROLLBACK TO SAVEPOINT part', []);
-    throw error;
-  }
 }

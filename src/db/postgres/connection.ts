@@ -51,6 +51,8 @@ export interface ConnectionParts {
   readonly enter?: () => void;
   /** Present inside a change. */
   readonly savepoint?: Connection['savepoint'];
+  /** Present inside a change. */
+  readonly pipelined?: Connection['pipelined'];
 }
 
 export function postgresConnection({
@@ -61,6 +63,7 @@ export function postgresConnection({
   onLookups = () => {},
   enter = () => {},
   savepoint = (part) => part(),
+  pipelined = async (run) => void (await run()),
 }: ConnectionParts): Connection {
   const client: Client = (sql, values) => run(statements.textOf(sql), values as SqlValue[], true);
   let orm: Orm | undefined;
@@ -93,6 +96,7 @@ export function postgresConnection({
       return (await runLong(sql, values)).rows;
     },
     savepoint,
+    pipelined,
     lookups: postgresLookups(runLookup, statements.lookups, onLookups),
   };
 }

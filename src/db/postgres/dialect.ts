@@ -16,7 +16,7 @@ export const postgresDialect: Dialect = {
   },
   hinted: (sql) => sql,
   joinInOrder: 'JOIN',
-  unindexed: (column) => column,
+  unindexed: (column) => `(${column} || '')`,
   textPosition: (text, part) => `strpos(${text}, ${part})`,
   currentTime: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}') COLLATE "C"`,

@@ -135,6 +135,7 @@ export function createConnection(
     },
     // A failed statement of SQLite changes nothing, and the transaction goes on.
     savepoint: (run) => run(),
+    pipelined: (run) => run() as Promise<void>,
     lookups: sqliteLookups(best ? () => best().forLookups : () => forLookups),
     forLookups,
   };

@@ -100,9 +100,9 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       browserOf: BrowserOf,
       data: Challenge['data'] = null,
     ): Promise<IssueOutcome> {
-      const pause = await budgets.findLockout(unit, subject, await browserOf(unit, subject.email));
+      const browser = await browserOf(unit, subject.email);
+      const [pause, recent] = await Promise.all([budgets.findLockout(unit, subject, browser), sentTo(unit, subject)]);
       if (pause !== null) return refuse(unit, subject, pause.limit, tooSoonBy(pause));
-      const recent = await sentTo(unit, subject);
       const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
       const standing = (sent: number) =>
@@ -116,7 +116,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       }
       const inTheWay = perEmail === null ? undefined : recent[perEmail - 1];
       if (perEmail !== null && inTheWay) return refuse(unit, subject, 'codesPerEmail', tooMany(perEmail, inTheWay));
-      for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
+      for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, { ...subject, id: surplus.id });
       return {
         ok: true,
         ...(await insert(unit, subject, { data, sessionId: null })),
@@ -164,7 +164,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
         await recordFailure(unit, challenge.id, subject, null);
         return { ok: false, error: 'code_invalid' };
       }
-      await consumeChallenge(unit, challenge.id);
+      await consumeChallenge(unit, { ...subject, id: challenge.id });
       await dropChallengesOf(unit, subject);
       await budgets.clearFailuresOfClient(unit, subject);
       return { ok: true, data: challenge.data };
@@ -173,29 +173,36 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     /**
      * Checks a code and consumes it, with all others for the same subject. Any valid one is right, since people type
      * the one that arrived; a wrong one counts against the given challenge.
+     *
+     * @param presented as read before the change, for its owner, who never changes. Its state is read again here.
      */
     async redeem(
       unit: Unit,
       purpose: CodePurpose,
-      { challengeId, code }: { readonly challengeId: string; readonly code: string },
+      presented: Pick<Challenge, 'id' | 'applicationId' | 'email'>,
+      code: string,
       browserOf: BrowserOf,
     ): Promise<RedeemOutcome> {
-      const presented = await findChallenge(unit, purpose, challengeId);
-      if (!presented) return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId: presented.applicationId, email: presented.email };
       const browser = await browserOf(unit, subject.email);
-      const refusal = await refusalOfTry(unit, presented, subject, browser);
-      if (refusal !== null) return refusal;
-      const sent = await listChallengesOf(unit, subject, unit.now - CODE_LIFETIME_MS);
-      const right = sent.find(
-        (challenge) => refusalOf(challenge, purpose, unit.now) === null && isRight(challenge, code),
-      );
+      const [lockedOut, sent] = await Promise.all([
+        refusalOfClient(unit, subject, browser),
+        listChallengesOf(unit, subject, unit.now - CODE_LIFETIME_MS),
+      ]);
+      if (lockedOut !== null) return lockedOut;
+      const given = sent.find(({ id }) => id === presented.id) ?? (await findChallenge(unit, purpose, presented.id));
+      const error = given ? refusalOf(given, purpose, unit.now) : 'code_invalid';
+      if (error !== null) return { ok: false, error };
+      const alive = sent.filter((challenge) => refusalOf(challenge, purpose, unit.now) === null);
+      const right = alive.find((challenge) => isRight(challenge, code));
       if (!right) {
         const pause = await recordFailure(unit, presented.id, subject, browser);
         return { ok: false, error: 'code_invalid', wrong: { subject, pausedUntil: pause?.until ?? null } };
       }
-      for (const id of new Set([right.id, presented.id])) await consumeChallenge(unit, id);
-      await dropChallengesOf(unit, subject);
+      for (const { id } of alive) {
+        const isUsed = id === right.id || id === presented.id;
+        await (isUsed ? consumeChallenge : dropChallenge)(unit, { ...subject, id });
+      }
       await budgets.clearFailuresOfClient(unit, subject);
       return { ok: true, subject, data: right.data };
     },
@@ -235,10 +242,20 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     subject: CodeSubject,
     browser: string | null,
   ): Promise<RedeemRefusal | null> {
-    const pause = await budgets.findLockout(unit, subject, browser);
-    if (pause !== null) return { error: 'rate_limited', ...refuse(unit, subject, pause.limit, tooSoonBy(pause)) };
+    const lockedOut = await refusalOfClient(unit, subject, browser);
+    if (lockedOut !== null) return lockedOut;
     const error = refusalOf(challenge, subject.purpose, unit.now);
     return error && { ok: false, error };
+  }
+
+  /** Returns the refusal by a lockout in force, or null. */
+  async function refusalOfClient(
+    unit: Unit,
+    subject: CodeSubject,
+    browser: string | null,
+  ): Promise<RedeemRefusal | null> {
+    const pause = await budgets.findLockout(unit, subject, browser);
+    return pause && { error: 'rate_limited', ...refuse(unit, subject, pause.limit, tooSoonBy(pause)) };
   }
 
   /** Counts a wrong code against its challenge and its client. @returns the lockout that follows. */
@@ -248,7 +265,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     subject: CodeSubject,
     browser: string | null,
   ): Promise<Lockout | null> {
-    await countWrongTry(unit, challengeId);
+    await countWrongTry(unit, { ...subject, id: challengeId });
     await budgets.recordFailure(unit, subject, browser);
     return budgets.findLockout(unit, subject, browser);
   }

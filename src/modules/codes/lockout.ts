@@ -48,17 +48,22 @@ export function codeLockouts(limits: LimitSettings) {
 
   async function lockoutsInBrowser(unit: Unit, owner: CodeOwner, browser: string): Promise<Lockout[]> {
     const { windowMs } = LIMITS.wrongCodesPerBrowser;
-    const inBrowser = await findFailuresInBrowser(unit, { ...owner, browser, windowMs });
-    // Limits all known browsers together: someone who signs in often has many.
+    // The second limits all known browsers together: someone who signs in often has many.
     const ofAll = { ...owner, windowMs: LIMITS.wrongCodesPerEmail.windowMs };
-    const inAll = await findFailuresOfKnown(unit, ofAll);
+    const [inBrowser, inAll] = await Promise.all([
+      findFailuresInBrowser(unit, { ...owner, browser, windowMs }),
+      findFailuresOfKnown(unit, ofAll),
+    ]);
     return [...lockoutAfter('wrongCodesPerBrowser', inBrowser), ...lockoutAfter('wrongCodesPerEmail', inAll)];
   }
 
   async function lockoutsOutsideBrowser(unit: Unit, owner: CodeOwner): Promise<Lockout[]> {
     const { windowMs } = LIMITS.wrongCodesPerEmail;
-    const ofOwner = await findFailuresOfUnknown(unit, { ...owner, windowMs });
-    return [...lockoutAfter('wrongCodesPerEmail', ofOwner), ...(await lockoutsOfClient(unit, owner))];
+    const [ofOwner, ofClient] = await Promise.all([
+      findFailuresOfUnknown(unit, { ...owner, windowMs }),
+      lockoutsOfClient(unit, owner),
+    ]);
+    return [...lockoutAfter('wrongCodesPerEmail', ofOwner), ...ofClient];
   }
 
   /** Exempts people who have signed in from this address (IPv6: /64 prefix) before from failures of others there. */

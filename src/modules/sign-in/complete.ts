@@ -137,6 +137,13 @@ interface Admission {
   readonly isFirst: boolean;
 }
 
+/** A person who is let in; `isNew` where this sign-in created the account. */
+interface Admitted {
+  readonly user: User;
+  readonly isNew: boolean;
+  readonly member: Member | undefined;
+}
+
 /** Admits a person, with an unproved profile while only their workspace's provider vouches for them. */
 async function admit(
   unit: Unit,
@@ -145,7 +152,7 @@ async function admit(
 ): Promise<Admission> {
   if (person.emailVerifiedAt !== null || application.workspaceId === null) {
     const isFirst = isNew || (lacksLocale(person) && !(await hasComeAnywhere(unit, person.id)));
-    return { member: await joinAtFirstSignIn(unit, application, { user: person, member }), isFirst };
+    return { member: await joinAtFirstSignIn(unit, application, { user: person, isNew, member }), isFirst };
   }
   if (member && member.profileUserId !== null) {
     await noteMemberSeen(unit, member.id, unit.now);
@@ -169,8 +176,10 @@ async function findMembership(
   application: Application,
   { user, email }: Pick<Applicant, 'user' | 'email'>,
 ): Promise<Member | undefined> {
-  const own = user && (await findMember(reader, application.id, user.id));
-  const holderId = await findPlaceHolder(reader, application, email);
+  const [own, holderId] = await Promise.all([
+    user && findMember(reader, application.id, user.id),
+    findPlaceHolder(reader, application, email),
+  ]);
   if (holderId === undefined || holderId === user?.id) return own;
   const reserved = await findMember(reader, application.id, holderId);
   return reserved && (!own || KEPT_OUT.includes(reserved.status)) ? reserved : own;
@@ -242,13 +251,15 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
 async function joinAtFirstSignIn(
   unit: Unit,
   application: Application,
-  { user, member: known }: { readonly user: User; readonly member: Member | undefined },
+  { user, isNew, member: known }: Admitted,
 ): Promise<Member> {
   const { id: applicationId, workspaceId } = application;
   const hasCome = known?.userId === user.id && known.reservedEmail === null;
-  if (!hasCome || workspaceId === null) await redeemReservations(unit, workspaceId, user);
-  if (!hasCome) await endClaimsElsewhere(unit, user, application);
-  const member = hasCome ? known : await findMember(unit, applicationId, user.id);
+  const hasRedeemed = (!hasCome || workspaceId === null) && (await redeemReservations(unit, workspaceId, user, isNew));
+  // A new person has neither claims nor memberships. Reading none would conflict with every other new person.
+  const isKnown = !isNew || hasRedeemed;
+  if (!hasCome && isKnown) await endClaimsElsewhere(unit, user, application);
+  const member = hasCome ? known : isKnown ? await findMember(unit, applicationId, user.id) : undefined;
   if (member) {
     await noteMemberSeen(unit, member.id, unit.now);
     return member;

@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE, SECOND } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
-import { invalidField } from '../../core/error.ts';
+import { AppError, invalidField } from '../../core/error.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { localeToWriteIn, preferredLocale } from '../../core/locale.ts';
 import type { Database, Unit } from '../../db/database.ts';
@@ -12,6 +12,7 @@ import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import { findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
+import { findChallenge } from '../../store/codes.ts';
 import { fromApplication, queueMail } from '../../store/mails.ts';
 import { findUserIdByEmail } from '../../store/members.ts';
 import { localeShownTo } from '../../store/reservations.ts';
@@ -103,8 +104,10 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
     async verify(actor: Actor, given: VerifyCodeInput, browser: SigningIn): Promise<SignedIn> {
       const { userAgent, acceptLanguage, browserOf } = browser;
       const timezone = canonicalTimeZone(given.timezone ?? '');
+      const presented = await findChallenge(db.reader, 'sign_in', given.challengeId);
+      if (!presented) throw new AppError('code_invalid');
       const outcome = await db.write(actor, async (unit) => {
-        const redeemed = await challenges.redeem(unit, 'sign_in', given, browserOf);
+        const redeemed = await challenges.redeem(unit, 'sign_in', presented, given.code, browserOf);
         if (!redeemed.ok) {
           if (redeemed.wrong) await recordWrongCode(unit, redeemed.wrong);
           return { redeemed, now: unit.now };

@@ -21,11 +21,22 @@ import { differenceOf, filled, profileOf } from './fill-profile.ts';
  * stay as they are; imported profiles fill blanks. Notifies applications that see another profile than before.
  *
  * @param workspaceId null for the console, where invitations to workspaces wait.
+ * @param isNew whether this change created the person, so that only their address can have reservations.
+ * @returns whether there was anything to redeem; always true for the console.
  */
-export async function redeemReservations(unit: Unit, workspaceId: string | null, user: User): Promise<void> {
-  if (workspaceId === null) return acceptInvitations(unit, user);
-  const reservations = await listReservationsIn(unit, workspaceId, user);
-  if (reservations.length === 0) return;
+export async function redeemReservations(
+  unit: Unit,
+  workspaceId: string | null,
+  user: User,
+  isNew = false,
+): Promise<boolean> {
+  if (workspaceId === null) {
+    await acceptInvitations(unit, user);
+    return true;
+  }
+  const { id, email } = user;
+  const reservations = await listReservationsIn(unit, workspaceId, { id: isNew ? null : id, email });
+  if (reservations.length === 0) return false;
   const before = profileOf(user, await listLanguages(unit, user.id));
   const shown = new Map<string, ReservedProfile>();
   let after = before;
@@ -42,6 +53,7 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
   if (categories.includes('languages')) await insertLanguages(unit, user.id, languages);
   const name = displayName({ ...identity, name: user.name });
   await publishProfileChange(unit, user.id, ({ id }) => ({ name, ...differenceOf(shown.get(id) ?? before, after) }));
+  return true;
 }
 
 /**

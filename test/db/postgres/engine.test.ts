@@ -8,7 +8,7 @@ import { systemRandom } from '@/core/random.ts';
 import { type Database, topic, type Unit } from '@/db/database.ts';
 import { cachedRow } from '@/db/lookups.ts';
 import { openPostgresEngine } from '@/db/postgres/engine.ts';
-import { change, query, savepoint } from '@/db/statements.ts';
+import { change, pipelinedChange, query, savepoint } from '@/db/statements.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type EmptyDatabases, emptyDatabases } from '../../support/empty-postgres.ts';
 
@@ -56,6 +56,8 @@ const insert = change<{ id: string; name: string; hash: Uint8Array; n: number }>
 const numberOf = query.value<number, string>('SELECT n FROM people WHERE id = :id');
 const setNumber = change<{ id: string; n: number }>('UPDATE people SET n = :n WHERE id = :id');
 const setName = change<{ id: string; name: string }>('UPDATE people SET name = :name WHERE id = :id');
+const renamePipelined = pipelinedChange<{ id: string; name: string }>('UPDATE people SET name = :name WHERE id = :id');
+const setNumberPipelined = pipelinedChange<{ id: string; n: number }>('UPDATE people SET n = :n WHERE id = :id');
 const hashOf = (name: string) => Bun.SHA256.hash(name) as Uint8Array;
 
 async function add(...names: string[]): Promise<void> {
@@ -124,6 +126,47 @@ describe('a change', () => {
       const taken = await savepoint(unit, () => setName(unit, { id: 'bob', name: 'ada' })).catch(() => 'taken');
       expect(taken).toBe('taken');
       await setNumber(unit, { id: 'bob', n: 7 });
+    });
+    expect(await numberOf(db.reader, 'bob')).toBe(7);
+  });
+
+  test('with a pipelined statement that fails changes nothing, and says why', async () => {
+    await add('ada', 'bob');
+    const rename = db.write(SYSTEM_ACTOR, async (unit) => {
+      await setNumber(unit, { id: 'bob', n: 7 });
+      await renamePipelined(unit, { id: 'bob', name: 'ada' });
+      return numberOf(unit, 'bob');
+    });
+    expect(await rename.catch((error: { errno: string }) => error.errno)).toBe('23505');
+    expect(await numberOf(db.reader, 'bob')).toBe(0);
+  });
+
+  test('whose last statement is pipelined is not acknowledged where it fails', async () => {
+    await add('ada', 'bob');
+    const rename = db.write(SYSTEM_ACTOR, (unit) => renamePipelined(unit, { id: 'bob', name: 'ada' }));
+    expect(await rename.catch((error: { errno: string }) => error.errno)).toBe('23505');
+  });
+
+  test('runs again where a pipelined statement conflicts, and loses no update', async () => {
+    await add('ada');
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        db.write(SYSTEM_ACTOR, async (unit) => {
+          const n = (await numberOf(unit, 'ada')) as number;
+          await setNumberPipelined(unit, { id: 'ada', n: n + 1 });
+        }),
+      ),
+    );
+    expect(await numberOf(db.reader, 'ada')).toBe(20);
+    expect(db.metrics.conflicts).toBeGreaterThan(0);
+  });
+
+  test('goes on after a part of it with a pipelined statement has failed', async () => {
+    await add('ada', 'bob');
+    await db.write(SYSTEM_ACTOR, async (unit) => {
+      const part = savepoint(unit, () => renamePipelined(unit, { id: 'bob', name: 'ada' }));
+      expect(await part.catch((error: { errno: string }) => error.errno)).toBe('23505');
+      await setNumberPipelined(unit, { id: 'bob', n: 7 });
     });
     expect(await numberOf(db.reader, 'bob')).toBe(7);
   });

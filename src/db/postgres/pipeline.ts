@@ -1,0 +1,55 @@
+/** Statements of one transaction: which are still running, and those that travel with the next one. */
+import type { Run } from './driver.ts';
+
+export type Pipeline = ReturnType<typeof pipelineOn>;
+
+/** @param run sends a statement now; the server runs them in that order. */
+export function pipelineOn(run: Run) {
+  let running = 0;
+  let isPipelined = false;
+  let failure: unknown = null;
+
+  const counted: Run = async (...statement) => {
+    if (isPipelined) return run(...statement);
+    running += 1;
+    try {
+      return await run(...statement);
+    } catch (error) {
+      // After a failed statement, the server only says that the transaction was aborted.
+      throw failure ?? error;
+    } finally {
+      running -= 1;
+    }
+  };
+
+  return {
+    run: counted,
+    /** Sends the first statement of `work` and returns. Its failure fails the next statement, or the commit. */
+    async pipelined(work: () => Promise<unknown>): Promise<void> {
+      isPipelined = true;
+      try {
+        void work().catch((error: unknown) => {
+          failure ??= error;
+        });
+      } finally {
+        isPipelined = false;
+      }
+    },
+    /** Runs a part whose failure leaves the transaction as it was before. */
+    async savepoint<Result>(part: () => Promise<Result>): Promise<Result> {
+      await counted('SAVEPOINT part', []);
+      try {
+        const result = await part();
+        await counted('RELEASE SAVEPOINT part', []);
+        return result;
+      } catch (error) {
+        await run('ROLLBACK TO SAVEPOINT part', []);
+        failure = null;
+        throw error;
+      }
+    },
+    isIdle: () => running === 0,
+    /** The first failure of a pipelined statement; null without one. */
+    failure: () => failure,
+  };
+}
