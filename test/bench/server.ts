@@ -45,7 +45,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 export async function startServer(folder: string, env: Record<string, string> = {}): Promise<BenchServer> {
   const port = freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = Bun.spawn([...command, 'serve', '--data', folder, '--port', String(port)], {
+  // With a database elsewhere, the folder has the log alone.
+  const where = env['GATEHOUSE_DATABASE_URL'] === undefined ? ['--data', folder] : [];
+  const child = Bun.spawn([...command, 'serve', ...where, '--port', String(port)], {
     env: cleanEnvironment({
       GATEHOUSE_WORKSPACE_KEY: workspaceKey,
       GATEHOUSE_OWNER_EMAIL: 'owner@example.com',

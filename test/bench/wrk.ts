@@ -1,4 +1,4 @@
-/** Load from wrk (https://github.com/wg/wrk), which must be installed: one thread, and a script that makes the requests. */
+/** Load from wrk (https://github.com/wg/wrk), which must be installed: one thread a server, and a script of requests. */
 import { join } from 'node:path';
 import { round } from './server.ts';
 
@@ -14,7 +14,8 @@ export interface WrkResult {
 }
 
 export interface WrkOptions {
-  readonly url: string;
+  /** Server, or several that share the connections. */
+  readonly url: string | readonly string[];
   readonly connections: number;
   readonly seconds: number;
   /** The folder of the script. */
@@ -33,12 +34,36 @@ const REPORT = `
       errors.connect + errors.read + errors.write + errors.status + errors.timeout))
   end`;
 
+/** Gives each thread its server, and the globals `thread` (from 0) and `threads`. */
+const setupOf = (urls: readonly string[]) => `
+  local count = 0
+  function setup(each)
+    local ports = { ${urls.map((url) => new URL(url).port).join(', ')} }
+    each:set("thread", count)
+    each:set("threads", #ports)
+    count = count + 1
+    each.addr = wrk.lookup("127.0.0.1", ports[count])[1]
+  end
+`;
+
 export async function wrk({ url, connections, seconds, folder, script, headers = [] }: WrkOptions): Promise<WrkResult> {
   const path = join(folder, 'load.lua');
-  await Bun.write(path, script + REPORT);
+  const urls = typeof url === 'string' ? [url] : url;
+  await Bun.write(path, setupOf(urls) + script + REPORT);
   const options = headers.flatMap((header) => ['-H', header]);
   const child = Bun.spawn(
-    ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '60s', ...options, '-s', path, url],
+    [
+      'wrk',
+      `-t${urls.length}`,
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--timeout',
+      '60s',
+      ...options,
+      '-s',
+      path,
+      urls[0]!,
+    ],
     { stdout: 'pipe', stderr: 'inherit' },
   );
   const output = await new Response(child.stdout).text();
