@@ -58,6 +58,11 @@ export interface WriteOptions {
   readonly isolation?: 'serializable' | 'read committed';
   /** Whether a `read committed` change survives such a crash once `write` has resolved; others always do. */
   readonly isDurable?: boolean;
+  /**
+   * Name of a lock of a `read committed` change: changes with the same name run one by one, on all instances. The change
+   * may then check what such changes alone write. Ignored by SQLite.
+   */
+  readonly lock?: string;
 }
 
 /** Options of changes that claim work and record its outcome: a lost one would let the work be done twice. */

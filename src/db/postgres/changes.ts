@@ -37,6 +37,9 @@ const LONGEST_WAIT_MS = 250;
 
 /** Runs of a change that fails on a unique value: two that add the same row at once fail so, rather than as a conflict. */
 const UNIQUE_RUNS = 3;
+/** Held until the end of the transaction. */
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+
 const UNIQUE_VIOLATION = '23505';
 
 function beginOf({ isolation = 'serializable', isDurable = false }: WriteOptions): string {
@@ -61,6 +64,9 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
       begin,
       async (transaction) => {
         pipeline = pipelineOn(observed(transaction));
+        const { lock } = options;
+        // Each statement after it sees what the lock's earlier holders have committed.
+        if (lock !== undefined) await pipeline.pipelined(() => transaction(LOCK, [lock]));
         let state: UnitState | null = null;
         const connection = postgresConnection({
           run: pipeline.run,

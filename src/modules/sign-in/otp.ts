@@ -6,7 +6,7 @@ import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { localeToWriteIn, preferredLocale } from '../../core/locale.ts';
-import type { Database, Unit } from '../../db/database.ts';
+import type { Database, Unit, WriteOptions } from '../../db/database.ts';
 import { LIMITS } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
@@ -44,6 +44,16 @@ export interface SigningIn {
   readonly browserOf: BrowserOf;
 }
 
+/**
+ * Codes are limited by address, so only changes for the same address need wait for each other. As `serializable`
+ * changes, those for all addresses would conflict: the challenges of the last minutes share few pages of their index.
+ */
+const sendingTo = (email: string): WriteOptions => ({
+  isolation: 'read committed',
+  isDurable: true,
+  lock: `codes to ${email}`,
+});
+
 export type Otp = ReturnType<typeof otpService>;
 
 export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencies) {
@@ -57,29 +67,33 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'otp');
-      const outcome = await db.write(actor, async (unit) => {
-        const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
-        const issued = await challenges.issue(unit, subject, browserOf, { locale: canonicalLocale(locale ?? '') });
-        if (!issued.ok) return { ...issued, now: unit.now };
-        if (issued.code === null) return issued;
-        const person = await findUserByEmail(unit, email);
-        const mail = signInCodeMail({
-          locale: localeToWriteIn(await localeShownTo(unit, application.workspaceId, person), locale),
-          application,
-          code: issued.code,
-          lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
-          host: new URL(baseUrl()).hostname,
-        });
-        const { code, expiresAt } = issued;
-        await queueMail(unit, { to: email, ...mail, code, expiresAt, origin: fromApplication(application) });
-        await recordAudit(unit, {
-          kind: 'signin.code_sent',
-          applicationId: application.id,
-          workspaceId: application.workspaceId,
-          email,
-        });
-        return issued;
-      });
+      const outcome = await db.write(
+        actor,
+        async (unit) => {
+          const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
+          const issued = await challenges.issue(unit, subject, browserOf, { locale: canonicalLocale(locale ?? '') });
+          if (!issued.ok) return { ...issued, now: unit.now };
+          if (issued.code === null) return issued;
+          const person = await findUserByEmail(unit, email);
+          const mail = signInCodeMail({
+            locale: localeToWriteIn(await localeShownTo(unit, application.workspaceId, person), locale),
+            application,
+            code: issued.code,
+            lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
+            host: new URL(baseUrl()).hostname,
+          });
+          const { code, expiresAt } = issued;
+          await queueMail(unit, { to: email, ...mail, code, expiresAt, origin: fromApplication(application) });
+          await recordAudit(unit, {
+            kind: 'signin.code_sent',
+            applicationId: application.id,
+            workspaceId: application.workspaceId,
+            email,
+          });
+          return issued;
+        },
+        sendingTo(email),
+      );
       if (!outcome.ok) throw tooSoon(outcome, outcome.now);
       return {
         data: {
