@@ -5,7 +5,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Deadline, deadlineIn } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
-import { pool as slotPool } from '../../core/pool.ts';
 import type { Random } from '../../core/random.ts';
 import type { Author, Unit, WriteOptions } from '../database.ts';
 import type { MutableMetrics } from '../metrics.ts';
@@ -16,6 +15,7 @@ import type { Run } from './driver.ts';
 import { busy, isAway, isConflict, sqlState, translated } from './errors.ts';
 import { type Pipeline, pipelineOn } from './pipeline.ts';
 import type { PostgresPool } from './pool.ts';
+import { retryGate } from './retry-gate.ts';
 
 export interface ChangeParts {
   readonly pool: PostgresPool;
@@ -103,8 +103,7 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
     return committed;
   }
 
-  // One further run at a time: changes that have failed on each other would fail on each other again.
-  const again = slotPool({ total: 1, waitMs: PATIENCE_MS, refusal: busy });
+  const gate = retryGate(PATIENCE_MS);
 
   return async <Result>(
     author: Author,
@@ -116,7 +115,10 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
     const run = () => runOnce(author, work, options, deadline);
     for (let wait = 0; ; wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + wait * 2)) {
       try {
-        return await (wait === 0 ? run() : again.run('', run, deadline.remainingMs()));
+        const pause = () => Bun.sleep(wait * (0.5 + random.fraction()));
+        if (wait > 0) return await gate.again(deadline, pause, run);
+        if (options.isolation !== 'read committed') await gate.pass(deadline);
+        return await run();
       } catch (error) {
         // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
         const isLostBefore = isAway(error) && !(error instanceof AppError);
@@ -125,7 +127,6 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
         if (deadline.remainingMs() < LONGEST_MS - PATIENCE_MS)
           throw isConflict(error) ? busy(error) : translated(error);
         metrics.conflicts += 1;
-        await Bun.sleep((FIRST_WAIT_MS + wait) * (0.5 + random.fraction()));
       }
     }
   };
