@@ -59,6 +59,8 @@ export function leasingLimiter({ db, clock }: LimiterDependencies): RateLimiter 
     // The block of a window that has ended meanwhile is of no use.
     if (windowEnd(now, windowMs) !== endsAt) return limitState(bucket, { count, limit, isAllowed, now });
     const lease = tables.open(bucket, subject, now);
+    // A concurrent caller has leased a block for another limit: its uses could exceed this one.
+    if (lease.limit !== limit) lease.left = 0;
     Object.assign(lease, { limit, count, countedAt: now, usedAt: now });
     tables.add(bucket, subject, lease, spare, now);
     return stateOf(bucket, lease, limit, isAllowed);

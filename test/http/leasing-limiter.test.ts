@@ -100,6 +100,16 @@ describe('a rate limit over two instances', () => {
     expect(await allowed([first, second], 20, 5)).toBe(5);
   });
 
+  test('grants no use of the block that a concurrent caller with a higher limit has leased', async () => {
+    const { first } = await open();
+    const higher = first.consume(minute, 'a', 600);
+    // The request of the first has begun.
+    await new Promise((resolve) => setImmediate(resolve));
+    const states = await Promise.all([higher, first.consume(minute, 'a', 20), first.consume(minute, 'a', 20)]);
+    for (let at = 0; at < 30; at += 1) states.push(await first.consume(minute, 'a', 20));
+    expect(states.filter((state) => state.isAllowed).length).toBeLessThanOrEqual(20);
+  });
+
   test('is raised at once', async () => {
     const { first, second } = await open();
     while ((await first.consume(minute, 'a', 2)).isAllowed);
