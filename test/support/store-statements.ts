@@ -65,6 +65,7 @@ const recorder = {
   longRead: shapes,
   change: Object.assign((sql: Sql) => declare(sql), shapes),
   note: declare,
+  pipelinedChange: declare,
   uncachedRow: declare,
   cachedRow({ sql, dependents = [] }: Built & { readonly dependents?: readonly { readonly query: Built }[] }) {
     for (const { query } of dependents) declare(query.sql);
