@@ -12,10 +12,15 @@ const DATABASE = 'test/support/database.ts';
 const ON_BOTH = ['store', 'modules', 'contract', 'race'].map((name) => `test/${name}/`);
 const ATTACKS = 'test/attack/';
 
-/** Modules with many tests and few statements of their own, which run on PostgreSQL in `bun run test:postgres` alone. */
-export const LESS_OFTEN = ['applications', 'grants', 'images', 'profile', 'provider'].map(
-  (name) => `test/modules/${name}/`,
-);
+/**
+ * Modules with many tests and few statements of their own, and tests of large changes, which run on PostgreSQL in
+ * `bun run test:postgres` alone.
+ */
+export const LESS_OFTEN = [
+  ...['applications', 'grants', 'images', 'profile', 'provider'].map((name) => `test/modules/${name}/`),
+  'test/modules/stats/counts.test.ts',
+  'test/attack/mail-budget.test.ts',
+];
 
 /** Files that start first, so that none of them is still running alone at the end. */
 const LONGEST = [
@@ -73,7 +78,7 @@ export function startsProcesses(path: string): boolean {
  */
 export function runsOnPostgres(path: string, isEvery: boolean): boolean {
   const isBelow = (folder: string) => path.startsWith(folder);
-  const isChosen = isEvery || (ON_BOTH.some(isBelow) && !LESS_OFTEN.some(isBelow)) || isRace(path);
+  const isChosen = isEvery || ((ON_BOTH.some(isBelow) || isRace(path)) && !LESS_OFTEN.some(isBelow));
   return isChosen && reachedFrom(path).has(DATABASE) && !startsProcesses(path) && !isSqliteOnly(path);
 }
 
