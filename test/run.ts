@@ -92,9 +92,9 @@ async function run({ engine, files, slots }: Job, index: number): Promise<Outcom
 
 let server: Promise<string> | undefined;
 
-/** Returns the environment of a test process. The server of PostgreSQL starts with the first that needs it. */
+/** Returns the environment of a test process. All processes of a run share one server of PostgreSQL. */
 async function environmentOf(engine: Job['engine']): Promise<Record<string, string>> {
-  if (engine === 'sqlite') return {};
+  if (onPostgres.length === 0) return {};
   return { GATEHOUSE_TEST_ENGINE: engine, [SERVER_URL]: await (server ??= startPostgres()) };
 }
 

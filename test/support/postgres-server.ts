@@ -114,6 +114,9 @@ async function createTemplate(url: string): Promise<void> {
 // An interrupt of the terminal goes to each process of a run.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
+// A process that has opened a data folder hands on a mask that hides new files from the server's user.
+process.umask(0o022);
+
 const folder = scratchFolder('gatehouse-cluster', ROOM_BYTES);
 let server: Awaited<ReturnType<typeof start>> | undefined;
 try {

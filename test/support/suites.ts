@@ -17,7 +17,25 @@ const ATTACKS = 'test/attack/';
  * `bun run test:postgres` alone.
  */
 export const LESS_OFTEN = [
-  ...['applications', 'grants', 'images', 'profile', 'provider'].map((name) => `test/modules/${name}/`),
+  ...[
+    'account',
+    'activity',
+    'api-keys',
+    'applications',
+    'description',
+    'docs',
+    'grants',
+    'i18n',
+    'images',
+    'import',
+    'mcp',
+    'oauth',
+    'outbox',
+    'passkeys',
+    'profile',
+    'provider',
+    'workspace',
+  ].map((name) => `test/modules/${name}/`),
   'test/modules/stats/counts.test.ts',
   'test/attack/mail-budget.test.ts',
 ];
