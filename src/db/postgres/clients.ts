@@ -34,7 +34,7 @@ export const SERVER_SETTINGS = {
 const LONG_SETTINGS = { ...SERVER_SETTINGS, statement_timeout: 115_000 };
 
 /** A sequential scan locks its whole table against concurrent changes; an index locks what it has read. */
-const CHANGE_SETTINGS = { ...SERVER_SETTINGS, enable_seqscan: 'off' };
+const CHANGE_SETTINGS = { ...SERVER_SETTINGS, enable_seqscan: 'off', jit: 'off' };
 
 /** Settings of one transaction, for connections that keep none. */
 export const LOCAL_SETTINGS = Object.entries(CHANGE_SETTINGS)
