@@ -38,7 +38,8 @@ async function setUp() {
     const say = (...ids: string[]) => news.publish(new Map([[ENDED, ids.map((id) => ({ id }))]]));
     return { news, heard, seen, say };
   }
-  const listeners = async () => (await admin`SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`).length;
+  const listeners = async () =>
+    (await admin`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`).length;
   return { url, admin, instance, listeners };
 }
 
@@ -81,7 +82,7 @@ describe('news', () => {
 
   test('may be missing after the connection was lost, and come again', async () => {
     const { a, b, admin } = await setUpTwo();
-    await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`;
+    await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`;
     await eventually('both know', () => a.seen.missed > 0 && b.seen.missed > 0);
     a.say('after');
     await eventually('b hears', () => b.heard.length === 1);
