@@ -9,7 +9,7 @@ const LONG = 'test/support/long.ts';
 const DATABASE = 'test/support/database.ts';
 
 /** Folders whose files run on both engines in `bun run test`; of the attacks only those that race. */
-const ON_BOTH = ['store', 'modules', 'contract', 'race'].map((name) => `test/${name}/`);
+const ON_BOTH = ['store', 'modules', 'race'].map((name) => `test/${name}/`);
 const ATTACKS = 'test/attack/';
 
 /**
@@ -17,6 +17,7 @@ const ATTACKS = 'test/attack/';
  * `bun run test:postgres` alone.
  */
 export const LESS_OFTEN = [
+  'test/contract/',
   ...[
     'account',
     'activity',
@@ -25,10 +26,12 @@ export const LESS_OFTEN = [
     'description',
     'docs',
     'grants',
+    'health',
     'i18n',
     'images',
     'import',
     'mcp',
+    'metrics',
     'oauth',
     'outbox',
     'passkeys',
