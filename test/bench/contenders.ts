@@ -1,4 +1,4 @@
-/** What `engines.ts` compares: one product on one engine each, with 10,000 sessions and the requests for every load. */
+/** Contenders that `engines.ts` compares: one product on one engine each, with 10,000 sessions and every load's requests. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRandom } from '../../src/core/random.ts';

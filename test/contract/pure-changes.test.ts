@@ -8,7 +8,7 @@ const SRC = join(import.meta.dir, '../../src');
 /** Code of commands, browsers and customers, and the engines, which run changes. */
 const ELSEWHERE = /^(?:client|console|pages|cli|db)\//;
 
-/** What a change keeps nevertheless, each with its reason. */
+/** Changes that keep something nevertheless, each with its reason. */
 const EXEMPT: Record<string, string> = {
   'store/delivery-claims.ts deliveryLeases.take': 'a statement',
   'store/mails.ts mailLeases.take': 'a statement',

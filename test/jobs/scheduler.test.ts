@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 const lines: string[] = [];
 const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
 
-/** Of the only instance. */
+/** Leases as the only instance has them. */
 const alone: SchedulerDependencies = {
   log,
   leases: { begin: async () => ({ end: async () => {} }) },

@@ -13,8 +13,8 @@ const ON_BOTH = ['store', 'modules', 'race'].map((name) => `test/${name}/`);
 const ATTACKS = 'test/attack/';
 
 /**
- * Modules with many tests and few statements of their own, and tests of large changes, which run on PostgreSQL in
- * `bun run test:postgres` alone.
+ * Files that run on PostgreSQL in `bun run test:postgres` alone: contracts, which concern few statements, modules with
+ * many tests and few statements of their own, and tests of large changes.
  */
 export const LESS_OFTEN = [
   'test/contract/',

@@ -7,12 +7,13 @@ import { type Deadline, deadlineIn } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
 import type { Author, Unit, WriteOptions } from '../database.ts';
+import { isUniqueViolation } from '../errors.ts';
 import type { MutableMetrics } from '../metrics.ts';
 import { type Committed, openUnit, type UnitState } from '../unit.ts';
 import { LOCAL_SETTINGS } from './clients.ts';
 import { postgresConnection, type Statements } from './connection.ts';
 import type { Run } from './driver.ts';
-import { busy, isAway, isConflict, sqlState, translated } from './errors.ts';
+import { busy, isAway, isConflict, translated } from './errors.ts';
 import { type Pipeline, pipelineOn } from './pipeline.ts';
 import type { PostgresPool } from './pool.ts';
 import { retryGate } from './retry-gate.ts';
@@ -37,10 +38,9 @@ const LONGEST_WAIT_MS = 250;
 
 /** Runs of a change that fails on a unique value: two that add the same row at once fail so, rather than as a conflict. */
 const UNIQUE_RUNS = 3;
+
 /** Held until the end of the transaction. */
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
-
-const UNIQUE_VIOLATION = '23505';
 
 function beginOf({ isolation = 'serializable', isDurable = false }: WriteOptions): string {
   if (isolation === 'serializable') return 'BEGIN ISOLATION LEVEL SERIALIZABLE';
@@ -71,7 +71,6 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
         const connection = postgresConnection({
           run: pipeline.run,
           enter: () => state?.enter(),
-          // They see what the change has written.
           statements,
           savepoint: pipeline.savepoint,
           pipelined: pipeline.pipelined,
@@ -122,7 +121,7 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
       } catch (error) {
         // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
         const isLostBefore = isAway(error) && !(error instanceof AppError);
-        const isTaken = sqlState(error) === UNIQUE_VIOLATION && (uniqueRuns += 1) < UNIQUE_RUNS;
+        const isTaken = isUniqueViolation(error) && (uniqueRuns += 1) < UNIQUE_RUNS;
         if (!isConflict(error) && !isLostBefore && !isTaken) throw translated(error);
         if (deadline.remainingMs() < LONGEST_MS - PATIENCE_MS)
           throw isConflict(error) ? busy(error) : translated(error);

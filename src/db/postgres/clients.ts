@@ -72,7 +72,7 @@ export function clientOptions(
 }
 
 /** Connects to the primary. @param onLoss called when a connection of it closes. @throws the last server's error */
-export async function connectClients(options: ConnectOptions, onLoss: (error: unknown) => void): Promise<Clients> {
+export async function connectClients(options: ConnectOptions, onLoss: () => void): Promise<Clients> {
   const { client: lookups, url } = await connectPrimary(options, options.lanes.lookups, onLoss);
   const client = (lane: Lane, settings?: object) =>
     new SQL({ ...clientOptions(options, url, options.lanes[lane], settings), onclose: onLoss });
@@ -97,14 +97,14 @@ interface Found {
 export async function connectPrimary(
   options: Omit<ConnectOptions, 'lanes'>,
   max: number,
-  onLoss: (error: unknown) => void = () => {},
+  onLoss: () => void = () => {},
 ): Promise<Found> {
   const attempts: Promise<Found>[] = [];
   let found: Found | undefined;
   const isFound = (client: SQL) => client === found?.client;
   for (const url of options.urls) {
     // The end of a refused server's connection is no loss of the primary's.
-    const onclose = (error: unknown) => void (isFound(client) && onLoss(error));
+    const onclose = () => void (isFound(client) && onLoss());
     const client = new SQL({ ...clientOptions(options, url, max), onclose });
     attempts.push(ifPrimary({ client, url }));
     const first = Promise.any(attempts).then(

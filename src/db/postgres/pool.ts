@@ -59,22 +59,20 @@ export async function openPool(options: PostgresPoolOptions) {
   let watch: Timer | undefined;
 
   function connect(): Promise<Clients> {
-    const made = connectClients(options, (error) => {
-      void made.then((lost) => lose(lost, error)).catch(() => {});
-    });
+    const made = connectClients(options, () => void made.then(lose).catch(() => {}));
     return made;
   }
 
   /** Leaves all connections for new ones. Statements that still run on healthy ones may end. */
-  function lose(lost: Clients, error: unknown): void {
+  function lose(lost: Clients): void {
     if (isClosed || clients !== lost) return;
     clients = null;
     lostAt = performance.now();
     leave(lost);
-    recovered = recover(error);
+    recovered = recover();
   }
 
-  async function recover(error: unknown): Promise<void> {
+  async function recover(): Promise<void> {
     let isAnnounced = false;
     while (!isClosed) {
       try {
@@ -84,7 +82,7 @@ export async function openPool(options: PostgresPoolOptions) {
         if (isAnnounced) onOutage(null);
         return;
       } catch (failure) {
-        if (!isAnnounced) onOutage(failure ?? error);
+        if (!isAnnounced) onOutage(failure);
         isAnnounced = true;
         await Bun.sleep(RETRY_MS);
       }
@@ -110,7 +108,7 @@ export async function openPool(options: PostgresPoolOptions) {
     try {
       return await Promise.race([work, promise]);
     } catch (error) {
-      if (isAway(error)) lose(on, error);
+      if (isAway(error)) lose(on);
       throw error;
     } finally {
       inFlight.delete(one);
@@ -160,8 +158,9 @@ export async function openPool(options: PostgresPoolOptions) {
       }
     },
     /**
-     * Runs a transaction, which is rolled back where `work` throws. @param begin statement that begins it. @param
-     * deadline of the whole.
+     * Runs a transaction, which is rolled back where `work` throws.
+     *
+     * @param begin statement that begins it. @param deadline of the whole.
      * @throws the driver's error; {AppError} unavailable where the outcome of the commit is not known.
      */
     transaction<Result>(begin: string, work: (run: Run) => Promise<Result>, deadline: Deadline): Promise<Result> {

@@ -1,4 +1,4 @@
-/** What a PostgreSQL server tells an ordinary role about itself. */
+/** A PostgreSQL server tells an ordinary role about itself; the rest is unknown. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { emptyDatabases } from '../../support/empty-postgres.ts';
 import { execute } from '@/db/postgres/driver.ts';

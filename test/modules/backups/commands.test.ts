@@ -1,4 +1,4 @@
-/** Who makes the backups: the server itself from a data folder, the database's own tools elsewhere. */
+/** Backups are made by the server from a data folder, and by the database's own tools elsewhere. */
 import { expect, test } from 'bun:test';
 import { ENGINE } from '../../support/engine.ts';
 import { createInstance } from '../../support/instance.ts';
