@@ -6,7 +6,7 @@
  *   bun build.ts --all      also dist/gatehouse-<version>-<platform> for every platform, and dist/SHA256SUMS
  *   bun build.ts --client   pages and the npm package, dist/gatehouse-<version>.tgz
  */
-import { rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { packClient } from './src/client/package.ts';
 import { describeApi } from './src/console/describe.ts';
 import { compileCatalogues } from './src/i18n/compile.ts';
@@ -37,9 +37,12 @@ async function buildBinary(outfile: string, target?: Bun.Build.CompileTarget): P
       'src/db/sqlite/upgrade-thread.ts',
       'src/backup/backup-thread.ts',
       'src/modules/mcp/mcp-thread.ts',
+      'src/threads/verification-thread.ts',
     ],
     // Beside the main file, where each is looked for.
-    naming: '[name].[ext]',
+    naming: { entry: '[name].[ext]', chunk: 'chunk-[hash].[ext]' },
+    // A command loads only its own chunks, not the server's megabytes; threads share them.
+    splitting: true,
     target: 'bun',
     minify: true,
     bytecode: true,
@@ -79,7 +82,9 @@ if (flags.includes('--client')) {
 
 if (!flags.includes('--pages') && !flags.includes('--client')) {
   await describeApi();
+  mkdirSync('dist', { recursive: true });
   rmSync('dist/gatehouse', { force: true });
+  for (const old of new Bun.Glob('chunk-*.map').scanSync('dist')) rmSync(`dist/${old}`);
   await buildBinary('dist/gatehouse');
 }
 

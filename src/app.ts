@@ -2,17 +2,19 @@
 import { Elysia } from 'elysia';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { NoteAnswer } from './http/access-log.ts';
+import { isCallRefused, type NoteAnswer } from './http/access-log.ts';
+import type { MaybePromise } from './core/maybe-promise.ts';
 import { authenticator } from './http/authenticate.ts';
 import { isForBrowsers, preflight } from './http/cors.ts';
 import { errorMapper } from './http/errors.ts';
 import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
-import { type Handler, pipeline, type PipelineDependencies } from './http/pipeline.ts';
-import { isBusyPath, type Seen } from './http/raw-path.ts';
+import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
+import type { Seen } from './http/raw-path.ts';
 import { type ContextFactory, contextFactory, internalContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
+import { shortPath } from './http/short-path.ts';
 import { streamSlots } from './http/stream-slots.ts';
 import { uploadIntake } from './http/upload.ts';
 import { renderProblemPage } from './pages/problem/page.tsx';
@@ -20,8 +22,11 @@ import type { WiredServices } from './services.ts';
 
 export interface App {
   readonly operations: readonly Operation[];
-  /** @param seen `resolved` is refused: the path had parts such as `..` before the runtime resolved it. */
-  fetch(request: Request, seen?: Seen): Promise<Response>;
+  /**
+   * @param seen `plain` passes by the short path; `resolved` is refused, as the path had parts such as `..` before the
+   * runtime resolved it.
+   */
+  fetch(request: Request, seen?: Seen): MaybePromise<Response>;
   /** Answers with a refusal, without routing the request. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
@@ -35,6 +40,7 @@ export function createApp(
     const durationMs = performance.now() - context.startedAt;
     noteRequest(context, route, status, durationMs);
     accessLog(context, route, status, durationMs);
+    if (context.countedKeyId !== null) counts.keyCalled(context.countedKeyId, isCallRefused(context, status));
   };
   const cookie = sessionCookie(baseUrl());
   const createOuter = contextFactory(config, {
@@ -44,11 +50,11 @@ export function createApp(
     isHttps: baseUrl().startsWith('https:'),
     onUntrusted: (header) => void (proxies.untrustedHeader = header),
   });
-  const createContext: ContextFactory = (request, isAddressLate) => {
+  const createContext: ContextFactory = (request, ...from) => {
     const outer = internal.outerOf(request);
-    return outer === undefined ? createOuter(request, isAddressLate) : internalContext(outer, request);
+    return outer === undefined ? createOuter(request, ...from) : internalContext(outer, request);
   };
-  const isForUs = hostCheck({ host: config.host, baseUrl: baseUrl(), isPrivate: config.mode === 'ephemeral' });
+  const hostRefusal = hostCheck({ host: config.host, baseUrl: baseUrl(), isPrivate: config.mode === 'ephemeral' });
   const respondToError = errorMapper({ log, renderPage: renderProblemPage, noteLimited });
   const pipelineDependencies: PipelineDependencies = {
     createContext,
@@ -91,11 +97,8 @@ export function createApp(
       return response;
     },
   );
-  /** Handlers of the busy paths, which the runtime's router has matched already; these paths have no parameters. */
-  const busy = new Map<Seen, { readonly method: string; readonly handle: Handler }>();
   for (const operation of operations) {
     const handle = pipeline(operation, pipelineDependencies);
-    if (isBusyPath(operation.path)) busy.set(operation.path, { method: operation.method, handle });
     // HEAD is GET without its body (RFC 9110 §9.3.2).
     const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
     for (const method of methods)
@@ -112,13 +115,6 @@ export function createApp(
   router.compile();
   internal.serve(router.handle.bind(router));
 
-  /** Returns null if the request is for us. Two `Host` headers arrive joined by a comma (RFC 9112 §3.2). */
-  function hostRefusal({ headers }: Request): AppError | null {
-    const host = headers.get('host');
-    if (host?.includes(',')) return new AppError('invalid_request', { hint: 'host_twice' });
-    return isForUs(host) ? null : new AppError('forbidden', { hint: 'host_unknown' });
-  }
-
   async function refuse(request: Request, refusal: AppError): Promise<Response> {
     const context = createContext(request);
     const response = respondToError(refusal, context, wantsPage(request) ? 'page' : 'envelope');
@@ -126,14 +122,22 @@ export function createApp(
     return response;
   }
 
+  const short = shortPath({
+    ...pipelineDependencies,
+    operations,
+    isForUs: (request) => hostRefusal(request) === null,
+    createContext: createOuter,
+    reader: db.reader,
+  });
+
   return {
     operations,
     refuse,
     fetch(request, seen = 'plain') {
+      const answered = short(request, peerAddress, seen);
+      if (answered !== null) return answered;
       const refusal =
         seen === 'resolved' ? new AppError('invalid_request', { hint: 'path_not_plain' }) : hostRefusal(request);
-      const found = refusal === null ? busy.get(seen) : undefined;
-      if (found?.method === request.method) return found.handle(request, {});
       const answer = refusal === null ? router.handle(request) : refuse(request, refusal);
       return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },

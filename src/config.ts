@@ -128,13 +128,16 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
 
 /** Returns problems of settings that exclude PostgreSQL or are for PostgreSQL only. */
 function databaseProblems(shown: readonly ShownSetting[], hasKey: boolean): string[] {
-  const { databaseUrl: url, dataFolder, backupTo, instanceKey: key } = SETTINGS;
+  const { databaseUrl: url, dataFolder, backupTo, instanceKey: key, threads } = SETTINGS;
   const isGiven = ({ env }: Setting) => shown.some(({ name, isDefault }) => name === env && !isDefault);
   if (!isGiven(url))
     return hasKey ? [`${key.env}: give it together with ${url.env}; a data folder has its own key.`] : [];
   return [
     ...(isGiven(dataFolder)
       ? [`${settingName(dataFolder)}: leave it out (or empty) with ${url.env}; give one of them.`]
+      : []),
+    ...(shown.some(({ name, isDefault, value }) => name === threads.env && !isDefault && value !== '0')
+      ? [`${settingName(threads)}: leave it out with ${url.env}; run more instances instead.`]
       : []),
     ...(isGiven(backupTo)
       ? [`${backupTo.env}: leave it out with ${url.env}; back PostgreSQL up by its own tools, such as pg_dump.`]

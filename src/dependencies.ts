@@ -14,6 +14,8 @@ import { openForCommand, openForServer, type OpenOptions } from './db/sqlite/ope
 import type { AccessLog } from './http/access-log.ts';
 import type { CertificateWatch } from './http/certificate-watch.ts';
 import type { PeerAddress } from './http/request-context.ts';
+import type { SharedLimits } from './http/shared-limits.ts';
+import type { OtherSamples } from './core/metrics.ts';
 import type { Outbox } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
@@ -45,6 +47,8 @@ export interface Dependencies {
   readonly certificate?: CertificateWatch | null;
   /** Identifies this server to commands of its operator; absent where none may recognize it. */
   readonly identity?: InstanceIdentity | null;
+  /** Present where threads verify: the limits that they share, and their metrics. */
+  readonly threads?: { readonly limits: SharedLimits; readonly samples: OtherSamples } | null;
   /** Present in ephemeral instances only, where it enables the test endpoints. */
   readonly testClock: AdjustableClock | null;
 }
@@ -58,6 +62,8 @@ export interface OpenDataOptions extends Partial<Pick<OpenOptions, 'clock' | 'ra
   /** Statements that take at least this long are logged; without it, none is timed. */
   readonly slowStatementMs?: number;
   readonly log?: Logger;
+  /** Memory of the change log of a data folder, for the threads that verify. */
+  readonly changes?: SharedArrayBuffer | null;
 }
 
 /**
@@ -67,7 +73,15 @@ export interface OpenDataOptions extends Partial<Pick<OpenOptions, 'clock' | 'ra
  * @throws {StartupError}
  */
 export function openData(place: string | PostgresSettings, given: OpenDataOptions = {}): Promise<OpenedData> {
-  const { clock = systemClock, random = systemRandom, isDurable = true, isServer = true, slowStatementMs, log } = given;
+  const {
+    clock = systemClock,
+    random = systemRandom,
+    isDurable = true,
+    isServer = true,
+    slowStatementMs,
+    log,
+    changes = null,
+  } = given;
   const options = {
     clock,
     random,
@@ -78,7 +92,7 @@ export function openData(place: string | PostgresSettings, given: OpenDataOption
     return openPostgres(place, { ...options, isServer, events: postgresLog(place.address.shown, log) });
   const open = isServer ? openForServer : openForCommand;
   const events = databaseLog(pathsIn(place).databasePath, log);
-  return open(place, { ...options, isDurable, probe: writeProbe, events });
+  return open(place, { ...options, isDurable, probe: writeProbe, events, changes });
 }
 
 /** Returns the SMTP transport if one is configured, else the embedded outbox. */

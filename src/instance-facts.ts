@@ -1,5 +1,6 @@
-/** Facts about this instance for its operators, from its configuration and its mail transport. */
+/** Facts about this instance for its operators, from its configuration and its mail server. */
 import type { Dependencies } from './dependencies.ts';
+import type { MailServerInUse } from './mail/server-in-use.ts';
 import type { InstanceFacts } from './modules/health/facts.ts';
 import { VERSION } from './version.ts';
 
@@ -10,10 +11,10 @@ export interface ProxyWatch {
 }
 
 export function instanceFacts(
-  { config, mail, clock, certificate, identity = null }: Dependencies,
+  { config, clock, certificate, identity = null }: Dependencies,
+  inUse: MailServerInUse,
   proxies: ProxyWatch,
 ): InstanceFacts {
-  const isOutbox = 'onCapture' in mail;
   return {
     identity,
     version: VERSION,
@@ -21,10 +22,10 @@ export function instanceFacts(
     mode: config.mode,
     settings: config.shown,
     isBaseUrlSet: config.baseUrl !== null,
-    mail: {
-      transport: isOutbox ? 'outbox' : 'smtp',
-      server: isOutbox ? null : (mail.server ?? null),
-      from: isOutbox ? null : (mail.from ?? null),
+    isMailServerFixed: inUse.isFixed,
+    async mail() {
+      const found = await inUse.describe();
+      return found ? { transport: 'smtp', ...found } : { transport: 'outbox', source: null, server: null, from: null };
     },
     certificateExpiresAt: () => certificate?.expiresAt() ?? null,
     untrustedProxyHeader: () => proxies.untrustedHeader,

@@ -42,7 +42,8 @@ export interface LogDestination extends DestinationStream {
 const writeAside = (fd: number, bytes: Buffer): Promise<number> =>
   new Promise((resolve, reject) => write(fd, bytes, (error, written) => (error ? reject(error) : resolve(written))));
 
-const BLOCK_CHARACTERS = 32 * 1024;
+/** Each block costs a switch to another thread and back: under load a block holds some hundred lines. */
+const BLOCK_CHARACTERS = 64 * 1024;
 /** Buffer limit while the reader stalls; further lines are dropped. */
 const MOST_CHARACTERS = 1024 * 1024;
 const FLUSH_MS = 500;
@@ -60,6 +61,8 @@ export function logDestination(fd: number, format: (line: string) => string = (l
   let gathered = '';
   let dropped = 0;
   let writing: Promise<void> | null = null;
+  /** Whether a block that is not full is due. */
+  let isDue = false;
 
   /** @throws if any part of the block cannot be written. */
   async function put(block: Buffer): Promise<void> {
@@ -74,7 +77,8 @@ export function logDestination(fd: number, format: (line: string) => string = (l
   }
 
   async function writeDown(): Promise<void> {
-    while (gathered !== '') {
+    while (gathered.length >= BLOCK_CHARACTERS || (isDue && gathered !== '')) {
+      isDue = false;
       const block = gathered;
       gathered = '';
       const notice =
@@ -92,11 +96,17 @@ export function logDestination(fd: number, format: (line: string) => string = (l
     }
   }
 
-  function drain(): Promise<void> {
+  function drain(isWhole: boolean): Promise<void> {
+    isDue ||= isWhole;
     return (writing ??= writeDown().finally(() => (writing = null)));
   }
 
-  setInterval(() => void drain(), FLUSH_MS).unref();
+  async function drainAll(): Promise<void> {
+    while (gathered !== '') await drain(true);
+    await writing;
+  }
+
+  setInterval(() => void drain(true), FLUSH_MS).unref();
   return {
     write(line) {
       if (gathered.length > MOST_CHARACTERS) {
@@ -104,8 +114,8 @@ export function logDestination(fd: number, format: (line: string) => string = (l
         return;
       }
       gathered += format(line);
-      if (gathered.length >= BLOCK_CHARACTERS) void drain();
+      if (gathered.length >= BLOCK_CHARACTERS) void drain(false);
     },
-    flush: () => Promise.race([drain(), Bun.sleep(PATIENCE_MS)]),
+    flush: () => Promise.race([drainAll(), Bun.sleep(PATIENCE_MS)]),
   };
 }

@@ -18,6 +18,8 @@ import { instancesModule } from './modules/instances/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
 import { callersJob } from './modules/live/callers.ts';
 import { liveModule } from './modules/live/module.ts';
+import { mailLinesModule } from './modules/mail-lines/module.ts';
+import { mailServerModule } from './modules/mail-server/module.ts';
 import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, ModuleContext } from './modules/module.ts';
@@ -27,6 +29,8 @@ import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
 import { providerModule } from './modules/provider/module.ts';
 import { seedModule } from './modules/seed/module.ts';
+import { continuationModule } from './modules/continuation/module.ts';
+import { pageSessionsModule } from './modules/page-sessions/module.ts';
 import { sessionsModule } from './modules/sessions/module.ts';
 import { setupModule } from './modules/setup/module.ts';
 import { signInModule } from './modules/sign-in/module.ts';
@@ -37,7 +41,7 @@ import { verificationModule } from './modules/verification/module.ts';
 import { webhooksModule } from './modules/webhooks/module.ts';
 import { workspaceModule } from './modules/workspace/module.ts';
 import { sessionCookie } from './http/session-cookie.ts';
-import { readerOfPages } from './pages/reader.ts';
+import { blockedOnPages, readerOfPages } from './pages/reader.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { consoleRoutes } from './console/route.tsx';
 import type { Application } from './store/applications.ts';
@@ -54,10 +58,23 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const apiKeys = apiKeysModule(context);
   const workspace = workspaceModule(context, { applications: applications.service });
   const { consoleId, hasOwner } = workspace.service;
-  const signIn = signInModule(context, { challenges, sessions: sessions.service, consoleId });
-  const { setSignInCookies } = signIn;
-  const provider = providerModule(context, { sessions: sessions.service, setSignInCookies });
+  const browser = pageSessionsModule(context, verification.service).service;
+  const signIn = signInModule(context, {
+    challenges,
+    sessions: sessions.service,
+    standings: beta.standings,
+    browserSessions: browser,
+    consoleId,
+  });
+  const { setSignInCookies, pageBrowserOf } = signIn;
+  const provider = providerModule(context, { sessions: sessions.service, setSignInCookies, pageBrowserOf });
   const { lastMethodGuard, clients } = provider.service;
+  const { usableIdentities } = clients;
+  const { service: continuation } = continuationModule(context, {
+    browser,
+    sessions: sessions.service,
+    usableIdentities,
+  });
   const setup = setupModule(context, { sessions: sessions.service, workspaces: workspace.service });
   const account = accountModule(context, { challenges });
   const devices = devicesModule(context);
@@ -78,6 +95,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   });
   const stats = statsModule(context);
   const backups = backupsModule(context);
+  const outbox = outboxModule(context, { consoleId });
   const health = healthModule(context, { backups: backups.service.standing });
   const cookie = sessionCookie(context.baseUrl());
   const operations = () => modules.flatMap((module) => module.operations ?? []);
@@ -89,10 +107,14 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     hasOwner,
     cookie,
     readerOf: readerOfPages({ db: context.db, cookie, credentials: verification.service.credentials }),
+    isBlockedOn: blockedOnPages({ cookie, look: verification.service.lookAtPage }),
     wrongTriesPerCode: context.limits.wrongTriesPerCode,
     providerFor: (application: Application) => clients.effectiveOf(context.db.reader, application),
     findDeviceGrant: devices.approval.applicationOf,
     signOut: sessions.service.signOut,
+    lookAtPage: verification.service.lookAtPage,
+    browser,
+    continuation,
     docs: docsModule(context, operations).docs,
     isTrial: applications.trials.isValid,
   };
@@ -100,7 +122,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   /** In the order of the API description. */
   const modules: readonly Module[] = [
     signIn,
-    passkeysModule(context, { sessions: sessions.service, lastMethodGuard, setSignInCookies }),
+    passkeysModule(context, { sessions: sessions.service, lastMethodGuard, setSignInCookies, pageBrowserOf }),
     provider,
     verification,
     sessions,
@@ -115,6 +137,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
       personalKeys: devices.personalKeys,
     }),
     applications,
+    mailLinesModule(context),
     lifecycleModule(context, { challenges }),
     activity,
     stats,
@@ -126,7 +149,8 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     webhooks,
     workspace,
     seed,
-    outboxModule(context, { consoleId }),
+    outbox,
+    mailServerModule(context, outbox),
     setup,
     codes,
     i18nModule(),

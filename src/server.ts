@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { type Config, localUrlOf, ownUrl } from './config.ts';
-import { adjustableClock, systemClock } from './core/clock.ts';
+import { adjustableClock, type Clock, systemClock } from './core/clock.ts';
 import { sharedIdentity } from './core/doctor-pass.ts';
 import { before, deadlineIn, earlier, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
@@ -21,6 +21,9 @@ import type { Serve } from './http/raw-path.ts';
 import { startHttpThread, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 import { newIdentity, noteOf } from './server-note.ts';
+import { threadCount } from './threads/count.ts';
+import type { ThreadListener } from './threads/thread-listener.ts';
+import { createThreads, type Threads } from './threads/threads.ts';
 import { temporaryData } from './temporary-data.ts';
 import type { Outbox } from './mail/outbox.ts';
 import type { AccessLog } from './http/access-log.ts';
@@ -45,6 +48,10 @@ export interface RunningServer {
 export interface ServerOptions {
   readonly log: Logger;
   readonly accessLog: AccessLog;
+  /** Writes a line of the access log that a thread has made; null where requests are not logged. */
+  readonly writeLine?: ((line: string) => void) | null;
+  /** Starts a thread that verifies; given by tests only. */
+  readonly spawnThread?: () => Worker;
   readonly onCapture?: Outbox['onCapture'];
   /** Runs before the first request is answered; if it fails, the server does not start. */
   readonly prepare?: ((services: Services) => Promise<void>) | null;
@@ -64,9 +71,9 @@ const AFTER_JOBS_MS = 800;
 const AFTER_FLUSH_MS = 500;
 
 /** Runs `listen`. @throws {StartupError} with the remedy if that throws. */
-function listening<Result>(config: Config, listen: () => Result): Result {
+async function listening<Result>(config: Config, listen: () => Result): Promise<Awaited<Result>> {
   try {
-    return listen();
+    return await listen();
   } catch (cause) {
     throw listenError(config, cause);
   }
@@ -75,15 +82,16 @@ function listening<Result>(config: Config, listen: () => Result): Result {
 /** @throws {StartupError} if the data or the port is unavailable, or the settings do not match the data. */
 export async function startServer(
   config: Config,
-  { log, accessLog, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
+  { log, accessLog, writeLine = null, spawnThread, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
 ): Promise<RunningServer> {
   const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
   // Checked before the data is opened: a failing start must not create or upgrade a database.
-  listening(config, () => portAlone(config.host, config.port));
+  await listening(config, () => portAlone(config.host, config.port));
   const isEphemeral = config.mode === 'ephemeral';
   const temporary = isEphemeral ? await temporaryData(config, log) : null;
   const testClock = isEphemeral ? adjustableClock() : null;
   const clock = testClock ?? systemClock;
+  const threads = isDrill ? null : threadsOf(config, clock, log);
 
   let data: OpenedData;
   try {
@@ -92,6 +100,7 @@ export async function startServer(
       isDurable: !isEphemeral,
       slowStatementMs: config.slowStatementMs,
       log,
+      changes: threads?.changes ?? null,
     });
   } catch (error) {
     await temporary?.remove();
@@ -113,19 +122,20 @@ export async function startServer(
     refuse: (request, refusal) => refuse(request, refusal),
   });
   await startHttpThread();
-  let door: Listener;
+  function onError(error: Error): Response {
+    log.error({ err: error }, 'the server failed outside a request');
+    return Response.json({ success: false, error: 'internal' }, { status: 500 });
+  }
+
+  let door: Listener | ThreadListener;
   try {
-    door = listening(config, () =>
-      listen({
-        host: config.host,
-        port: config.port,
-        certificate,
-        serve,
-        onError(error) {
-          log.error({ err: error }, 'the server failed outside a request');
-          return Response.json({ success: false, error: 'internal' }, { status: 500 });
-        },
-      }),
+    door = await listening(config, () =>
+      threads
+        ? threads.listen({
+            ...{ config, certificate, serve, onError, log, spawn: spawnThread, isAccessLogged: writeLine !== null },
+            refuse: (request, refusal) => refuse(request, refusal),
+          })
+        : listen({ host: config.host, port: config.port, certificate, serve, onError }),
     );
   } catch (error) {
     await data.close();
@@ -136,7 +146,7 @@ export async function startServer(
   const url = ownUrl(config, door.port);
   const watch =
     certificate && certificateWatch({ first: certificate, baseUrl: url, clock: systemClock, log, use: door.renew });
-  const mail = isDrill ? { onCapture } : mailWay(config, url, onCapture);
+  const mail = isDrill ? { onCapture, isOnly: true } : mailWay(config, url, onCapture);
   const identity = isEphemeral || isDrill ? null : notes ? newIdentity(systemRandom) : sharedIdentity(instanceKey);
   const dependencies: Dependencies = {
     config,
@@ -158,6 +168,7 @@ export async function startServer(
     isStopping: () => isStopping,
     identity,
     testClock,
+    threads: threads && { limits: threads.limits, samples: threads.intake.samples },
   };
   let services: Services;
   try {
@@ -175,6 +186,18 @@ export async function startServer(
   handle = app.fetch;
   refuse = app.refuse;
   ready.resolve(app.fetch);
+  if (threads && 'open' in door) {
+    const { verification, counts, proxies } = services;
+    threads.intake.connect({
+      ...verification.notes,
+      noteRefusal: counts.noteRefusal,
+      noteKeyCalls: counts.keyCalled,
+      noteUntrusted: (header) => void (proxies.untrustedHeader = header),
+      log,
+      writeLine,
+    });
+    door.open();
+  }
   if (!isDrill) services.scheduler.start();
   if (!isDrill && !isEphemeral && db.checkIntegrity) void lookThrough(db.checkIntegrity, log);
   const localUrl = localUrlOf(config, door.port);
@@ -187,21 +210,13 @@ export async function startServer(
   }
   const descriptors = watchDescriptors({ log, shed: door.closeIdle });
 
-  function closeStreams(): void {
-    services.live.closeAll();
-    services.activity.closeAll();
-    services.eventStreams.closeAll();
-  }
-
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     isStopping = true;
     const deadline = deadlineIn(STOP_MS);
     const drained = before(deadline, AFTER_DRAIN_MS);
-    closeStreams();
+    for (const streams of [services.live, services.activity, services.eventStreams]) streams.closeAll();
     await waitUntil(drained, door.leave());
-    // Closes streams that were opened during the wait.
-    closeStreams();
     await waitUntil(drained, door.stop());
     await waitUntil(deadline, door.stop(true));
     descriptors[Symbol.dispose]();
@@ -239,6 +254,12 @@ export async function startServer(
     pending: door.pending,
     stop: () => (stopping ??= stop()),
   };
+}
+
+function threadsOf(config: Config, clock: Clock, log: Logger): Threads | null {
+  const { count, isUnsupported } = threadCount(config);
+  if (isUnsupported) log.info('no threads verify: here listeners cannot share a port, as they can on Linux');
+  return count === 0 ? null : createThreads(count, { random: systemRandom, clock });
 }
 
 /** Checks the database while requests are answered, and logs damage. */

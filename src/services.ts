@@ -14,9 +14,10 @@ import { taskRunner } from './jobs/background-tasks.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
 import { workLeases } from './jobs/work-leases.ts';
-import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
+import { accountNotices } from './mail/account-notices.ts';
+import { LONGEST_MAIL_RETRY_MS } from './mail/queue.ts';
 import { mailLeases } from './mail/leases.ts';
-import { outboxQueue } from './mail/outbox.ts';
+import { mailOf } from './mail/mail-of.ts';
 import { sendNow } from './mail/send-now.ts';
 import { wireModules } from './modules.ts';
 import { LIFETIMES } from './modules/lifetimes.ts';
@@ -40,17 +41,13 @@ export type WiredServices = ReturnType<typeof wireServices>;
 /** Wires the services without querying the database: they can be described without one. */
 export function wireServices(dependencies: Dependencies) {
   const { config, db, clock, leaseHolder, log, baseUrl, testClock, certificate } = dependencies;
-  const limiter = rateLimiter({ db, clock });
-  const way = dependencies.mail;
+  const limiter = rateLimiter({ db, clock }, dependencies.threads?.limits ?? null);
   const leases = mailLeases({ db, clock, leaseHolder });
-  const mail =
-    'onCapture' in way
-      ? outboxQueue({ db, log, ...way })
-      : mailQueue({ db, clock, transport: way, leases, leaseHolder, log });
+  const { inUse, onCapture, queue: mail } = mailOf(dependencies, leases);
   const work = workLeases(dependencies);
   const proxies: ProxyWatch = { untrustedHeader: null };
   const internal = internalCalls();
-  const metrics = metricsRegistry();
+  const metrics = metricsRegistry(dependencies.threads?.samples);
   const context: ModuleContext = {
     ...dependencies,
     metrics,
@@ -58,7 +55,7 @@ export function wireServices(dependencies: Dependencies) {
     probes: probePool((workspaceId) => findBudget(db.reader, workspaceId)),
     internal,
     leases: work,
-    instance: instanceFacts(dependencies, proxies),
+    instance: instanceFacts(dependencies, inUse, proxies),
     limiter,
     limits: config.limits,
     bodies: bodyReader(config.limits),
@@ -69,8 +66,9 @@ export function wireServices(dependencies: Dependencies) {
     isLoopbackAllowed: config.mode !== 'normal',
     isLoopbackOpen: config.mode === 'ephemeral',
     isDev: config.mode !== 'normal',
-    isMailOff: config.mode === 'normal' && config.smtpUrl === null,
-    sendNow: sendNow({ db, way, leases, log }),
+    isMailOff: async () => config.mode === 'normal' && (await inUse.describe()) === null,
+    notices: accountNotices(baseUrl),
+    sendNow: sendNow({ db, inUse, onCapture, leases, log }),
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(context, testClock && { clock: testClock, runJobs: runDue });

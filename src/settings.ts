@@ -7,7 +7,7 @@ import { parseKeep } from './backup/names.ts';
 import { BUCKET_RULE, parsePlace } from './backup/place.ts';
 import { parseRecipients } from './backup/recipients.ts';
 import { parseSchedule } from './backup/schedule.ts';
-import { normalizeEmail } from './core/email.ts';
+import { normalizeEmail, parseSender } from './core/email.ts';
 import { parseInstanceKey } from './core/instance-key.ts';
 import { isSecret } from './core/secret.ts';
 import { type PostgresAddress, POSTGRES_URL_REMEDY, readPostgresUrl } from './db/postgres/address.ts';
@@ -165,6 +165,17 @@ export const SETTINGS = {
     meaning: 'Private key of the certificate (PEM), without a passphrase.',
     ...TEXT,
   },
+  /** Null leaves it to the machine. */
+  threads: {
+    group: 'server',
+    env: 'GATEHOUSE_THREADS',
+    flag: { name: 'threads', value: 'N' },
+    isVoidIn: 'ephemeral',
+    placeholder: 'cores − 1, at most 4; 0 on two cores or fewer',
+    meaning:
+      'Threads that answer verifications, in addition to the main one: on Linux, with a data folder. `0` for none.',
+    ...wholeNumber(0, 64),
+  },
   ownerEmail: {
     group: 'start',
     env: 'GATEHOUSE_OWNER_EMAIL',
@@ -194,7 +205,7 @@ export const SETTINGS = {
     env: 'GATEHOUSE_SMTP_URL',
     isSecret: true,
     meaning:
-      '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox. `smtp://` to another ' +
+      '`smtp://user:password@host:587` or `smtps://…:465`; without it the console sets the mail server, or mail stays in the outbox. `smtp://` to another ' +
       'host requires STARTTLS, unless `?tls=optional` follows.',
     remedy:
       'give smtp://user:password@host:587 or smtps://user:password@host:465, with ?tls=optional or nothing behind.',
@@ -208,12 +219,9 @@ export const SETTINGS = {
     group: 'mail',
     env: 'GATEHOUSE_MAIL_FROM',
     placeholder: 'Gatehouse <no-reply@HOST>',
-    meaning: 'Sender of every mail.',
+    meaning: 'Sender of mails; those of an application have its name, at this address.',
     remedy: 'give an address, such as Acme <no-reply@acme.example>.',
-    parse(text: string) {
-      const address = /<([^<>]+)>$/.exec(text)?.[1] ?? text;
-      return /[\r\n]/.test(text) || normalizeEmail(address) === null ? null : text;
-    },
+    parse: parseSender,
   },
   trustedProxies: {
     group: 'network',

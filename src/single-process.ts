@@ -27,6 +27,8 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
       'http/lease-requests.ts',
       'http/leasing-limiter.ts',
       'http/limit-leases.ts',
+      'http/shared-counter-memory.ts',
+      'http/shared-limits.ts',
     ],
     bound:
       'All together never grant more than a limit: each leases blocks of a sixteenth of the rest, at least one use. One that does not use its block withholds it for five seconds, or until a window of a minute ends. A crash of the database’s machine forgets the leases of its last second, and clocks more than five minutes apart reset each other’s counts.',
@@ -35,7 +37,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
     rule: 'shared',
     owners: ['db/query-cache.ts'],
     bound:
-      'None on one SQLite file, where `data_version` shows a commit of the other. Elsewhere a ban would be seen late, so verification reads the database.',
+      'None on one SQLite file, where `data_version` shows a commit of the other; a thread that verifies may see one within a second, where the server itself commits at the same time. Elsewhere a ban would be seen late, so verification reads the database.',
   },
   'delivery claims': {
     rule: 'shared',
@@ -48,6 +50,12 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
     owners: ['mail/queue.ts', 'mail/slots.ts'],
     bound:
       'A lease in the row keeps each mail with one, as for deliveries. A mail server gets the connections of both: at most 36 of each.',
+  },
+  'mail server': {
+    rule: 'shared',
+    owners: ['mail/stored-server.ts', 'mail/switching-queue.ts'],
+    bound:
+      'The row is read for every mail, so none is sent by a server that was replaced before; an attempt under way ends where it began. Connections are each instance’s own.',
   },
   'expired credentials': {
     rule: 'own',
@@ -62,7 +70,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'daily counts': {
     rule: 'own',
-    owners: ['modules/stats/counts.ts'],
+    owners: ['modules/stats/count-buffer.ts', 'modules/stats/key-calls.ts'],
     bound: 'None: each adds its own to the counters, in one statement.',
   },
   'guesses of user codes': {

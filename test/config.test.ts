@@ -41,6 +41,7 @@ const DEFAULT_LIMITS = {
   wrongUserCodesPerAddress: 60,
   setupPerAddressPerMinute: 30,
   interestPerEmail: 5,
+  standingsPerEmail: 60,
   interestPerAddress: 30,
   imagesPerPerson: 30,
   exportsPerPerson: 10,

@@ -33,6 +33,14 @@ function problemsOf(environment: Environment, options: LoadOptions = {}): readon
 const databaseOf = (environment: Environment) => loadConfig(environment).database;
 const addressOf = (url: string) => databaseOf({ GATEHOUSE_DATABASE_URL: url })?.address;
 
+test('threads and PostgreSQL exclude each other, and the sentence says what to do instead', () => {
+  const environment = { GATEHOUSE_DATABASE_URL: URL, GATEHOUSE_INSTANCE_KEY: KEY };
+  expect(problemsOf({ ...environment, GATEHOUSE_THREADS: '2' })).toEqual([
+    'GATEHOUSE_THREADS (--threads): leave it out with GATEHOUSE_DATABASE_URL; run more instances instead.',
+  ]);
+  expect(problemsOf({ ...environment, GATEHOUSE_THREADS: '0' })).toEqual([]);
+});
+
 describe('the address of the database', () => {
   test('is split into what the driver gets, its parameters, and what people see', () => {
     expect(databaseOf({ GATEHOUSE_DATABASE_URL: URL, GATEHOUSE_DATABASE_POOL: '25' })).toEqual({

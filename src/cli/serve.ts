@@ -23,6 +23,7 @@ export const serve: Command = {
     SETTINGS.baseUrl,
     SETTINGS.tlsCert,
     SETTINGS.tlsKey,
+    SETTINGS.threads,
     SETTINGS.logFormat,
     SETTINGS.seedFile,
   ],
@@ -44,7 +45,12 @@ export const serve: Command = {
     const log = createLog(config.logLevel, destination);
     const writeLine = log.isLevelEnabled('info') ? (line: string) => void destination.write(line) : null;
     const seed = config.seedFile === null ? null : await (await import('./serve-seed.ts')).seedAtStart(config.seedFile);
-    const options: ServerOptions = { log, accessLog: accessLog(writeLine), prepare: seed && seed.prepare };
+    const options: ServerOptions = {
+      log,
+      accessLog: accessLog(writeLine),
+      writeLine,
+      prepare: seed && seed.prepare,
+    };
     const flushLog = () => destination.flush();
     if (config.mode === 'ephemeral') {
       const { startEphemeral } = await import('./ephemeral.ts');

@@ -5,10 +5,12 @@ import type { Config } from '../config.ts';
 import { isoTime, systemClock } from '../core/clock.ts';
 import { counted } from '../core/quantities.ts';
 import { isOutage } from '../db/errors.ts';
+import { serverAddress } from '../mail/server-url.ts';
 import { countQueues } from '../modules/health/queue-counts.ts';
 import { isPlainToOthers } from '../modules/health/warnings.ts';
 import type { RunningServer } from '../server.ts';
 import { SETTINGS } from '../settings.ts';
+import { findMailServer } from '../store/mail-servers.ts';
 import { VERSION } from '../version.ts';
 import { networkFileSystemWarning } from './doctor/folder.ts';
 import { queuesText } from './queues-text.ts';
@@ -46,12 +48,13 @@ export async function announceStart(
     ...(taken === null ? [] : [taken]),
     ...seeded.map((line) => line.trim()),
   ];
-  const warnings = warningsAtStart(config, url);
+  const mailServer = await mailServerOf(server, config);
+  const warnings = warningsAtStart(config, url, mailServer);
   const facts = {
     version: VERSION,
     listens: localUrl,
     data: dataOf(config),
-    mail: mailOf(config),
+    mail: mailServer ?? (config.mode === 'dev' ? 'kept in the outbox and printed here' : 'not sent'),
     backups: backupsOf(config),
     console: `${url}/console`,
   };
@@ -109,9 +112,16 @@ function logLine(level: 'info' | 'warn', msg: string, fields: Readonly<Record<st
   return `${JSON.stringify({ level, time: isoTime(systemClock.now()), msg, ...fields })}\n`;
 }
 
-function mailOf({ smtpUrl, mode }: Config): string {
+/** Returns host and port of the mail server, of the environment or of the console; null without one. */
+async function mailServerOf({ db }: RunningServer, { smtpUrl }: Config): Promise<string | null> {
   if (smtpUrl !== null) return new URL(smtpUrl).host;
-  return mode === 'dev' ? 'kept in the outbox and printed here' : 'not sent';
+  try {
+    const stored = await findMailServer(db.reader);
+    return stored ? serverAddress(stored) : null;
+  } catch (error) {
+    if (isOutage(error)) return null;
+    throw error;
+  }
 }
 
 function dataOf({ database, dataFolder }: Config): string {
@@ -127,13 +137,15 @@ function backupsOf({ shown, backupTo, mode, database }: Config): string | null {
 }
 
 /** Returns configuration problems that the operator should fix, one sentence each. */
-export function warningsAtStart(config: Config, url: string): string[] {
-  const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder, database } = config;
+export function warningsAtStart(config: Config, url: string, mailServer: string | null): string[] {
+  const { mode, baseUrl, tlsFiles, trustedProxies, dataFolder, database } = config;
   const network = mode === 'ephemeral' || database !== null ? null : networkFileSystemWarning(dataFolder);
   return [
     ...(network === null ? [] : [network]),
-    ...(mode === 'normal' && smtpUrl === null
-      ? ['NO MAIL IS SENT: no mail server is set (GATEHOUSE_SMTP_URL). Read codes with "gatehouse outbox list".']
+    ...(mode === 'normal' && mailServer === null
+      ? [
+          'NO MAIL IS SENT: no mail server is set (GATEHOUSE_SMTP_URL, or in the console). Read codes with "gatehouse outbox list".',
+        ]
       : []),
     ...(isPlainToOthers(url)
       ? [`${url} is not encrypted: others on the network can read sessions and codes, and passkeys do not work.`]

@@ -7,7 +7,15 @@ import { cache } from './cache.ts';
 import { type IncomingRequest, tokenOf } from './token-of.ts';
 
 /** Identity and grants of a person, current at the time of the call. */
-export type Identity = components['schemas']['Envelope'];
+export type Identity = components['schemas']['Envelope'] & Included;
+
+/** Set by `include` in the options, for `verify` and `requireSession`. */
+export interface Included {
+  /** The user's id in your own systems; null if none was set. */
+  readonly externalId?: string | null;
+  /** Set by imports and management. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
 
 export interface VerifierOptions {
   /** Base URL of the server. */
@@ -19,6 +27,8 @@ export interface VerifierOptions {
   /** Cookie that `requireSession` reads when there is no bearer token. */
   readonly cookie?: string;
   readonly timeoutMs?: number;
+  /** Fields to add to each verdict. */
+  readonly include?: readonly (keyof Included)[];
   /**
    * How long a positive result is cached in milliseconds; a ban, sign-out or lost role shows after at most that.
    * Default 0, no cache. Refusals are never cached.
@@ -43,7 +53,7 @@ const IS_TOKEN = /^[\x21-\x7e]+$/;
 
 /** Creates a verifier. Calls that lack a required option throw `TypeError`, so they admit nobody. */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { url, apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now } = options;
+  const { url, apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now, include } = options;
   const admitted = cache<Identity>(cacheMs, now);
 
   async function ask(token: string, call: Call, read: (answer: Answer) => Identity): Promise<Identity> {
@@ -66,7 +76,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   async function verify(token: string): Promise<Identity> {
     if (!apiKey) throw new TypeError('createVerifier needs apiKey to verify tokens.');
-    return ask(token, { method: 'POST', path: '/api/v1/verify', bearer: apiKey, body: { token } }, verdictOf);
+    const body = { token, ...(include && { include }) };
+    return ask(token, { method: 'POST', path: '/api/v1/verify', bearer: apiKey, body }, verdictOf);
   }
 
   return {

@@ -7,12 +7,15 @@ const RELOADED = 'gatehouse.console.reloaded';
 /** A script missing again this soon is not caused by an upgrade, so the page is not reloaded. */
 const AGAIN_MS = 30_000;
 
+export type LazyView<Props extends object> = FunctionComponent<Props> & {
+  /** Loads the script before the view is shown. */
+  readonly preload: () => void;
+};
+
 /** Reloads the page if a script is missing: an upgrade renames the scripts. */
-export function lazyView<Props extends object>(
-  load: () => Promise<FunctionComponent<Props>>,
-): FunctionComponent<Props> {
+export function lazyView<Props extends object>(load: () => Promise<FunctionComponent<Props>>): LazyView<Props> {
   let known: FunctionComponent<Props> | null = null;
-  return (props: Props) => {
+  const view = (props: Props) => {
     const [View, setView] = useState<FunctionComponent<Props> | null>(() => known);
     const [isMissing, setIsMissing] = useState(false);
     useEffect(() => {
@@ -34,6 +37,8 @@ export function lazyView<Props extends object>(
       );
     return <div class="skeleton title" aria-busy="true" />;
   };
+  // A failure shows when the view is opened.
+  return Object.assign(view, { preload: () => void load().catch(() => {}) });
 }
 
 function reloadOnce(): boolean {

@@ -10,6 +10,7 @@ import { renderPage } from '../pages/document.tsx';
 import { applicationOfPage, HOSTED_PAGE } from '../pages/hosted-page.ts';
 import { localeOf } from '../pages/page-locale.ts';
 import type { readerOfPages } from '../pages/reader.ts';
+import { hasStepHint } from '../pages/step-hint.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../pages/sign-in/sign-in-data.ts';
 import { ConsoleSignInPage } from './sign-in-page.tsx';
 
@@ -31,11 +32,12 @@ export function consoleRoutes(dependencies: ConsoleDependencies): Operation[] {
     const application = await applicationOfPage(db.reader, new URLSearchParams());
     const locale = localeOf(context);
     const own = ownAddress(new URL(request.url).pathname, { locale: query.get('locale') });
-    const data = await signInDataFor({ application, locale, own }, dependencies);
+    const data = await signInDataFor({ application, locale, own, request }, dependencies);
     const html = renderPage({
       locale,
       title: textsFor(locale)('signin.title', { app: application.name }),
       script: { asset: 'console-sign-in.js', props: data, services: ['account', 'signin', 'errors'] },
+      isContinued: hasStepHint(request),
       body: <ConsoleSignInPage {...data} />,
     });
     return pageResponse(context, html);

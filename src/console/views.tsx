@@ -1,19 +1,21 @@
 /** Maps addresses to lazily loaded views. */
-import type { FunctionComponent } from 'preact';
 import { useParams } from 'wouter-preact';
 import type { ApplicationSection, WorkspaceSection } from './address.ts';
 import type { ApplicationViewProps } from './application-view.ts';
 import { NothingHere } from './components/nothing-here.tsx';
-import { lazyView } from './lazy-view.tsx';
+import { lazyView, type LazyView } from './lazy-view.tsx';
 import type { GrantKind } from './views/grants/kinds.ts';
 
 const Grants = lazyView(async () => (await import('./views/grants/grants.tsx')).Grants);
 const Keys = lazyView(async () => (await import('./views/keys/keys.tsx')).Keys);
 const Activity = lazyView(async () => (await import('./views/activity/activity-view.tsx')).Activity);
 
-const grants = (kind: GrantKind) => (props: ApplicationViewProps) => <Grants key={kind} kind={kind} {...props} />;
+const grants = (kind: GrantKind): LazyView<ApplicationViewProps> =>
+  Object.assign((props: ApplicationViewProps) => <Grants key={kind} kind={kind} {...props} />, {
+    preload: Grants.preload,
+  });
 
-const APPLICATION_VIEWS: Readonly<Record<ApplicationSection, FunctionComponent<ApplicationViewProps>>> = {
+const APPLICATION_VIEWS: Readonly<Record<ApplicationSection, LazyView<ApplicationViewProps>>> = {
   overview: lazyView(async () => (await import('./views/overview/overview.tsx')).Overview),
   users: lazyView(async () => (await import('./views/users/users.tsx')).Users),
   import: lazyView(async () => (await import('./views/import/import.tsx')).Import),
@@ -27,7 +29,7 @@ const APPLICATION_VIEWS: Readonly<Record<ApplicationSection, FunctionComponent<A
   settings: lazyView(async () => (await import('./views/settings/settings.tsx')).Settings),
 };
 
-const WORKSPACE_VIEWS: Readonly<Record<WorkspaceSection, FunctionComponent>> = {
+const WORKSPACE_VIEWS: Readonly<Record<WorkspaceSection, LazyView<object>>> = {
   applications: lazyView(async () => (await import('./views/applications/applications.tsx')).Applications),
   members: lazyView(async () => (await import('./views/members/members.tsx')).Members),
   keys: Keys,
@@ -47,8 +49,19 @@ export function WorkspaceRoutes() {
   return View ? <View /> : <NothingHere />;
 }
 
+/** Loads the script of the address's view, while the shell loads what it needs. @param path below `/console`. */
+export function preloadView(path: string): void {
+  const [, kind, , section = ''] = path.split('/');
+  if (kind === 'applications') viewOf(APPLICATION_VIEWS, section, 'overview')?.preload();
+  else if (kind === 'workspaces') viewOf(WORKSPACE_VIEWS, section, 'applications')?.preload();
+}
+
 /** Returns the view of the section in the address; undefined for an unknown one. */
 function useView<View>(views: Readonly<Record<string, View>>, first: string): View | undefined {
-  const section = (useParams()['*'] ?? '').split('/')[0] || first;
-  return Object.hasOwn(views, section) ? views[section] : undefined;
+  return viewOf(views, (useParams()['*'] ?? '').split('/')[0] ?? '', first);
+}
+
+function viewOf<View>(views: Readonly<Record<string, View>>, section: string, first: string): View | undefined {
+  const name = section || first;
+  return Object.hasOwn(views, name) ? views[name] : undefined;
 }

@@ -9,6 +9,8 @@ export interface Actor {
   readonly ip: string | null;
   /** ISO 3166 alpha-2, when it is known. */
   readonly ipCountry: string | null;
+  /** User agent of the call, for the words of a mail; it is not recorded. */
+  readonly userAgent?: string | null;
 }
 
 /** The actor of start-up, jobs and commands run on the server's own machine. */

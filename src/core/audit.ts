@@ -52,7 +52,9 @@ const AUDIT_KINDS = [
   'user.deleted',
   'user.restored',
   'user.imported',
+  'user.updated',
   'user.forgotten',
+  'user.bulk_changed',
   'account.profile_changed',
   'account.username_changed',
   'account.avatar_changed',
@@ -84,6 +86,7 @@ const AUDIT_KINDS = [
   'webhook.tested',
   'webhook.released',
   'webhook.redelivered',
+  'webhook.replayed',
   'webhook.quarantined',
   'webhook.held_dropped',
   'workspace.created',
@@ -99,6 +102,8 @@ const AUDIT_KINDS = [
   'mail.expired',
   'mail.tested',
   'mail.read',
+  'mail.server_set',
+  'mail.server_removed',
 ] as const;
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];

@@ -4,7 +4,7 @@ import { yieldToEventLoop } from './event-loop.ts';
 /** Time limit of one page, in milliseconds. */
 const SEARCH_MS = 30;
 /** Rows scanned in any case: so few never need a second page. */
-const MIN_SCANNED = 10_000;
+const MIN_SCANNED = 4000;
 
 export interface SearchBatch<Match, Position> {
   readonly matches: readonly Match[];
@@ -40,7 +40,14 @@ export async function searchInBatches<Match, Position>(
 ): Promise<Found<Match, Position>> {
   const { limit, batchSizes, positionOf } = search;
   const startedAt = performance.now();
-  const isOver = (scannedRows: number) => scannedRows >= MIN_SCANNED && performance.now() - startedAt > SEARCH_MS;
+  let batchStartedAt = startedAt;
+  /** Returns whether a further batch as long as the last would exceed the limit. */
+  function isOver(scannedRows: number): boolean {
+    const now = performance.now();
+    const lastMs = now - batchStartedAt;
+    batchStartedAt = now;
+    return scannedRows >= MIN_SCANNED && now - startedAt + lastMs > SEARCH_MS;
+  }
   const found: Match[] = [];
   let after = search.after;
   let size = batchSizes.first;

@@ -30,3 +30,9 @@ export function normalizeEmail(text: string): string | null {
   const address = `${local}@${domain}`;
   return Buffer.byteLength(address) > 254 ? null : address;
 }
+
+/** Checks a sender of mails, such as `Acme <no-reply@acme.example>` or an address alone. @returns null if it is invalid. */
+export function parseSender(text: string): string | null {
+  const address = /<([^<>]+)>$/.exec(text)?.[1] ?? text;
+  return /[\r\n]/.test(text) || normalizeEmail(address) === null ? null : text;
+}

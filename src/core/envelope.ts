@@ -26,8 +26,8 @@ export interface Envelope {
 
 export interface LiveIdentity {
   readonly envelope: Envelope;
-  /** The members of the envelope as JSON text without braces, so that an answer can add others. */
-  readonly members: string;
+  /** Returns the members of the envelope as JSON text between two others; for the same two, the same string again. */
+  within(before: string, after: string): string;
 }
 
 /** A person's regional settings; null for those not set. */

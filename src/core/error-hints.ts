@@ -19,6 +19,8 @@ export const HINTS = {
   too_many_streams: 'Too many open streams; try again later.',
   too_many_streams_in_session: 'This session has too many open streams.',
 
+  waitlist_ticket_expired: 'The ticket has expired or belongs to another address; sign in again for a new one.',
+
   server_stopping: 'The server is stopping.',
   disk_refuses_writes: 'The disk refuses writes; changes are refused until it accepts them again.',
   database_away: 'The database cannot be reached; try again in a moment.',
@@ -42,6 +44,9 @@ export const HINTS = {
   token_of_another_client: 'This token belongs to another application; ask with its clientId.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   operator_needed: 'Only owners of the first workspace, who run the instance, can do this.',
+  mail_server_fixed: 'GATEHOUSE_SMTP_URL sets the mail server: remove it there and restart the server to set one here.',
+  mail_server_refused: 'The mail server was not kept, since a test mail by it failed with “{answer}”.',
+  mail_server_silent: 'The mail server was not kept, since it did not answer in time: check host, port and encryption.',
   backup_by_database: 'The data is in PostgreSQL, whose own tools back it up, such as pg_dump.',
   backup_running: 'A backup is running; wait until it has finished.',
   backup_place_unset: 'No backup destination is set: set GATEHOUSE_BACKUP_TO and restart the server.',
@@ -103,6 +108,7 @@ export const HINTS = {
   too_many_devices: 'You already have {max} connected devices; disconnect one first.',
 
   username_taken: 'This username is already taken; choose another.',
+  external_id_taken: 'Another user of this application has this externalId; choose another.',
   email_taken: 'This address now belongs to another account.',
   email_change_open:
     'The address was changed recently; the account can be deleted once that can no longer be undone, at {until}.',
@@ -116,6 +122,11 @@ export const HINTS = {
 
   user_status: 'A user who is {status} cannot do that: {action}.',
   user_deleted_account: 'The person has deleted their account; it cannot be restored.',
+  bulk_change_running: 'Another change of many users is running in this application; wait until it has ended.',
+  bulk_change_ended: 'This change has already ended.',
+  bulk_change_not_undoable: 'Only a change that has ended, changed somebody and was not undone can be undone.',
+  user_profile_own: 'The person has signed in: their profile is their own; they change it in their account.',
+  user_is_key: 'This is the principal of an API key; change the key instead.',
   user_not_forgettable:
     'Only imported people who have never signed in to this workspace can be removed this way; use the delete action instead.',
   member_already: 'They are already a member, as {role}; change the role instead.',
@@ -163,6 +174,7 @@ export const HINTS = {
 
   webhook_disabled: 'This webhook is disabled; set its status to active first.',
   webhook_in_quarantine: 'This webhook is in quarantine and holds events; release it or delete it instead.',
+  replay_running: 'A replay to this webhook is running already; wait until it has ended.',
   webhook_not_in_quarantine: 'This webhook is not in quarantine.',
   too_many_webhooks: 'An application has at most {max} webhooks; delete one first.',
 } as const;

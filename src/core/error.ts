@@ -2,6 +2,7 @@
 import { type Hint, type HintGiven, HINTS } from './error-hints.ts';
 import { format } from './format.ts';
 import { SECRET_PREFIXES } from './secret.ts';
+import type { TicketedStanding } from './waitlist-standing.ts';
 
 interface ErrorEntry {
   readonly status: number;
@@ -109,6 +110,8 @@ export type AppErrorOptions = {
   readonly limitName?: string;
   /** The challenge of the response (RFC 9110 §11.6.1). With a challenge the status is 401 for every code. */
   readonly challenge?: string;
+  /** For a refused sign-in: where the person's request for access stands. */
+  readonly interest?: TicketedStanding;
   readonly cause?: unknown;
 } & (HintGiven | { readonly hint?: ErrorCode; readonly values?: undefined });
 
@@ -120,10 +123,11 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly limit: number | undefined;
   readonly limitName: string | undefined;
+  readonly interest: TicketedStanding | undefined;
   readonly challenge: string | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    const { hint, values, fields, retryAfterSeconds, limit, limitName, challenge, cause } = options;
+    const { hint, values, fields, retryAfterSeconds, limit, limitName, challenge, interest, cause } = options;
     super(format(sentenceOf(hint ?? code), values ?? {}), { cause });
     this.name = 'AppError';
     this.code = code;
@@ -133,6 +137,7 @@ export class AppError extends Error {
     this.limit = limit;
     this.limitName = limitName;
     this.challenge = challenge;
+    this.interest = interest;
   }
 
   get status(): number {

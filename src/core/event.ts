@@ -18,6 +18,8 @@ const image = about({
   updatedAt: Nullable,
 });
 
+const externalId = Type.Optional(Type.String({ description: 'Their id in your own systems; only if one was set.' }));
+
 /** The 23 types of the contract. Types and fields are only ever added. */
 export const EVENT_SCHEMAS = {
   'user.signed_in': about({
@@ -25,6 +27,7 @@ export const EVENT_SCHEMAS = {
     method: Type.Unsafe<SignInMethod>(Type.String()),
     email: Type.String(),
     isNewUser: Type.Boolean({ description: 'Whether this is their first sign-in to the application.' }),
+    externalId,
   }),
   'user.signed_out': onSession,
   'user.session_revoked': about({ sessionId: Type.String(), reason: Type.String() }),
@@ -62,8 +65,11 @@ export const EVENT_SCHEMAS = {
   }),
   'user.profile_updated': about({
     name: Type.String({ description: 'Empty if unknown.' }),
-    categories: Slugs('From `identity`, `languages`, `region`, `addresses`, `legal_entities`; more may be added.'),
+    categories: Slugs(
+      'From `identity`, `languages`, `region`, `addresses`, `legal_entities`, `external_id`, `metadata`; more may be added.',
+    ),
     changed: Type.Optional(Slugs('With `identity`: the fields that changed.')),
+    externalId,
   }),
   'user.username_changed': about({ username: Nullable, previousUsername: Nullable }),
   'user.avatar_changed': image,

@@ -27,6 +27,7 @@ export const ID_PREFIXES = {
   webhook: 'whk',
   delivery: 'dlv',
   longWork: 'wrk',
+  bulkChange: 'blk',
   backup: 'bkp',
   request: 'req',
 } as const;
@@ -51,6 +52,11 @@ export function firstIdAt(kind: RecordKind, time: number): string {
   const uuid = new Uint8Array(16);
   new DataView(uuid.buffer).setBigUint64(0, BigInt(Math.max(0, Math.floor(time))) << 16n);
   return TypeID.fromUUIDBytes(ID_PREFIXES[kind], uuid).toString();
+}
+
+/** Returns the id of a kind that sorts among its kind as another id does among its own: ids made earlier sort before it. */
+export function idBeside(kind: RecordKind, id: string): string {
+  return `${ID_PREFIXES[kind]}${id.slice(id.lastIndexOf('_'))}`;
 }
 
 /** Returns the time of creation in an id, in epoch milliseconds. @throws if it is none of ours. */

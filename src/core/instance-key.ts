@@ -21,10 +21,11 @@ export interface InstanceKey {
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
 
-export type SealPurpose = 'webhook' | 'provider';
+export type SealPurpose = 'webhook' | 'provider' | 'mail server';
 
 /** The purpose of a derived value; the same text gives a different value for each. */
-export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial' | 'doctor';
+export type DerivePurpose =
+  'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial' | 'waitlist standing' | 'doctor';
 
 /** Reads the key's bytes from base64 or base64url. @returns null for anything but 32 bytes. */
 export function parseInstanceKey(text: string): Uint8Array | null {

@@ -46,7 +46,15 @@ export function negotiateLocale(
   requested: string | null | undefined,
   acceptLanguage: string | null | undefined,
 ): Locale {
-  return namedLocale(requested) ?? nearestLocale(rangesByWeight(acceptLanguage ?? '')) ?? DEFAULT_LOCALE;
+  return requestedLocale(requested, acceptLanguage) ?? DEFAULT_LOCALE;
+}
+
+/** Negotiates like {@link negotiateLocale}, but returns null where neither asks for a language near one of ours. */
+export function requestedLocale(
+  requested: string | null | undefined,
+  acceptLanguage: string | null | undefined,
+): Locale | null {
+  return namedLocale(requested) ?? nearestLocale(rangesByWeight(acceptLanguage ?? ''));
 }
 
 /** Returns the first language we speak: a person's own, else that of the request; else English. */

@@ -81,7 +81,11 @@ export function histogramOf(bounds: readonly number[]): Histogram {
 
 const OTHER = 'other';
 
-export function metricsRegistry(): Metrics {
+/** Samples that other threads have measured, of families with this name. */
+export type OtherSamples = (name: string) => readonly Sample[];
+
+/** @param others added to the values here. */
+export function metricsRegistry(others: OtherSamples | null = null): Metrics {
   const families = new Map<string, MetricFamily>();
 
   function add(family: MetricFamily): void {
@@ -91,7 +95,7 @@ export function metricsRegistry(): Metrics {
 
   return {
     add,
-    families: () => [...families.values()],
+    families: () => [...families.values()].map((family) => (others === null ? family : withOthers(family, others))),
     counter(name, help, labels = {}, { isSparse = false } = {}) {
       const names = Object.keys(labels);
       const listed = names.map((label) => [...(labels[label] ?? [])]);
@@ -135,6 +139,24 @@ export function metricsRegistry(): Metrics {
       add({ name, help, type: 'histogram', read: () => values.samples() });
     },
   };
+}
+
+function withOthers(family: MetricFamily, others: OtherSamples): MetricFamily {
+  return {
+    ...family,
+    read: async () => summed([...(await family.read()), ...others(family.name)]),
+  };
+}
+
+/** Adds up samples with the same labels. */
+export function summed(samples: readonly Sample[]): Sample[] {
+  const sums = new Map<string, Sample>();
+  for (const sample of samples) {
+    const key = JSON.stringify([sample.suffix, ...Object.entries(sample.labels).flat()]);
+    const known = sums.get(key);
+    sums.set(key, known === undefined ? sample : { ...known, value: known.value + sample.value });
+  }
+  return [...sums.values()];
 }
 
 function samplesOf(reading: GaugeReading): Sample[] {

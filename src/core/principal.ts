@@ -42,6 +42,8 @@ export interface WorkspaceMembership {
 export interface SessionPrincipal {
   readonly kind: 'session';
   readonly sessionId: string;
+  /** Authenticated by the secret of the page cookie, which no application holds. */
+  readonly isOfPage: boolean;
   readonly userId: string;
   /** The account whose profile the session reads and writes; differs from `userId` while the address is not proved. */
   readonly profileId: string;

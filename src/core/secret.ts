@@ -8,6 +8,8 @@ import type { Random } from './random.ts';
 export const SECRET_PREFIXES = {
   apiKey: 'eak',
   session: 'est',
+  /** The secret of a session in the cookie of the hosted pages. */
+  page: 'epg',
   clientSecret: 'ecs',
   setup: 'egs',
   webhook: 'whsec',

@@ -13,7 +13,9 @@ export type ImportedField =
   | 'scopeSlugs'
   | 'locale'
   | 'timezone'
-  | 'languages';
+  | 'languages'
+  | 'externalId'
+  | 'metadata';
 
 interface Language<Level extends string = string> {
   readonly code: string;
@@ -23,6 +25,8 @@ interface Language<Level extends string = string> {
 export interface ExportedUser {
   readonly userId: string;
   readonly email: string;
+  readonly externalId: string | null;
+  readonly metadata?: Record<string, unknown> | undefined;
   readonly username: string | null;
   readonly status: string;
   readonly roles: readonly string[];
@@ -70,6 +74,13 @@ export const USER_COLUMNS: readonly UserColumn[] = [
     isOfProfile: true,
     cellOf: ({ profile }) => profile?.languages.map(({ code, level }) => `${code}:${level}`).join(' '),
   },
+  { name: 'externalId', field: 'externalId', cellOf: ({ externalId }) => externalId },
+  {
+    name: 'metadata',
+    field: 'metadata',
+    isOfProfile: true,
+    cellOf: ({ metadata = {} }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : null),
+  },
   { name: 'joinedAt', field: null, cellOf: ({ joinedAt }) => joinedAt },
   { name: 'lastSeenAt', field: null, cellOf: ({ lastSeenAt }) => lastSeenAt },
   { name: 'userId', field: null, cellOf: ({ userId }) => userId },
@@ -90,6 +101,8 @@ export interface FileRow<Level extends string> {
   roleSlugs?: string[];
   scopeSlugs?: string[];
   membershipSlugs?: string[];
+  externalId?: string;
+  metadata?: Record<string, unknown>;
   profile?: Partial<Record<(typeof TEXTS)[number], string>> & { languages?: { code: string; level: Level }[] };
 }
 
@@ -103,6 +116,10 @@ export function fileRow<Level extends string>(textOf: (field: ImportedField) => 
     const slugs = listIn(textOf(field));
     if (slugs.length > 0) row[field] = slugs;
   }
+  const externalId = textOf('externalId');
+  if (externalId !== '') row.externalId = externalId;
+  const metadata = textOf('metadata');
+  if (metadata !== '') row.metadata = jsonIn(metadata);
   const profile: FileRow<Level>['profile'] = {};
   for (const field of TEXTS) {
     const text = textOf(field);
@@ -117,6 +134,15 @@ export function fileRow<Level extends string>(textOf: (field: ImportedField) => 
 /** Splits a list of slugs or language tags, which contain no spaces. */
 function listIn(text: string): string[] {
   return [...new Set(text.split(/[\s,;|]+/).filter(Boolean))];
+}
+
+/** Parses JSON; the import refuses anything but an object, such as the text itself where it is no JSON. */
+function jsonIn(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return text as never;
+  }
 }
 
 /** Parses `en:FLUENT`; the level of a tag alone is fluent. The import refuses other text. */

@@ -18,6 +18,10 @@ const RESERVED = new Set(
     .filter(Boolean),
 );
 
+/** For errors. */
+export const USERNAME_RULES =
+  'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter; no reserved word.';
+
 const SHAPE = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/;
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 30;
@@ -30,12 +34,29 @@ export function normalizeUsername(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
+export type UsernameProblem = 'reserved' | 'malformed';
+
 /**
- * Returns whether a normalised name can be claimed: 3 to 30 of a-z, 0-9, `.`, `_` and `-`, starting with a letter,
- * without doubled or trailing punctuation, and not reserved.
+ * Returns why a normalised name cannot be claimed; null if it can. The form is 3 to 30 of a-z, 0-9, `.`, `_` and `-`,
+ * starting with a letter, without doubled or trailing punctuation.
  */
+export function usernameProblem(username: string): UsernameProblem | null {
+  if (RESERVED.has(username)) return 'reserved';
+  const isOfLength = username.length >= MIN_LENGTH && username.length <= MAX_LENGTH;
+  return isOfLength && SHAPE.test(username) ? null : 'malformed';
+}
+
 export function isClaimableUsername(username: string): boolean {
-  return (
-    username.length >= MIN_LENGTH && username.length <= MAX_LENGTH && SHAPE.test(username) && !RESERVED.has(username)
-  );
+  return usernameProblem(username) === null;
+}
+
+/** Returns a claimable name close to what was typed, such as `ada-lovelace` for “Ada Lovelace”; null if none is. */
+export function suggestedUsername(text: string): string | null {
+  const plain = normalizeUsername(text).normalize('NFKD').replace(/\p{M}/gu, '');
+  const joined = plain.replace(/['’]/g, '').replace(/[^a-z0-9]+/g, '-');
+  const suggestion = joined
+    .replace(/^[^a-z]+/, '')
+    .slice(0, MAX_LENGTH)
+    .replace(/-+$/, '');
+  return isClaimableUsername(suggestion) ? suggestion : null;
 }

@@ -8,8 +8,11 @@ export type Orm = BaseSQLiteDatabase<'sync', void>;
 
 export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
 
-/** Scope of a change: nothing cached, or the row whose id is the value at index `idAt`, and its dependents. */
-export type ChangeScope = 'nothing cached' | { readonly idAt: number };
+/**
+ * Scope of a change: nothing cached, or the rows whose ids it names, and what depends on them: the value at index `idAt`,
+ * or the column `id` that it returns.
+ */
+export type ChangeScope = 'nothing cached' | 'returned ids' | { readonly idAt: number };
 
 /** A statement that is ready to run: its text for the engine, and the values in the order of their placeholders. */
 export interface BoundStatement {
@@ -26,6 +29,8 @@ export interface Connection {
   readonly dialect: Dialect;
   /** For statements built at each use. */
   readonly orm: Orm;
+  /** For changes of these rows alone, and what depends on them. Absent where nothing is cached. */
+  readonly ormFor?: (ids: readonly string[]) => Orm;
   /** Statements built once for this connection, by their declaration. */
   readonly prepared: Map<object, unknown>;
   /** For building kept statements. */
@@ -33,8 +38,8 @@ export interface Connection {
   /** Called before each statement. @throws where the connection must not be used now. */
   enter(): void;
   /** Runs a statement, now rather than when awaited. @returns its rows, with booleans in columns `is…` and `has…`. */
-  rows(statement: BoundStatement): Promise<object[]>;
-  /** Runs a change. @param scope of a change to less than the named tables; fixed for one text. @returns changed rows. */
+  rows(statement: BoundStatement, scope?: ChangeScope): Promise<object[]>;
+  /** Runs a change. @param scope of a change to less than the named tables. @returns the number of changed rows. */
   changes(statement: BoundStatement, scope?: ChangeScope): Promise<number>;
   /** Runs a prepared builder. */
   execute(prepared: PreparedBuilder, values?: Record<string, unknown>): Promise<unknown>;

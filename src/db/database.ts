@@ -1,6 +1,7 @@
 /** Data interface of every engine: reads through a `Reader`, changes through `write`. Only the store looks inside. */
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
+import type { Principal } from '../core/principal.ts';
 import type { Connection } from './connection.ts';
 import type { DatabaseServer } from './database-server.ts';
 import type { DatabaseMetrics } from './metrics.ts';
@@ -18,13 +19,20 @@ export interface Unit extends Reader {
   /** Time of the whole change, in epoch milliseconds. */
   readonly now: number;
   readonly actor: Actor;
+  /** Whether the change runs as if alone. A `read committed` one must {@link hold} the rows that its verdicts rest on. */
+  readonly isSerializable: boolean;
+  /** Ends a run that is not serializable: the change runs again from its beginning, as a serializable one. */
+  requireSerializable(): void;
   /** Notifies listeners of a topic once the change is durable; never when it is rolled back. */
   publish<Message>(topic: Topic<Message>, message: Message): void;
 }
 
 export interface Author extends Actor {
-  /** Checks the author again when the change runs. Throws if they were banned, signed out or lost their role while it waited. */
-  confirm?: (reader: Reader) => Promise<void>;
+  /**
+   * Checks the author again when the change runs. Throws if they were banned, signed out or lost their role while it
+   * waited. @returns the caller as they are now.
+   */
+  confirm?: (reader: Reader) => Promise<Principal | void>;
 }
 
 /** Kind of notification from a change to others, such as "mail was queued". */
@@ -51,16 +59,17 @@ export function topicForAll<Message>(name: string): Topic<Message> {
 
 export interface WriteOptions {
   /**
-   * `read committed` for bookkeeping that no verdict rests on, such as claims and last-seen times: concurrent changes
-   * neither wait for it nor make it run again, and a crash of the database's machine may lose its last moments.
-   * SQLite has one writer and ignores it.
+   * `read committed` for bookkeeping that no verdict rests on, such as claims and last-seen times, and for changes that
+   * hold what their verdicts rest on: concurrent changes neither wait for it nor make it run again, and a crash of the
+   * database's machine may lose its last moments. SQLite has one writer and ignores it.
    */
   readonly isolation?: 'serializable' | 'read committed';
   /** Whether a `read committed` change survives such a crash once `write` has resolved; others always do. */
   readonly isDurable?: boolean;
   /**
-   * Name of a lock of a `read committed` change: changes with the same name run one by one, on all instances. The change
-   * may then check what such changes alone write. Ignored by SQLite.
+   * Name of a lock: changes with the same name run one by one. For `read committed` ones that holds on all instances, so
+   * that they may check what such changes alone write; serializable ones only avoid conflicts on this instance. Ignored
+   * by SQLite.
    */
   readonly lock?: string;
 }
@@ -73,6 +82,8 @@ export const BOOKKEEPING: WriteOptions = { isolation: 'read committed' };
 
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
+  /** Duration of a batch of background work above which the next one is smaller, in milliseconds. */
+  readonly batchMs: number;
   /** For reads outside a change. Never waits for a running change. */
   readonly reader: Reader;
   /**

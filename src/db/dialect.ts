@@ -16,13 +16,20 @@ export interface Dialect {
   readonly unindexed: (column: string) => string;
   /** Returns the position of a part in a text, from 1; 0 if the text does not contain it. */
   readonly textPosition: (text: string, part: string) => string;
+  /** Selects up to `size` entries of `member_search` whose tokens match a query of {@link Dialect.tokenQuery}. */
+  readonly tokenMatches: (query: string, size: string) => string;
+  readonly tokenQuery: { readonly and: string; readonly or: string };
   /** The server's clock, in epoch milliseconds. */
   readonly currentTime: string;
   readonly jsonText: (column: string, key: string) => string;
   /** Returns the operand of `IN` for a value that is a list of ids. */
   readonly idList: (list: string) => string;
+  /** Compares a column with the few ids of a subquery that depends on the tables before it. */
+  readonly isAmong: (column: string, select: string) => string;
   /** Returns the table of a value that is a list of objects, with these columns. */
   readonly jsonRows: (list: string, columns: Readonly<Record<string, 'text' | 'integer'>>) => string;
+  /** Ends a `SELECT` whose rows of this table stay as they are until the end of the change. */
+  readonly held: (table: string) => string;
   /** Ends a `SELECT` of rows that this change claims: rows that another change has locked are left out. */
   readonly skipLocked: string;
   /** Column by which rows of a table sort in the order of their insertion. */

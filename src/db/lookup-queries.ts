@@ -1,7 +1,8 @@
 /** Queries of the lookups on the hot path, and the interface through which an engine runs them. */
+import type { MaybePromise } from '../core/maybe-promise.ts';
 import type { Sql } from './dialect.ts';
 
-/** Ids of a result's rows that are changed by id; null where rows of other ids are read too. */
+/** Ids of the rows that a result was read from; null where some are unknown. */
 export type Ids = readonly string[] | null;
 
 /** Rows that a lookup's row refers to and many rows share. */
@@ -14,7 +15,7 @@ export interface Dependent {
 /** Lookup by a key, whose results are cached. It declares the tables that its SQL reads. */
 export interface CachedQuery<Row> {
   readonly sql: string;
-  /** Returns the ids of a result's rows that are changed by id; null where rows of other ids are read too. */
+  /** Returns the ids of the rows that a result was read from, without dependents; null where some are unknown. */
   readonly rowIds: (row: Row) => Ids;
   /** Tables of which it reads single rows by their key: a new row there cannot change a result. */
   readonly rowTables: readonly string[];
@@ -47,6 +48,6 @@ export interface Lookups {
     query: CachedQuery<Row>,
     key: Uint8Array,
     make: Make<Row, Answer>,
-  ): Promise<Answer | undefined>;
+  ): MaybePromise<Answer | undefined>;
   one<Row, Answer>(query: UncachedQuery, given: unknown, make: Make<Row, Answer>): Promise<Answer | undefined>;
 }

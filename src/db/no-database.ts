@@ -8,6 +8,7 @@ function refuse(): never {
 
 export const NO_DATABASE: Database = {
   engine: 'sqlite',
+  batchMs: 0,
   reader: {
     get [CONNECTION]() {
       return refuse();

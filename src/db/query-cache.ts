@@ -1,13 +1,14 @@
 /**
  * Query cache of verification's lookups, live by construction: an entry ends with the first commit that changes or
- * deletes a row of a table its query reads (where the change names a row's id, only an entry with that id), that adds a
- * row to one of its `listTables`, or that another process makes.
+ * deletes a row of a table its query reads (where the change names the rows' ids, only an entry with one of them), that
+ * adds a row to one of its `listTables`, or that another process makes.
  */
 import { BigMap } from '../core/big-map.ts';
 import type { CachedQuery, Ids } from './lookup-queries.ts';
+import { idsOf } from './lookups.ts';
 
-/** Rows that a statement changes: one id's row and dependents, or any in some tables; `+name` means new rows only. */
-export type ChangedRows = { readonly id: string } | { readonly tables: readonly string[] };
+/** Rows that a statement changes: those with some ids, or any in some tables; `+name` means new rows only. */
+export type ChangedRows = { readonly ids: readonly string[] } | { readonly tables: readonly string[] };
 
 export interface Changes {
   readonly tables: Set<string>;
@@ -17,22 +18,24 @@ export interface Changes {
 export interface CacheEntries {
   /** Returns undefined where no valid entry is cached. */
   get(key: string): unknown;
-  /** Caches a result from the key's second request on. Keys must differ in their last eight characters. */
-  set(key: string, result: unknown, ids: Ids): void;
+  /** Caches what was made of a row, from the key's second request on. Keys must differ in their last eight characters. */
+  set(key: string, result: unknown, row: object): void;
 }
 
 export type QueryCache = ReturnType<typeof queryCache>;
 
-/** Cached results per query: some 80 MB if all are sessions. */
-const MAX_ENTRIES = 65_536;
-/** Changed ids to compare each entry with. Beyond this everything is invalidated, and counting restarts. */
+/** Cached results per query: some 25 MB if all are sessions. */
+const MAX_ENTRIES = 16_384;
+/** Changed ids in one of two maps. An entry that is not used while both fill is invalidated. */
 const MAX_IDS = 10_000;
+/** Ids of dependents that entries share. */
+const MAX_SHARED_IDS = 10_000;
 
 interface Entry {
   key: string;
   result: unknown;
   ids: Ids;
-  /** Change count when it was read. */
+  /** Change count for which it is known to be valid. */
   asOf: number;
   /** Since the clock hand last passed. */
   isUsed: boolean;
@@ -46,26 +49,67 @@ interface QueryState {
   readonly entries: CacheEntries;
 }
 
+export interface QueryCacheOptions {
+  /** Per query. */
+  readonly maxEntries?: number;
+  /** Called when another process has committed. */
+  readonly onChangedElsewhere?: () => void;
+}
+
 /** @param version changes with each commit of another process. */
-export function queryCache(version: () => number | undefined) {
+export function queryCache(
+  version: () => number | undefined,
+  { maxEntries = MAX_ENTRIES, onChangedElsewhere = () => {} }: QueryCacheOptions = {},
+) {
   const queries = new Map<CachedQuery<never>, QueryState>();
+  const sharedIds = new Map<string, string>();
   let lastVersion = version();
   let changes = 0;
-  const changedIds = new Map<string, number>();
+  /** Change counts by id. Before `changedIds` was begun, ids went to `earlierIds`, which has all after `knownSince`. */
+  let changedIds = new Map<string, number>();
+  let earlierIds = new Map<string, number>();
+  let [knownSince, begunAt] = [0, 0];
   /** Change count when an id was last changed. */
   let lastIdChange = 0;
 
-  function isChanged({ ids, asOf }: Entry): boolean {
+  function isChanged(entry: Entry): boolean {
+    const { ids, asOf } = entry;
     if (asOf >= lastIdChange) return false;
-    if (ids === null) return true;
-    for (const id of ids) if ((changedIds.get(id) ?? -1) > asOf) return true;
+    if (ids === null || asOf < knownSince) return true;
+    for (const id of ids) if ((changedIds.get(id) ?? earlierIds.get(id) ?? -1) > asOf) return true;
+    entry.asOf = changes;
     return false;
   }
 
   function invalidateAll(): void {
     changes += 1;
     changedIds.clear();
+    earlierIds.clear();
+    knownSince = begunAt = changes;
     for (const query of queries.values()) query.validSince = changes;
+  }
+
+  /** Drops the older half of the changed ids. */
+  function dropEarlierIds(): void {
+    [earlierIds, changedIds] = [changedIds, new Map()];
+    [knownSince, begunAt] = [begunAt, changes];
+  }
+
+  /** Returns the ids of the rows that a result was made of, dependents included. */
+  function idsOfResult(query: CachedQuery<never>, row: object): Ids {
+    const ids = query.rowIds(row as never);
+    if (ids === null || query.dependents === undefined) return ids;
+    const columns = row as Readonly<Record<string, unknown>>;
+    return [...ids, ...query.dependents.flatMap((dependent) => idsOf(columns[dependent.ids]).map(shared))];
+  }
+
+  /** Returns one string for equal ids: a few dependents serve all entries. */
+  function shared(id: string): string {
+    const known = sharedIds.get(id);
+    if (known !== undefined) return known;
+    if (sharedIds.size >= MAX_SHARED_IDS) sharedIds.clear();
+    sharedIds.set(id, id);
+    return id;
   }
 
   function add(query: CachedQuery<never>): QueryState {
@@ -76,15 +120,15 @@ export function queryCache(version: () => number | undefined) {
     let hand = 0;
 
     function addEntry(entry: Entry): void {
-      if (ring.length < MAX_ENTRIES) ring.push(entry);
+      if (ring.length < maxEntries) ring.push(entry);
       else {
         for (let at = ring[hand]; at?.isUsed; at = ring[hand]) {
           at.isUsed = false;
-          hand = (hand + 1) % MAX_ENTRIES;
+          hand = (hand + 1) % maxEntries;
         }
         byKey.delete((ring[hand] as Entry).key);
         ring[hand] = entry;
-        hand = (hand + 1) % MAX_ENTRIES;
+        hand = (hand + 1) % maxEntries;
       }
       byKey.set(entry.key, entry);
     }
@@ -99,8 +143,9 @@ export function queryCache(version: () => number | undefined) {
           entry.isUsed = true;
           return entry.result;
         },
-        set(key, result, ids) {
+        set(key, result, row) {
           if (!isRequestedAgain(key)) return;
+          const ids = idsOfResult(query, row);
           const entry = byKey.get(key);
           if (entry === undefined) addEntry({ key, result, ids, asOf: changes, isUsed: false });
           else Object.assign(entry, { result, ids, asOf: changes });
@@ -115,18 +160,21 @@ export function queryCache(version: () => number | undefined) {
     entriesOf: (query: CachedQuery<never>): CacheEntries => (queries.get(query) ?? add(query)).entries,
     invalidate({ tables, ids }: Changes): void {
       if (tables.size === 0 && ids.size === 0) return;
-      if (changedIds.size + ids.size > MAX_IDS) return invalidateAll();
+      if (ids.size > MAX_IDS) return invalidateAll();
+      if (changedIds.size + ids.size > MAX_IDS) dropEarlierIds();
       changes += 1;
       if (ids.size > 0) lastIdChange = changes;
       for (const id of ids) changedIds.set(id, changes);
       for (const query of queries.values()) if (!query.tables.isDisjointFrom(tables)) query.validSince = changes;
     },
+    invalidateAll,
     /** Invalidates everything if another process has committed; called with each new snapshot. */
     invalidateIfChangedElsewhere(): void {
       const current = version();
       if (current === lastVersion) return;
       lastVersion = current;
       invalidateAll();
+      onChangedElsewhere();
     },
   };
 }

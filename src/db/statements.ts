@@ -1,6 +1,6 @@
 /** Runs the store's statements: raw SQL with named values, drizzle's builders, and prepared builders. For `store/` alone. */
 import { onlyOne } from '../core/required.ts';
-import type { BoundStatement, Connection, Orm, PreparedBuilder, SqlValue } from './connection.ts';
+import type { BoundStatement, ChangeScope, Connection, Orm, PreparedBuilder, SqlValue } from './connection.ts';
 import { CONNECTION, type Reader, type Unit } from './database.ts';
 import { compile, type CompiledSql, type Dialect, type Sql } from './dialect.ts';
 
@@ -12,6 +12,16 @@ export function orm(reader: Reader): Orm {
   const connection = reader[CONNECTION];
   connection.enter();
   return connection.orm;
+}
+
+/**
+ * Builders of changes to rows with these ids alone: cached results of other rows stay. A link between a member and a
+ * grant counts as a row of its member, a workspace's member as one of the person.
+ */
+export function ormFor(unit: Unit, ids: readonly string[]): Orm {
+  const connection = unit[CONNECTION];
+  connection.enter();
+  return connection.ormFor?.(ids) ?? connection.orm;
 }
 
 export function dialectOf(reader: Reader): Dialect {
@@ -119,13 +129,13 @@ function results<From extends Reader>(run: (sql: Sql) => Statement<From, unknown
   };
 }
 
-function rowsOf<From extends Reader>(sql: Sql, timeOf: (from: From) => number | undefined) {
+function rowsOf<From extends Reader>(sql: Sql, timeOf: (from: From) => number | undefined, scope?: ChangeScope) {
   const bind = binder(sql);
   return (from: From, given: unknown): Promise<object[]> =>
     settled(() => {
       const connection = from[CONNECTION];
       connection.enter();
-      return connection.rows(bind(connection.dialect, given, timeOf(from)));
+      return connection.rows(bind(connection.dialect, given, timeOf(from)), scope);
     });
 }
 
@@ -178,10 +188,31 @@ export const change = Object.assign(
   results<Unit>((sql) => rowsOf(sql, ({ now }) => now)),
 );
 
+/**
+ * Raw change that returns the column `id`, and thus which cached rows it changes.
+ *
+ * @returns the number of rows changed.
+ */
+export const changeReturningIds = <Given extends GivenValues = void>(sql: Sql): Statement<Unit, Given, number> => {
+  const run = rowsOf<Unit>(sql, ({ now }) => now, 'returned ids');
+  return async (unit, given) => (await run(unit, given)).length;
+};
+
 /** Raw change that is {@link pipelined}. */
 export const pipelinedChange = <Given extends GivenValues = void>(sql: Sql, scope?: Scope) => {
   const run = changeOf<Given>(sql, scope);
   return (unit: Unit, given: Given): Promise<void> => pipelined(unit, () => run(unit, given));
+};
+
+/**
+ * Raw update that changes nothing, so that its rows stay as they are until the end of a `read committed` change, and
+ * serializable changes that have read them run again. Other changes, and SQLite with its one writer, need no statement.
+ */
+export const hold = <Given extends GivenValues = void>(sql: Sql) => {
+  const run = changeOf<Given>(sql, 'nothing cached');
+  return async (unit: Unit, given: Given): Promise<void> => {
+    if (!unit.isSerializable) await pipelined(unit, () => run(unit, given));
+  };
 };
 
 /** Raw change of nothing cached, such as a last-seen time. */

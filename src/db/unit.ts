@@ -13,7 +13,12 @@ export interface Committed<Result> {
 /** Microtasks to wait for before a statement counts as unawaited: an `await` takes up to three. */
 const LAST_CALLS = 3;
 
+/** Ends a run of a change that has to be serializable. */
+export class NeedsSerializable extends Error {}
+
 export interface UnitOptions {
+  /** Whether concurrent changes leave no trace in this one. */
+  readonly isSerializable?: boolean;
   /** Whether the engine answers statements at once, so that a change which waits for a turn waits for something else. */
   readonly isAnsweredAtOnce?: boolean;
 }
@@ -23,7 +28,7 @@ export function openUnit(
   connection: Connection,
   actor: Actor,
   now: number,
-  { isAnsweredAtOnce = true }: UnitOptions = {},
+  { isAnsweredAtOnce = true, isSerializable = true }: UnitOptions = {},
 ) {
   const messages = new Map<Topic<unknown>, unknown[]>();
   const aborted = Promise.withResolvers<never>();
@@ -51,6 +56,10 @@ export function openUnit(
     },
     now,
     actor,
+    isSerializable,
+    requireSerializable() {
+      if (!isSerializable) throw new NeedsSerializable('the change has to be serializable');
+    },
     publish(topic, message) {
       enter();
       const published = messages.get(topic) ?? [];

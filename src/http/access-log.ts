@@ -22,6 +22,10 @@ export const COMMON_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
+/** Returns whether a key's call was refused, or the token that it asked about. */
+export const isCallRefused = ({ isTokenRefused }: RequestContext, status: number): boolean =>
+  status >= 400 || isTokenRefused;
+
 /** @param write takes one line with its line end; null where requests are not logged at this level. */
 export function accessLog(write: ((line: string) => void) | null): AccessLog {
   if (write === null) return () => {};

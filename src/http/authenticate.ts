@@ -10,6 +10,7 @@ import type {
   Principal,
   SessionPrincipal,
 } from '../core/principal.ts';
+import { type MaybePromise, whenReady, whenReadyWith } from '../core/maybe-promise.ts';
 import { startsLikeSecret } from '../core/secret.ts';
 import type { Author, Reader } from '../db/database.ts';
 import { challengeOf, type ClientShown, clientShown, refuseSecondWay } from './client-credentials.ts';
@@ -27,9 +28,9 @@ import {
   announceLimit,
   applyLimit,
   type LimitState,
-  type MaybePromise,
   rateLimited,
-  type RateLimiter,
+  type LimitUses,
+  tightest,
   type WindowState,
 } from './rate-limit.ts';
 import { addressPrefix } from '../core/ip-address.ts';
@@ -49,15 +50,17 @@ export type DeadKey = {
 /** Lookups behind authentication; live at every call, so a ban or sign-out takes effect at once. */
 export interface Credentials {
   /** Returns null for a token that never was a key. */
-  findKey(token: string, reader: Reader): Promise<KeyPrincipal | PersonalKeyPrincipal | DeadKey | null>;
-  findSession(token: string, reader: Reader): Promise<SessionPrincipal | SessionRefusal>;
+  findKey(token: string, reader: Reader): MaybePromise<KeyPrincipal | PersonalKeyPrincipal | DeadKey | null>;
+  findSession(token: string, reader: Reader): MaybePromise<SessionPrincipal | SessionRefusal>;
+  /** Finds the session of a cookie's value: a page secret, or a token stored there by our own pages. */
+  findPageSession(value: string, reader: Reader): Promise<SessionPrincipal | SessionRefusal>;
   /** Returns null for an unknown client, a wrong secret or an application out of service, without telling which. */
   findClient(clientId: string, secret: string, reader: Reader): Promise<ClientPrincipal | null>;
 }
 
 export interface AuthenticatorDependencies {
   readonly credentials: Credentials;
-  readonly limiter: RateLimiter;
+  readonly limiter: LimitUses;
   readonly limits: LimitSettings;
   readonly noteRefusal: NoteRefusal;
   /** Notified of the verdict on a token that a client sent to have it verified. */
@@ -79,28 +82,40 @@ export interface Lookup {
 export type AnyPrincipal = Principal | ClientPrincipal;
 
 /** Checks the credential of a request against the rule; returns null where the rule asks for none. */
-export type Authenticator = (rule: AccessRule, look: Lookup) => Promise<AnyPrincipal | null>;
+export type Authenticator = (rule: AccessRule, look: Lookup) => MaybePromise<AnyPrincipal | null>;
 
 /** The result throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, noteRefusal, noteVerdict, cookie, baseUrl } = dependencies;
 
   /** Counts failures per client address. @throws {AppError} with the contract's code. */
-  async function sessionOf(token: string | null, look: Lookup, isVerdict = false): Promise<SessionPrincipal> {
-    const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
-    const [outcome, session] = typeof found === 'string' ? [found, null] : (['ok', found] as const);
-    if (isVerdict && look.isCounted) noteVerdict(outcome, session);
-    if (typeof found === 'string') {
-      await limitFailures(look);
-      throw new AppError(found);
-    }
+  function sessionOf(token: string | null, look: Lookup, isVerdict = false): MaybePromise<SessionPrincipal> {
+    if (token === null) return refusedSession('invalid_token', look, isVerdict);
+    return whenReady(credentials.findSession(token, look.reader), (found) =>
+      typeof found === 'string' ? refusedSession(found, look, isVerdict) : countedSession(found, look, isVerdict),
+    );
+  }
+
+  async function sessionOfPage(value: string, look: Lookup): Promise<SessionPrincipal> {
+    const found = await credentials.findPageSession(value, look.reader);
+    return typeof found === 'string' ? refusedSession(found, look, false) : countedSession(found, look, false);
+  }
+
+  async function refusedSession(refusal: SessionRefusal, look: Lookup, isVerdict: boolean): Promise<never> {
+    if (isVerdict && look.isCounted) noteVerdict(refusal, null);
+    await limitFailures(look);
+    throw new AppError(refusal);
+  }
+
+  function countedSession(found: SessionPrincipal, look: Lookup, isVerdict: boolean): MaybePromise<SessionPrincipal> {
+    if (isVerdict && look.isCounted) noteVerdict('ok', found);
     look.context.principalId = found.sessionId;
     if (!look.isCounted) return found;
-    const counted = limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute);
-    const state = counted instanceof Promise ? await counted : counted;
-    if (!state.isAllowed) return refuse(look.context.headers, state, found, 'sessionPerMinute');
-    announceLimit(look.context.headers, state);
-    return found;
+    return whenReady(limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute), (state) => {
+      if (!state.isAllowed) return refuse(look.context.headers, state, found, 'sessionPerMinute');
+      announceLimit(look.context.headers, state);
+      return found;
+    });
   }
 
   /** Counts only failures, so that bad tokens sent through a backend do not lock out its good ones. */
@@ -136,8 +151,14 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     throw rateLimited(state);
   }
 
-  async function anyKey(token: string, refusal: ErrorCode, look: Lookup): Promise<KeyPrincipal | PersonalKeyPrincipal> {
-    const found = await credentials.findKey(token, look.reader);
+  function anyKey(token: string, refusal: ErrorCode, look: Lookup): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
+    return whenReadyWith(credentials.findKey(token, look.reader), { refusal, look }, foundKey);
+  }
+
+  function foundKey(
+    found: KeyPrincipal | PersonalKeyPrincipal | DeadKey | null,
+    { refusal, look }: { readonly refusal: ErrorCode; readonly look: Lookup },
+  ): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
     if (!found) throw new AppError(refusal);
     if (found.kind === 'dead_key') throw deadKey(refusal, found);
     return countedKey(found, look);
@@ -146,6 +167,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Lookup): MaybePromise<Key> {
     look.context.principalId = found.keyId;
     if (!look.isCounted || look.context.isCounted) return found;
+    if (found.kind === 'key') look.context.countedKeyId = found.keyId;
     const subject = keySubject(found.kind === 'personal_key', found);
     const day = limiter.consume(KEY_DAY, subject, found.perDay);
     const minute = limiter.consume(KEY_MINUTE, subject, found.perMinute);
@@ -162,7 +184,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     minute: WindowState,
   ): Key {
     if (day.isAllowed && minute.isAllowed) {
-      announceLimit(headers, minute, day);
+      announceLimit(headers, tightest(minute, day));
       return found;
     }
     const subject = keySubject(found.kind === 'personal_key', found);
@@ -172,8 +194,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Accepts a backend key; personal keys cannot verify anybody. */
-  function backendKey(bearer: string, look: Lookup): Promise<KeyPrincipal> {
-    return anyKey(bearer, 'invalid_api_key', look).then(ofBackend);
+  function backendKey(bearer: string, look: Lookup): MaybePromise<KeyPrincipal> {
+    return whenReady(anyKey(bearer, 'invalid_api_key', look), ofBackend);
   }
 
   /**
@@ -247,7 +269,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const fromCookie = bearer === null ? cookie.read(look.context.request) : null;
     if (fromCookie !== null) requireSameOrigin(look.context.request, baseUrl);
     try {
-      return await sessionOf(bearer ?? fromCookie, look);
+      return await (fromCookie === null ? sessionOf(bearer, look) : sessionOfPage(fromCookie, look));
     } catch (error) {
       // Outside the verification endpoints every refused session means just "not signed in".
       if (error instanceof AppError && error.status === 401)
@@ -256,11 +278,11 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     }
   }
 
-  return (rule, look): Promise<AnyPrincipal | null> => {
+  return (rule, look): MaybePromise<AnyPrincipal | null> => {
     const bearer = bearerToken(look.context.request);
     switch (rule) {
       case 'none':
-        return NOBODY;
+        return null;
       case 'token':
         return sessionOf(bearer, look, true);
       case 'session':
@@ -295,8 +317,6 @@ function ofBackend(key: KeyPrincipal | PersonalKeyPrincipal): KeyPrincipal {
   if (key.kind === 'personal_key') throw new AppError('forbidden', { hint: 'personal_key_verifies_nobody' });
   return key;
 }
-
-const NOBODY = Promise.resolve(null);
 
 function isKey(bearer: string | null): bearer is string {
   return bearer !== null && startsLikeSecret('apiKey', bearer);
@@ -341,5 +361,9 @@ export class CallActor implements Author {
 
   get ipCountry(): string | null {
     return this.context.ipCountry;
+  }
+
+  get userAgent(): string | null {
+    return this.context.request.headers.get('user-agent');
   }
 }

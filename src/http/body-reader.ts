@@ -11,6 +11,14 @@ const MIB = 1024 * 1024;
 /** Share of the pool that one authenticated caller may hold, so that no tenant can exhaust it. */
 const CALLERS_SHARE = 1 / 4;
 
+/** A body that takes longer leaves time for a ban, a revocation or a lost role. */
+const SLOW_BODY_MS = 20;
+
+/** Returns whether the caller of a request must be judged again, now that its body is read. */
+export function isStale({ startedAt }: RequestContext): boolean {
+  return performance.now() - startedAt > SLOW_BODY_MS;
+}
+
 export interface BodyReader {
   /**
    * Reads and parses a body, which counts against the pool until `release`.

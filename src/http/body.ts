@@ -25,14 +25,34 @@ export type HoldBytes = (bytes: number) => void;
  * @returns the parsed body; `undefined` when there is none.
  * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request, and what `hold` throws
  */
-export async function readBodyOf(
+export function readBodyOf(
+  request: Request,
+  isFormAccepted: boolean,
+  maxBytes: number,
+  hold: HoldBytes,
+): Promise<unknown> {
+  const declared = Number(request.headers.get('content-length') ?? NaN);
+  return declared <= SMALL_BODY_BYTES
+    ? request.text().then((text) => parsed(request, withMark(text, declared), isFormAccepted))
+    : readLongBody(request, isFormAccepted, maxBytes, hold);
+}
+
+async function readLongBody(
   request: Request,
   isFormAccepted: boolean,
   maxBytes: number,
   hold: HoldBytes,
 ): Promise<unknown> {
   const text = await readText(request, maxBytes, hold);
-  if (text.length > LONG_BODY_BYTES) await yieldIfLong();
+  const isLong = text.length > LONG_BODY_BYTES;
+  if (isLong) await yieldIfLong();
+  const body = parsed(request, text, isFormAccepted);
+  // Validation follows, which takes as long again.
+  if (isLong) await yieldIfLong();
+  return body;
+}
+
+function parsed(request: Request, text: string, isFormAccepted: boolean): unknown {
   if (text.trim() === '') return undefined;
   const mediaType = mediaTypeOf(request.headers.get('content-type') ?? '');
   if (isFormAccepted && mediaType === FORM) return parametersOf(new URLSearchParams(text));
@@ -73,8 +93,9 @@ function parseJson(text: string): unknown {
 function isDeeperThan(depth: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
-  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return parts.some((part) => isDeeperThan(depth - 1, part));
+  // Parsed JSON has own members alone. A list of them would be made for each body.
+  for (const name in value) if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
+  return false;
 }
 
 /** Streams a body. Breaking off does not cancel the body, so that the rest can be drained. */
@@ -86,16 +107,19 @@ function tooLarge(maxBytes: number): AppError {
   return new AppError('payload_too_large', { hint: 'body_too_large', values: { kibibytes: maxBytes / KIB } });
 }
 
+/** Restores a byte-order mark, which `text()` strips and JSON must not have (RFC 8259 §8.1): three bytes are missing. */
+function withMark(text: string, bytes: number): string {
+  if (text.length === bytes) return text;
+  return bytes === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
+}
+
 async function readText(request: Request, maxBytes: number, hold: HoldBytes): Promise<string> {
   const declared = request.headers.get('content-length');
   if (declared !== null) {
     const bytes = Number(declared);
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     if (bytes > SMALL_BODY_BYTES) hold(bytes);
-    const text = await request.text();
-    if (text.length === bytes) return text;
-    // `text()` strips a byte-order mark, which JSON must not have (RFC 8259 §8.1); its three missing bytes reveal it.
-    return bytes === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
+    return withMark(await request.text(), bytes);
   }
   if (!request.body) return '';
   // Without a declared length the body is counted as it arrives.

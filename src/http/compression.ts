@@ -21,14 +21,21 @@ function takesGzip(request: Request): boolean {
   return accepted !== null && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(accepted);
 }
 
-/** Returns a call's JSON answer, compressed where that pays and the client accepts it. */
-export function jsonResponse(context: RequestContext, value: unknown): Response | Promise<Response> {
-  const { headers, request } = context;
+/**
+ * Returns a call's JSON answer, compressed where that pays and the client accepts it.
+ *
+ * @param headersOf makes the headers of an uncompressed one.
+ */
+export function jsonResponse(
+  { headers, request }: RequestContext,
+  value: unknown,
+  headersOf: (record: Record<string, string>) => HeadersInit = (record) => record,
+): Response | Promise<Response> {
   const text = value instanceof JsonText ? value.text : JSON.stringify(value);
   headers['Content-Type'] = JSON_TYPE;
-  if (text.length <= LEAST_BYTES) return new Response(text, { headers });
+  if (text.length <= LEAST_BYTES) return new Response(text, { headers: headersOf(headers) });
   headers['Vary'] = 'Accept-Encoding';
-  if (!takesGzip(request)) return new Response(text, { headers });
+  if (!takesGzip(request)) return new Response(text, { headers: headersOf(headers) });
   return zipped(text).then((bytes) => new Response(bytes, { headers: { ...headers, 'Content-Encoding': 'gzip' } }));
 }
 

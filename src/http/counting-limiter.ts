@@ -21,8 +21,15 @@ export interface CountingLimiter extends RateLimiter {
   used(bucket: Bucket, subjects: readonly string[]): ReadonlyMap<string, number>;
 }
 
-/** Call `load` before the first use; else a restart resets the counts. */
-export function countingLimiter({ db, clock }: LimiterDependencies): CountingLimiter {
+/**
+ * Call `load` before the first use; else a restart resets the counts.
+ *
+ * @param isCounted false for the names of buckets that are counted elsewhere.
+ */
+export function countingLimiter(
+  { db, clock }: LimiterDependencies,
+  isCounted: (name: string) => boolean = () => true,
+): CountingLimiter {
   /** Tables by bucket. All windows of a bucket end at once, so a table is dropped whole. */
   const tables = new Map<string, CounterTable>();
 
@@ -109,6 +116,7 @@ export function countingLimiter({ db, clock }: LimiterDependencies): CountingLim
     async load() {
       const now = clock.now();
       for (const row of await listRateCounters(db.reader, { now, limit: MAX_SUBJECTS })) {
+        if (!isCounted(row.bucket)) continue;
         const bucket = { name: row.bucket, windowMs: row.windowEndsAt - row.windowStartedAt };
         const table = tableOf(bucket, now) ?? openTable(bucket, now);
         if (table.size() < MAX_SUBJECTS_PER_BUCKET) table.add(row.subject, row.count);

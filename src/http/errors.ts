@@ -1,7 +1,9 @@
 /** Maps thrown errors to responses, with a renderer for each body shape. */
 import type { Logger } from 'pino';
 import { AppError, type ErrorCode } from '../core/error.ts';
+import { LIMITED_HEADER } from '../core/limited-header.ts';
 import { engineErrorKind } from '../db/errors.ts';
+import { isOfClientAddress } from './limits.ts';
 import { pageHeaders } from './page-response.ts';
 import { announceLimit } from './rate-limit.ts';
 import type { RequestContext } from './request-context.ts';
@@ -30,7 +32,11 @@ export interface ErrorMapperDependencies {
 export function errorMapper({ log, renderPage, noteLimited = () => {} }: ErrorMapperDependencies): ErrorMapper {
   return (thrown, context, style) => {
     const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
-    if (error.code === 'rate_limited') noteLimited(error.limitName ?? error.hint ?? 'other');
+    if (error.code === 'rate_limited') {
+      const name = error.limitName ?? error.hint ?? 'other';
+      noteLimited(name);
+      if (isOfClientAddress(name)) context.headers[LIMITED_HEADER] = 'network';
+    }
     const { limit, retryAfterSeconds } = error;
     if (retryAfterSeconds !== undefined) context.headers['Retry-After'] = String(retryAfterSeconds);
     if (limit !== undefined && retryAfterSeconds !== undefined)
@@ -59,12 +65,13 @@ function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logge
 
 type Body = (error: AppError, requestId: string) => object;
 
-const envelope: Body = ({ code, message, fields }, requestId) => ({
+const envelope: Body = ({ code, message, fields, interest }, requestId) => ({
   success: false,
   error: code,
   message,
   requestId,
   ...(fields && { fields }),
+  ...(interest && { interest }),
 });
 
 const bodies: Record<Exclude<Style, 'page'>, Body> = {

@@ -1,6 +1,6 @@
 /** Limits guesses: an attempt counts before its lookup, and is taken back if it was right. */
 import type { Bucket } from './limits.ts';
-import { announceLimit, applyLimit, type LimitState, type RateLimiter } from './rate-limit.ts';
+import { announceLimit, applyLimit, type LimitState, type RateLimiter, tightest } from './rate-limit.ts';
 
 export interface GuessLimit {
   readonly bucket: Bucket;
@@ -39,6 +39,6 @@ export async function limitGuess<Result>(
     return found;
   } finally {
     if (!isWrong) states = takeBack();
-    announceLimit(headers, ...states);
+    announceLimit(headers, states.reduce(tightest));
   }
 }

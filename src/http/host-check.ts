@@ -3,6 +3,7 @@
  * point its own name here and read the answers.
  */
 import { isIP } from 'node:net';
+import { AppError } from '../core/error.ts';
 import { isLoopback } from '../core/ip-address.ts';
 
 export interface HostSettings {
@@ -12,17 +13,27 @@ export interface HostSettings {
   readonly isPrivate: boolean;
 }
 
-/** Returns whether a request's `Host` is one of this server's; null stands for no header. */
-export type HostCheck = (host: string | null) => boolean;
+/** Returns why a request is refused by its `Host`; null if it is for this server. */
+export type HostCheck = (request: Request) => AppError | null;
 
 /** Name or address with an optional port, as a browser sends it. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i;
 
+/** Creates the check. Two `Host` headers arrive joined by a comma (RFC 9112 §3.2). */
+export function hostCheck(settings: HostSettings): HostCheck {
+  const isOwn = ownHost(settings);
+  return ({ headers }) => {
+    const host = headers.get('host');
+    if (host?.includes(',')) return new AppError('invalid_request', { hint: 'host_twice' });
+    return isOwn(host) ? null : new AppError('forbidden', { hint: 'host_unknown' });
+  };
+}
+
 /**
- * Creates the check. Loopback and private servers accept the base URL's name, `localhost` and IP addresses, which
- * cannot be rebound; others accept any name.
+ * Returns whether a `Host` is one of this server's; null stands for no header. Loopback and private servers accept the
+ * base URL's name, `localhost` and IP addresses, which cannot be rebound; others accept any name.
  */
-export function hostCheck({ host, baseUrl, isPrivate }: HostSettings): HostCheck {
+function ownHost({ host, baseUrl, isPrivate }: HostSettings): (host: string | null) => boolean {
   if (!isPrivate && !isLoopback(host)) return () => true;
   const own = new Set(['localhost', host.toLowerCase(), new URL(baseUrl).hostname]);
 

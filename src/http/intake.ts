@@ -5,10 +5,11 @@
  * From the next turn on Bun buffers the body, so the bytes that may wait are bounded.
  */
 import type { AppError } from '../core/error.ts';
+import type { MaybePromise } from '../core/maybe-promise.ts';
 import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-pool.ts';
 import { drainBody } from './drain-body.ts';
 import type { LimitSettings } from './limits.ts';
-import type { Serve } from './raw-path.ts';
+import type { Seen, Serve } from './raw-path.ts';
 import { isHealthCheck, requestSlots, tooManyRequests } from './request-slots.ts';
 import { requestQueue } from './request-queue.ts';
 
@@ -45,26 +46,51 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
   }
 
   function inTurn(held: BodyHold, ...[request, seen]: Parameters<Serve>): Promise<Response> {
-    const run = () => {
+    const run = async () => {
       held.release();
       return handle(request, seen);
     };
     return queue.wait(run, isHealthCheck(request));
   }
 
-  return async (request, seen) => {
-    if (!slots.enter(request)) return turnAway(request, tooManyRequests());
+  /** Drains what is left of a refused body, and releases the slot. */
+  async function finished(request: Request, answer: MaybePromise<Response>): Promise<Response> {
     try {
-      const held = queue.isFree() ? undefined : waitingHold(request);
-      if (held === null) return await turnAway(request, bodyPoolFull());
-      const response = await (held === undefined ? handle(request, seen) : inTurn(held, request, seen));
+      const response = await answer;
       // After a success the body has been read, or there was none.
       if (response.status >= 400 && !(await drainBody(request))) closeAfter(response);
       return response;
     } finally {
       slots.leave();
     }
+  }
+
+  async function later(request: Request, seen: Seen): Promise<Response> {
+    const held = waitingHold(request);
+    if (held !== null) return finished(request, inTurn(held, request, seen));
+    try {
+      return await turnAway(request, bodyPoolFull());
+    } finally {
+      slots.leave();
+    }
+  }
+
+  return (request, seen) => {
+    if (!slots.enter(request)) return turnAway(request, tooManyRequests());
+    if (!queue.isFree()) return later(request, seen);
+    const answer = attempt(request, seen);
+    if (answer instanceof Promise || answer.status >= 400) return finished(request, answer);
+    slots.leave();
+    return answer;
   };
+
+  function attempt(request: Request, seen: Seen): MaybePromise<Response> {
+    try {
+      return handle(request, seen);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
 }
 
 /** Closes the connection after the answer; else Bun would read and discard a body of any length. */

@@ -150,6 +150,14 @@ const COUNTED = {
     windowMs: HOUR,
     isOffInEphemeral: true,
   },
+  standingsPerEmail: {
+    env: 'GATEHOUSE_LIMIT_STANDINGS_PER_EMAIL',
+    default: 60,
+    counts: 'reads of a request for access per e-mail and application',
+    name: 'standing-email',
+    windowMs: MINUTE,
+    isBrief: true,
+  },
   imagesPerPerson: {
     env: 'GATEHOUSE_LIMIT_IMAGES_PER_PERSON',
     default: 30,
@@ -387,6 +395,7 @@ interface LimitClassRule {
   readonly others?: readonly LimitName[];
 }
 
+const PER_KEY = 'per API key, by the minute and by the UTC day, as set on the key';
 const SESSION = ['sessionPerMinute', 'failuresPerAddressPerMinute'] as const;
 const WRONG_CODES = [
   'wrongCodesPerEmail',
@@ -398,21 +407,21 @@ const WRONG_CODES = [
 
 const CLASSES = {
   none: { lead: 'not limited' },
-  key: { lead: 'per API key, by the minute and by the UTC day, as set on the key', others: SESSION },
+  key: { lead: PER_KEY, others: SESSION },
   key_mail: {
-    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    lead: PER_KEY,
     others: [...SESSION, 'mailsPerWorkspace'],
   },
   key_slug: {
-    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    lead: PER_KEY,
     others: [...SESSION, 'slugsPerApplication'],
   },
   key_workspace: {
-    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    lead: PER_KEY,
     others: [...SESSION, 'workspacesPerAccount', 'workspacesPerDay'],
   },
   client: {
-    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    lead: PER_KEY,
     others: ['clientPerMinute', 'wrongClientsPerAddress'],
   },
   session: { others: SESSION },
@@ -426,14 +435,32 @@ const CLASSES = {
   },
   provider: { address: 'providerPerAddress' },
   access_interest: { address: 'interestPerAddress', others: ['interestPerEmail'] },
+  access_state: { others: ['standingsPerEmail'] },
   setup: { address: 'setupPerAddressPerMinute' },
   image: { person: 'imagesPerPerson', others: SESSION },
+  key_image: {
+    lead: PER_KEY,
+    person: 'imagesPerPerson',
+    others: SESSION,
+  },
   export: { person: 'exportsPerPerson', others: SESSION },
 } as const satisfies Record<string, LimitClassRule>;
 
 export type LimitClass = keyof typeof CLASSES;
 
 export const LIMIT_CLASSES: Readonly<Record<LimitClass, LimitClassRule>> = CLASSES;
+
+/** Limits that a client address reaches, with the lockouts of codes for one. */
+const OF_CLIENT_ADDRESS = new Set<string>([
+  ...Object.values(COUNTED).flatMap(({ counts, name }) => (counts.endsWith('per client address') ? [name] : [])),
+  'codes_paused_for_client',
+  'codes_paused_for_all',
+]);
+
+/** @param name of a limit, as it is counted with refusals. */
+export function isOfClientAddress(name: string): boolean {
+  return OF_CLIENT_ADDRESS.has(name);
+}
 
 /** Returns what a limit counts and for how long, such as `codes sent per e-mail in 15 minutes`. */
 export function limitText({ counts, windowMs, then }: Limit): string {

@@ -2,6 +2,7 @@
  * Listens for requests. Bun cannot change a listener's certificate (https://github.com/oven-sh/bun/issues/43815), so a
  * renewed one opens a second listener on the same port, and the first is drained and closed.
  */
+import { whenReady } from '../core/maybe-promise.ts';
 import { required } from '../core/required.ts';
 import { type ListenerDrain, listenerDrain } from './listener-drain.ts';
 import type { Certificate } from './certificate.ts';
@@ -24,12 +25,17 @@ const RETIRING = { quietMs: 1000, maxMs: 10_000 };
 /** Whether two listeners can share a port. Windows cannot, and has no signal that renews a certificate either. */
 const CAN_SHARE = process.platform !== 'win32';
 
+/** The part of a certificate that a listener uses. */
+export type CertificatePair = Pick<Certificate, 'cert' | 'key'>;
+
 export interface ListenerOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
   /** Null for plain HTTP. */
-  readonly certificate: Certificate | null;
+  readonly certificate: CertificatePair | null;
+  /** Whether other threads of this process listen on the port. It must be free, and not 0. */
+  readonly isShared?: boolean;
   readonly serve: Serve;
   /** Turns an error that nothing else has answered into a response. */
   readonly onError: (error: Error) => Response;
@@ -45,7 +51,7 @@ export interface Listener {
   /** Closes connections without a request. @returns how many. */
   closeIdle(): number;
   /** Serves new connections with it; others keep theirs. @throws what listening throws, changing nothing. */
-  renew(certificate: Certificate): void;
+  renew(certificate: CertificatePair): void;
   /** Resolves once no more requests arrive. Call `stop` at once afterwards. */
   leave(): Promise<void>;
   /** Stops listening, and resolves after the last request. If forced, aborts running requests. */
@@ -58,18 +64,19 @@ interface BunListener {
 }
 
 /** @throws what listening throws. */
-export function listen({ host, port, certificate, serve, onError }: ListenerOptions): Listener {
-  function listen(at: number, tls: Certificate | null): BunListener {
+export function listen({ host, port, certificate, isShared = false, serve, onError }: ListenerOptions): Listener {
+  function listen(at: number, tls: CertificatePair | null): BunListener {
     const { note, answered, leave } = listenerDrain();
     const take: Serve = (request, seen) => {
       note();
       if (tls) nameAsPlain(request);
-      return serve(request, seen).then(answered);
+      return whenReady(serve(request, seen), answered);
     };
     const server = Bun.serve({
       hostname: host,
       port: at,
-      ...(tls && { tls: { cert: tls.cert, key: tls.key }, reusePort: CAN_SHARE }),
+      ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
+      ...((tls || isShared) && { reusePort: CAN_SHARE }),
       maxRequestBodySize: LARGEST_BODY,
       idleTimeout: IDLE_SECONDS,
       routes: rawPathRoutes(take),
@@ -79,7 +86,7 @@ export function listen({ host, port, certificate, serve, onError }: ListenerOpti
     return { server, leave };
   }
 
-  let current = listen(certificate === null ? port : portAlone(host, port), certificate);
+  let current = listen(certificate === null || isShared ? port : portAlone(host, port), certificate);
   const own = required(current.server.port, 'port');
   const retiring = new Set<BunListener>();
   const all = () => [current, ...retiring];

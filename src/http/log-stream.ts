@@ -30,7 +30,7 @@ export interface Log<Row extends Entry, Position> {
   /** Returns null for an entry that is not shown. */
   messageOf(entry: Row): Uint8Array | null;
   /** Throws if the caller may no longer read. */
-  confirm(): Promise<void>;
+  confirm(): Promise<unknown>;
   /** Null where rows become visible in the order of their ids. */
   readonly late: LateRows | null;
 }

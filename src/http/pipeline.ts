@@ -10,7 +10,7 @@ import { type Application, findApplication, findApplicationByClientId } from '..
 import type { NoteAnswer } from './access-log.ts';
 import { type AnyPrincipal, type Authenticator, CallActor, type Lookup } from './authenticate.ts';
 import { parametersOf } from './body.ts';
-import type { BodyReader } from './body-reader.ts';
+import { type BodyReader, isStale } from './body-reader.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
@@ -64,8 +64,6 @@ interface Admission {
 }
 
 export type Handler = (request: Request, params: Record<string, string>) => Promise<Response>;
-
-const SLOW_BODY_MS = 20;
 
 /** Returns a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
@@ -193,13 +191,15 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       const sentBody = validateBody && (await (ahead ?? readBody(context, first.principal)));
       const body = validateBody?.(sentBody === undefined && operation.isBodyOptional ? {} : sentBody);
       const file = upload && (await upload.read());
-      // A slow body leaves time for a ban, a revocation or a lost role, so the caller is checked again. Every change
-      // checks once more when its turn comes.
+      // Every change checks once more when its turn comes.
       const again = (look: Reader) => admit({ context, reader: look, isCounted: false, sent }, params);
-      const isStale = canBeSlow && performance.now() - context.startedAt > SLOW_BODY_MS;
-      const { principal, application, workspaceId } = isStale ? await again(reader) : first;
+      const { principal, application, workspaceId } = canBeSlow && isStale(context) ? await again(reader) : first;
       const actor: Author = new CallActor(principal, context);
-      if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
+      if (principal !== null)
+        actor.confirm = async (unit) => {
+          const { principal: caller } = await again(unit);
+          return caller === null || caller.kind === 'client' ? undefined : caller;
+        };
       const resolved = {
         principal,
         actor,

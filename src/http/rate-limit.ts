@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Deadline } from '../core/deadline.ts';
 import { AppError } from '../core/error.ts';
 import type { Unwritten } from '../core/last-batches.ts';
+import type { MaybePromise } from '../core/maybe-promise.ts';
 import type { Database, Reader } from '../db/database.ts';
 import type { Bucket } from './limits.ts';
 
@@ -22,9 +23,6 @@ export interface WindowState extends LimitState {
   readonly windowEndsAt: number;
 }
 
-/** At once where no database is asked, as on SQLite; callers on the hot path await promises only. */
-export type MaybePromise<Value> = Value | Promise<Value>;
-
 /** Counts uses by bucket and subject, in windows aligned to multiples of their length. */
 export interface RateLimiter {
   /** Counts one use in the subject's current window; a refused use is not counted. */
@@ -41,6 +39,9 @@ export interface RateLimiter {
   /** Stores everything for a clean stop. @returns how many counters missed the deadline. */
   flushAll(deadline: Deadline): Promise<Unwritten>;
 }
+
+/** The part of a limiter that a call uses. */
+export type LimitUses = Pick<RateLimiter, 'consume' | 'release' | 'peek'>;
 
 export interface LimiterDependencies {
   readonly db: Database;
@@ -72,13 +73,17 @@ export function limitState({ name, windowMs }: Bucket, { count, limit, isAllowed
 }
 
 /** Sets the RateLimit headers; of several limits, the one with the fewest remaining uses wins. */
-export function announceLimit(headers: Record<string, string>, ...states: LimitState[]): void {
-  const tightest = states.reduce((left, right) => (right.remaining < left.remaining ? right : left));
+export function announceLimit(headers: Record<string, string>, state: LimitState): void {
   const announced = headers['RateLimit-Remaining'];
-  if (announced !== undefined && Number(announced) < tightest.remaining) return;
-  headers['RateLimit-Limit'] = String(tightest.limit);
-  headers['RateLimit-Remaining'] = String(tightest.remaining);
-  headers['RateLimit-Reset'] = String(tightest.resetSeconds);
+  if (announced !== undefined && Number(announced) < state.remaining) return;
+  headers['RateLimit-Limit'] = String(state.limit);
+  headers['RateLimit-Remaining'] = String(state.remaining);
+  headers['RateLimit-Reset'] = String(state.resetSeconds);
+}
+
+/** Returns the limit with the fewest remaining uses; the first of equals. */
+export function tightest<State extends LimitState>(left: State, right: State): State {
+  return right.remaining < left.remaining ? right : left;
 }
 
 /** Sets the RateLimit headers and refuses a caller past the limit. @throws {AppError} rate_limited */

@@ -3,21 +3,24 @@
  * matches the raw path, so routes find them.
  */
 
+import type { MaybePromise } from '../core/maybe-promise.ts';
+
 /** More segments than any path of ours has. */
 const MOST_PARTS = 12;
 
-/** Paths that backends call for each request of theirs; a route of their own saves every other look at the path. */
-const BUSY_PATHS = ['/api/v1/session', '/api/v1/verify'] as const;
+/** Paths of the short path (`short-path.ts`); routes of their own save every other look at the path. */
+export const BUSY_PATHS = ['/api/v1/session', '/api/v1/verify', '/api/v1/introspect', '/healthz'] as const;
 export type BusyPath = (typeof BUSY_PATHS)[number];
 
 export type Seen = BusyPath | 'resolved' | 'plain';
 
-export type Serve = (request: Request, seen: Seen) => Promise<Response>;
+/** Throws where it cannot even answer with an error. */
+export type Serve = (request: Request, seen: Seen) => MaybePromise<Response>;
 
 type WithParts = Request & { readonly params: Record<string, string> };
 
 /** Returns routes for `Bun.serve` that match every path of up to `MOST_PARTS` segments. */
-export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts) => Promise<Response>> {
+export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts) => MaybePromise<Response>> {
   const handle = (request: WithParts) =>
     serve(request, Object.values(request.params).some(isDots) ? 'resolved' : 'plain');
   const routes: Record<string, typeof handle> = {};
@@ -35,10 +38,6 @@ export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts)
 export function seenBeyondRoutes(path: string): Seen {
   if (path === '/' || path.includes('//')) return 'plain';
   return path.split('/').length <= MOST_PARTS ? 'resolved' : 'plain';
-}
-
-export function isBusyPath(path: string): path is BusyPath {
-  return (BUSY_PATHS as readonly string[]).includes(path);
 }
 
 function isDots(part: string): boolean {

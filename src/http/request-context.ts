@@ -23,9 +23,13 @@ export interface RequestContext {
   readonly startedAt: number;
   /** Set at authentication, for the log line. */
   principalId: string | null;
+  /** Backend key whose calls include this one; null for none. Set at authentication. */
+  countedKeyId: string | null;
+  /** Whether the answer refuses the token that it was asked about. */
+  isTokenRefused: boolean;
   /** Bytes that the body holds of the body pool; null for a small one. Set by the body reader. */
   bodyHold: BodyHold | null;
-  /** Application whose page was asked for, where known: an error page links back to it. */
+  /** Application whose page was asked for, where known: an error page has its brand and links back to it. */
   application: PageApplication | null;
   /** Headers of the answer, of success and failure alike. */
   readonly headers: Record<string, string>;
@@ -35,7 +39,25 @@ export interface RequestContext {
   readonly isCounted?: true;
 }
 
-export type PageApplication = Pick<Application, 'name' | 'returnUrls'>;
+export type PageApplication = Pick<
+  Application,
+  | 'id'
+  | 'clientId'
+  | 'name'
+  | 'logoUrl'
+  | 'logoDarkUrl'
+  | 'iconUrl'
+  | 'accentColor'
+  | 'homeUrl'
+  | 'returnUrls'
+  | 'supportUrl'
+  | 'supportEmail'
+  | 'termsUrl'
+  | 'privacyUrl'
+  | 'imprintUrl'
+  | 'archivedAt'
+  | 'deletedAt'
+>;
 
 /** Proxies to trust, and their header for the country; null for none. */
 export interface ContextSettings {
@@ -46,8 +68,11 @@ export interface ContextSettings {
 /** Returns the TCP peer's address; null where there is none (a request made inside the process). */
 export type PeerAddress = (request: Request) => string | null;
 
-/** @param isAddressLate defers the address lookup, a system call; a client gone by then has no trustworthy address. */
-export type ContextFactory = (request: Request, isAddressLate?: boolean) => RequestContext;
+/**
+ * @param isAddressLate defers the address lookup, a system call; a client gone by then has no trustworthy address.
+ * @param peerAddress of the listener that the request came from; by default the server's.
+ */
+export type ContextFactory = (request: Request, isAddressLate?: boolean, peerAddress?: PeerAddress) => RequestContext;
 
 const MAX_FORWARDED_HOPS = 20;
 const LOOPBACK = '127.0.0.1';
@@ -65,7 +90,7 @@ export interface ContextDependencies {
 }
 
 interface Lookups {
-  readonly peerOf: (request: Request, unknown: string) => string;
+  readonly peerOf: (request: Request, peerAddress: PeerAddress, unknown: string) => string;
   readonly clientAddress: (request: Request, peer: string) => string;
   readonly country: (request: Request, peer: string, ip: string) => string | null;
 }
@@ -76,6 +101,8 @@ class Incoming implements RequestContext {
   readonly method: string;
   readonly cookies: string[] = [];
   principalId: string | null = null;
+  countedKeyId: string | null = null;
+  isTokenRefused = false;
   bodyHold: BodyHold | null = null;
   application: PageApplication | null = null;
   private peer: string | null = null;
@@ -86,6 +113,7 @@ class Incoming implements RequestContext {
     readonly requestId: string,
     readonly request: Request,
     readonly headers: Record<string, string>,
+    private readonly peerAddress: PeerAddress,
     private readonly lookups: Lookups,
   ) {
     this.method = request.method;
@@ -93,7 +121,7 @@ class Incoming implements RequestContext {
 
   /** Looks up the client address. @param unknown stands in for a missing peer address. */
   lookUp(unknown: string): string {
-    this.peer = this.lookups.peerOf(this.request, unknown);
+    this.peer = this.lookups.peerOf(this.request, this.peerAddress, unknown);
     return (this.knownIp = this.lookups.clientAddress(this.request, this.peer));
   }
 
@@ -126,8 +154,8 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
     );
   }
 
-  function peerOf(request: Request, unknown: string): string {
-    return canonicalAddress(peerAddress(request) ?? unknown) ?? unknown;
+  function peerOf(request: Request, addressOf: PeerAddress, unknown: string): string {
+    return canonicalAddress(addressOf(request) ?? unknown) ?? unknown;
   }
 
   function clientAddress(request: Request, peer: string): string {
@@ -165,9 +193,9 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
   }
 
   const lookups = { peerOf, clientAddress, country };
-  return (request, isAddressLate = false) => {
+  return (request, isAddressLate = false, addressOf = peerAddress) => {
     const requestId = nextId(clock.now());
-    const context = new Incoming(requestId, request, baseHeaders(requestId, isHttps), lookups);
+    const context = new Incoming(requestId, request, baseHeaders(requestId, isHttps), addressOf, lookups);
     // Looked up at once with a proxy header, so that an untrusted proxy is reported on any path.
     const isLate = isAddressLate && (hasWarned || !request.headers.has('x-forwarded-for'));
     if (!isLate) context.lookUp(LOOPBACK);
@@ -192,6 +220,8 @@ export function internalContext(outer: RequestContext, request: Request): Reques
     },
     startedAt: performance.now(),
     principalId: null,
+    countedKeyId: null,
+    isTokenRefused: false,
     bodyHold: null,
     application: null,
     headers: {},

@@ -15,6 +15,7 @@ const ID_NAMES = {
   app: 'ApplicationId',
   aud: 'ActivityId',
   bet: 'BetaInterestId',
+  blk: 'BulkChangeId',
   bkp: 'BackupRunId',
   chl: 'ChallengeId',
   dlv: 'DeliveryId',
@@ -186,3 +187,21 @@ export const ManyIds = (prefix: keyof typeof ID_NAMES, max: number) =>
     uniqueItems: true,
     remedy: `Give 1 to ${max} different ids.`,
   });
+
+/** Query of values over time. */
+export const SeriesQuery = Type.Object({
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 31,
+      default: 7,
+      description: 'UTC days, up to today; 1 for the last 24 hours by the hour.',
+      remedy: 'Give a whole number from 1 to 31.',
+    }),
+  ),
+});
+export type SeriesQuery = Static<typeof SeriesQuery>;
+
+export const DEFAULT_SERIES_DAYS = 7;
+
+export const SeriesUnit = Choice(['hour', 'day'], { $id: 'SeriesUnit' });

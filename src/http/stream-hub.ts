@@ -46,6 +46,7 @@ export interface StreamHub<Source extends StreamSource> {
   heartbeat(): Promise<void>;
   /** Ends a stream after what it still yields. Idempotent. */
   close(source: Source): void;
+  /** Ends all streams for a stop. One that is opened later ends after its first read: requests may still arrive. */
   closeAll(): void;
   count(): number;
 }
@@ -68,6 +69,7 @@ export function streamHub<Source extends StreamSource>({
   /** The oldest stream of each budget first. */
   const byBudget = groups<Source>();
   const due = new Set<Source>();
+  let isStopping = false;
   const waking = wakeLoop(
     async () => {
       for (const source of due) {
@@ -126,6 +128,7 @@ export function streamHub<Source extends StreamSource>({
       byBudget.add(budgetId, source);
       for (const topic of [subject, ...topics]) byTopic.add(topic, source);
       const sent = messages(source, state);
+      if (isStopping) close(source);
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
@@ -159,6 +162,7 @@ export function streamHub<Source extends StreamSource>({
     },
     close,
     closeAll() {
+      isStopping = true;
       for (const source of [...states.keys()]) close(source);
     },
     count: () => states.size,

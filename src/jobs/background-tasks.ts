@@ -1,7 +1,7 @@
 /**
  * Background tasks: a state change takes effect at once because verification reads it; the resulting rows, events and
- * mails are written in batches of a few milliseconds between other changes, and resume after a crash. The first batch
- * is part of the state change, so that a small task is done when the answer comes.
+ * mails are written in short batches between other changes, and resume after a crash. The first batch is part of the
+ * state change, so that a small task is done when the answer comes.
  */
 import type { Logger } from 'pino';
 import { type BatchSize, batchSize } from '../core/batches.ts';
@@ -37,11 +37,25 @@ export interface RunningTask<Data, Whose extends string | null = string | null> 
   readonly cursor: string | null;
 }
 
-/** A kind of background task. `Whose` is `string` for one that always belongs to an application. */
-export interface BackgroundTask<Data extends object = object, Whose extends string | null = string | null> {
+/**
+ * A kind of background task. `Whose` is `string` for one that always belongs to an application.
+ *
+ * `Found` is what `find` returns; `undefined` for a task without it.
+ */
+export interface BackgroundTask<
+  Data extends object = object,
+  Whose extends string | null = string | null,
+  Found = undefined,
+> {
   readonly name: string;
-  /** Writes about `limit` rows. Repeated batches must not repeat rows: cursor and row say what is left. */
-  step(unit: Unit, task: RunningTask<Data, Whose>, limit: number): Promise<Batch>;
+  /** Searches the rows of the next batch before its change, so that other writers do not wait for the search. */
+  find?(reader: Reader, task: RunningTask<Data, Whose>): Promise<Found>;
+  /**
+   * Writes about `limit` rows. Repeated batches must not repeat rows: cursor and row say what is left.
+   *
+   * @param found by `find` at this cursor; undefined in the first batch, which is part of the state change.
+   */
+  step(unit: Unit, task: RunningTask<Data, Whose>, limit: number, found?: Found): Promise<Batch>;
   /** Counts all rows of the task; a long read. */
   count?(reader: Reader, task: RunningTask<Data, Whose>): Promise<number>;
 }
@@ -59,9 +73,9 @@ export const FIRST_BATCH = 25;
 const LARGEST_BATCH = 2000;
 
 /** Begins a background task in the state change, as its actor. @returns rows written by the first batch. */
-export async function beginTask<Data extends object, Whose extends string | null>(
+export async function beginTask<Data extends object, Whose extends string | null, Found>(
   unit: Unit,
-  task: BackgroundTask<Data, Whose>,
+  task: BackgroundTask<Data, Whose, Found>,
   { applicationId, data }: Pick<RunningTask<Data, Whose>, 'applicationId' | 'data'>,
 ): Promise<number> {
   const { done, cursor, isFinished } = await task.step(unit, { applicationId, data, cursor: null }, FIRST_BATCH);
@@ -72,7 +86,7 @@ export async function beginTask<Data extends object, Whose extends string | null
 export interface TaskRunnerDependencies {
   readonly db: Database;
   readonly log: Logger;
-  readonly tasks: readonly BackgroundTask<never>[];
+  readonly tasks: readonly BackgroundTask<never, string | null, unknown>[];
   /** A task runs in one instance at a time: batches of two would only conflict. */
   readonly leases: Pick<WorkLeases, 'take' | 'release'>;
 }
@@ -81,7 +95,9 @@ const leaseName = (id: string) => `task ${id}`;
 
 /** Starts a task as soon as it is durable. Tasks of an unknown kind are left for a newer version. */
 export function taskRunner({ db, log, tasks, leases }: TaskRunnerDependencies): TaskRunner {
-  const byName = new Map(tasks.map((task) => [task.name, task as unknown as BackgroundTask]));
+  const byName = new Map(
+    tasks.map((task) => [task.name, task as unknown as BackgroundTask<object, string | null, unknown>]),
+  );
   /** Batch sizes of the runs that were resumed: some wait for long. */
   const sizes = new Map<string, BatchSize>();
   const loop = wakeLoop(runAll, (err) => {
@@ -93,13 +109,16 @@ export function taskRunner({ db, log, tasks, leases }: TaskRunnerDependencies): 
     if (!known) return 'finished';
     const task = byName.get(known.kind);
     if (!task) return 'waiting';
+    const found = await task.find?.(db.reader, known);
     const { isFinished, isWaiting } = await db.write(known.actor, (unit) =>
       size.run(
         async (limit): Promise<Batch> => {
           const run = await findLongWork(unit, id);
           // The run was deleted during the batch.
           if (!run) return { done: 0, cursor: null, isFinished: true };
-          const batch = await task.step(unit, run, limit);
+          // Another instance has taken the task over since.
+          if (run.cursor !== known.cursor) return { done: 0, cursor: run.cursor, isFinished: false, isWaiting: true };
+          const batch = await task.step(unit, run, limit, found);
           const done = run.done + batch.done;
           if (batch.isFinished) await deleteLongWork(unit, id);
           else if (!batch.isWaiting) await advanceLongWork(unit, id, { cursor: batch.cursor, done });
@@ -117,7 +136,7 @@ export function taskRunner({ db, log, tasks, leases }: TaskRunnerDependencies): 
   async function resume(id: string): Promise<BatchSize> {
     const known = sizes.get(id);
     if (known) return known;
-    const size = batchSize(FIRST_BATCH, LARGEST_BATCH);
+    const size = batchSize({ first: FIRST_BATCH, largest: LARGEST_BATCH, longMs: db.batchMs });
     sizes.set(id, size);
     const run = await findLongWork(db.reader, id);
     if (!run) return size;

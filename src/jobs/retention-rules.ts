@@ -5,6 +5,9 @@ import type { Purgeable } from '../store/retention.ts';
 /** Retention of sent mails, events and their deliveries. The account-deletion mail states it. */
 export const SENT_RETENTION_MS = 30 * DAY;
 
+/** How long a bulk change can be undone. */
+const BULK_UNDO_MS = 30 * DAY;
+
 /** A table that the retention job sweeps. */
 export interface SweptTable {
   readonly sweeps: Readonly<Partial<Record<Purgeable, number | 'audit setting'>>>;
@@ -25,6 +28,7 @@ const DEFINED = 'as the application defines it; a removed one goes with its last
 
 export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   api_keys: { kept: 'audit records and logs name keys, and the error for an ended key says why it ended' },
+  application_images: { kept: 'as the application shows it, until another replaces it' },
   application_user_groups: { kept: GRANTED },
   application_user_roles: { kept: GRANTED },
   application_user_scopes: { kept: GRANTED },
@@ -34,6 +38,9 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   // The last successful run stays.
   backup_runs: { afterMs: 100 * DAY, by: 'purgeBackupRuns' },
   beta_interests: { kept: 'a decision stays decided; the deletion of the account takes it' },
+  bulk_change_members: { sweeps: { bulkChangeMembers: BULK_UNDO_MS } },
+  // After the rows that refer to them.
+  bulk_changes: { sweeps: { bulkChanges: BULK_UNDO_MS + DAY } },
   code_challenges: { sweeps: { expiredCodes: 30 * DAY } },
   // A lockout of up to a day depends on the failures of the day before the last wrong code.
   code_failures: { sweeps: { codeFailures: 2 * DAY } },
@@ -48,10 +55,15 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   // After the deliveries: an event stays as long as one of its deliveries does.
   events: { afterMs: SENT_RETENTION_MS, by: 'purgeEvents' },
   former_slugs: { kept: 'addresses of pictures are made of them' },
+  // Some hours more than the longest range of hours that can be requested.
+  hourly_counts: { sweeps: { hourlyCounts: 32 * DAY } },
   instances: { afterMs: DAY, by: 'purgeInstances' },
   legal_entities: { kept: PERSONAL },
   long_works: { afterMs: 0, by: 'deleteLongWork' },
+  mail_lines: { kept: 'as the application defines them' },
+  mail_servers: { kept: 'one row at most, removed by an owner' },
   mails: { sweeps: { finishedMails: SENT_RETENTION_MS } },
+  member_search: { kept: 'as long as the membership; a trigger empties it when the person is deleted' },
   membership_groups: { kept: DEFINED },
   // Created at every view of a sign-in page, and useless afterwards.
   passkey_challenges: { sweeps: { expiredPasskeyChallenges: DAY } },

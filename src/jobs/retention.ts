@@ -24,7 +24,7 @@ const SWEEPS = Object.values(RETENTION_RULES).flatMap((rule) =>
 
 /** @param auditDays retention of audit records; everything else follows its own rule. */
 export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
-  const size = batchSize(FIRST_BATCH, LARGEST_BATCH);
+  const size = batchSize({ first: FIRST_BATCH, largest: LARGEST_BATCH, longMs: db.batchMs });
 
   /** Runs one change, then yields to the event loop. @param isFull tells whether there may be more. */
   async function change<Result>(

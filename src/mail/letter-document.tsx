@@ -1,21 +1,16 @@
 /** The HTML part of a letter: a card of at most 600 px that is readable without the style sheet. */
+import { hyphenated } from '../core/hyphenated.ts';
 import type { Texts } from '../i18n/texts.ts';
-import type { Letter, LetterList, Sender } from './letter-parts.ts';
-import { lookOf, STYLES } from './letter-style.ts';
+import { LetterHead } from './letter-head.tsx';
+import { type Help, helpOf } from './letter-help.ts';
+import { attributed, type Letter, type LetterList, type Sender } from './letter-parts.ts';
+import { lookOf, STYLES, TABLE } from './letter-style.ts';
 
 /** Keeps mail clients from filling the preview with text after the preheader. */
 const PREVIEW_END = '\u200c\u00a0'.repeat(60);
 
-/** Table attributes: some clients keep widths and colors only in tables. */
-const TABLE: { readonly role: 'presentation' } = Object.freeze({
-  role: 'presentation',
-  cellSpacing: 0,
-  cellPadding: 0,
-  border: 0,
-});
-
 export function LetterDocument(letter: Letter) {
-  const { text, sender, subject, heading, lead, code, link, note, small } = letter;
+  const { text, sender, subject, heading, lead, code, note, asked, facts = [], link, line, small } = letter;
   const look = lookOf(sender.accentColor);
   return (
     <html lang={text.locale}>
@@ -41,9 +36,9 @@ export function LetterDocument(letter: Letter) {
                 </tr>
                 <tr>
                   <td class="inside text" style={STYLES.inside}>
-                    <Head sender={sender} />
+                    <LetterHead {...sender} />
                     <h1 class="text" style={STYLES.heading}>
-                      {heading}
+                      {hyphenated(heading)}
                     </h1>
                     {lead.map((part) => (
                       <Lead part={part} />
@@ -53,13 +48,22 @@ export function LetterDocument(letter: Letter) {
                         {code}
                       </div>
                     )}
+                    {[note, asked].map(
+                      (line) =>
+                        line !== undefined && (
+                          <p class="muted" style={STYLES.note}>
+                            {line}
+                          </p>
+                        ),
+                    )}
+                    {facts.length > 0 && <Facts of={facts} />}
                     {link && <Button {...link} text={text} sender={sender} />}
-                    {note !== undefined && (
-                      <p class="muted" style={STYLES.note}>
-                        {note}
+                    {line && (
+                      <p class="text" style={STYLES.line} dir="auto">
+                        {hyphenated(attributed(sender, line))}
                       </p>
                     )}
-                    <Small of={small} />
+                    <Small of={small} help={helpOf(letter)} />
                   </td>
                 </tr>
               </table>
@@ -77,47 +81,41 @@ function preheader({ code, note, lead, heading }: Letter): string {
   return (code === undefined ? first : (note ?? first)) ?? heading;
 }
 
-/** Shows logo and name. The name stays visible where pictures are blocked, so the logo needs no alt text. */
-function Head({ sender: { name, logoUrl, accentColor } }: { sender: Sender }) {
-  const [initial = ''] = name.trim().toUpperCase();
-  return (
-    <table {...TABLE}>
-      <tr>
-        <td style={STYLES.mark}>
-          {logoUrl?.startsWith('https://') ? (
-            <img src={logoUrl} alt="" height={36} style={STYLES.logo} />
-          ) : (
-            <div class="accent" aria-hidden="true" style={lookOf(accentColor).styles.tile}>
-              {initial}
-            </div>
-          )}
-        </td>
-        <td class="text" style={STYLES.name}>
-          {name}
-        </td>
-      </tr>
-    </table>
-  );
-}
-
 function Lead({ part }: { part: string | LetterList }) {
   if (typeof part === 'string')
     return (
       <p class="text" style={STYLES.paragraph}>
-        {part}
+        {hyphenated(part)}
       </p>
     );
   return (
     <>
       <p class="text" style={STYLES.title}>
-        {part.title}
+        {hyphenated(part.title)}
       </p>
       <ul class="text" style={STYLES.list}>
         {part.items.map((item) => (
-          <li style={STYLES.item}>{item}</li>
+          <li style={STYLES.item}>{hyphenated(item)}</li>
         ))}
       </ul>
     </>
+  );
+}
+
+/** Shows when, where and with what, on a ground of their own. */
+function Facts({ of: lines }: { of: readonly string[] }) {
+  return (
+    <table {...TABLE} width="100%" style={STYLES.facts}>
+      <tr>
+        <td class="soft" style={STYLES.factsCell}>
+          {lines.map((line) => (
+            <div class="text" style={STYLES.fact}>
+              {hyphenated(line)}
+            </div>
+          ))}
+        </td>
+      </tr>
+    </table>
   );
 }
 
@@ -129,7 +127,7 @@ function Button({ label, url, text, sender }: { label: string; url: string; text
         <tr>
           <td class="accent" style={buttonCell}>
             <a class="ink" href={url} style={buttonLink}>
-              {label}
+              {hyphenated(label)}
             </a>
           </td>
         </tr>
@@ -145,7 +143,7 @@ function Button({ label, url, text, sender }: { label: string; url: string; text
   );
 }
 
-function Small({ of: paragraphs }: { of: readonly string[] }) {
+function Small({ of: paragraphs, help }: { of: readonly string[]; help: Help | null }) {
   return (
     <table {...TABLE} width="100%">
       <tr>
@@ -155,9 +153,18 @@ function Small({ of: paragraphs }: { of: readonly string[] }) {
         <td class="line" style={STYLES.foot}>
           {paragraphs.map((paragraph) => (
             <p class="muted" style={STYLES.small}>
-              {paragraph}
+              {hyphenated(paragraph)}
             </p>
           ))}
+          {help && (
+            <p class="muted" style={STYLES.small}>
+              {hyphenated(help.label)}
+              <br />
+              <a class="muted" href={help.url} style={STYLES.address}>
+                {help.shown}
+              </a>
+            </p>
+          )}
         </td>
       </tr>
     </table>

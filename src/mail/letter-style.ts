@@ -11,6 +11,14 @@ const MONO = "ui-monospace,'SF Mono',SFMono-Regular,Menlo,Consolas,'Liberation M
 const LIGHT = { page: '#f5f6f8', card: '#ffffff', text: '#15181e', muted: '#5a6271', line: '#e2e5ea', soft: '#f1f3f6' };
 const DARK = { page: '#0d0f13', card: '#16191f', text: '#eceef2', muted: '#9ba3b2', line: '#272c35', soft: '#20252d' };
 
+/** Table attributes: some clients keep widths and colors only in tables. */
+export const TABLE: { readonly role: 'presentation' } = Object.freeze({
+  role: 'presentation',
+  cellSpacing: 0,
+  cellPadding: 0,
+  border: 0,
+});
+
 /** Default colors for applications without an accent color, as on their pages. */
 const UNCHOSEN = {
   onLight: { accent: '#2853d8', ink: '#ffffff' },
@@ -52,6 +60,8 @@ export const STYLES = written({
   inside: { padding: '28px 40px 32px', fontFamily: SANS, color: LIGHT.text, textAlign: 'left' },
   mark: { paddingRight: '12px', verticalAlign: 'middle' },
   logo: { display: 'block', height: '36px', width: 'auto', maxWidth: '160px', border: '0' },
+  /** Outlook on Windows hides by `mso-hide` only. */
+  onDark: { display: 'none', overflow: 'hidden', maxHeight: '0', msoHide: 'all' },
   name: {
     fontFamily: SANS,
     fontSize: '16px',
@@ -59,7 +69,7 @@ export const STYLES = written({
     lineHeight: '24px',
     color: LIGHT.text,
     verticalAlign: 'middle',
-    wordBreak: 'break-word',
+    overflowWrap: 'anywhere',
   },
   heading: {
     margin: '28px 0 12px',
@@ -68,18 +78,18 @@ export const STYLES = written({
     lineHeight: '32px',
     letterSpacing: '-0.01em',
     color: LIGHT.text,
-    wordBreak: 'break-word',
+    overflowWrap: 'anywhere',
   },
   paragraph: {
     margin: '0 0 16px',
     fontSize: '16px',
     lineHeight: '24px',
     color: LIGHT.text,
-    wordBreak: 'break-word',
+    overflowWrap: 'anywhere',
   },
   title: { margin: '0 0 8px', fontSize: '16px', lineHeight: '24px', color: LIGHT.text },
   list: { margin: '0 0 16px', padding: '0 0 0 20px', fontSize: '16px', lineHeight: '24px', color: LIGHT.text },
-  item: { margin: '0 0 8px', wordBreak: 'break-word' },
+  item: { margin: '0 0 8px', overflowWrap: 'anywhere' },
   code: {
     margin: '8px 0 16px',
     padding: '20px 0 20px 10px',
@@ -94,9 +104,19 @@ export const STYLES = written({
     color: LIGHT.text,
   },
   note: { margin: '0 0 16px', fontSize: '14px', lineHeight: '20px', color: LIGHT.muted },
+  facts: { margin: '0 0 16px', borderCollapse: 'separate' },
+  factsCell: { padding: '12px 16px', backgroundColor: LIGHT.soft, borderRadius: '10px' },
+  fact: { fontFamily: SANS, fontSize: '14px', lineHeight: '22px', color: LIGHT.text, overflowWrap: 'break-word' },
   button: { margin: '8px 0 16px', borderCollapse: 'separate' },
   beneath: { margin: '0 0 16px', fontSize: '13px', lineHeight: '20px', color: LIGHT.muted },
   address: { color: LIGHT.muted, textDecoration: 'underline', wordBreak: 'break-all' },
+  line: {
+    margin: '8px 0 0',
+    fontSize: '14px',
+    lineHeight: '22px',
+    color: LIGHT.text,
+    overflowWrap: 'anywhere',
+  },
   rule: { padding: '24px 0 0', fontSize: '0', lineHeight: '0' },
   foot: { padding: '16px 0 0', borderTop: `1px solid ${LIGHT.line}` },
   small: {
@@ -105,7 +125,7 @@ export const STYLES = written({
     lineHeight: '20px',
     color: LIGHT.muted,
     fontFamily: SANS,
-    wordBreak: 'break-word',
+    overflowWrap: 'anywhere',
   },
 });
 
@@ -166,10 +186,12 @@ function sheetIn({ onDark: { accent, ink } }: Colors): string {
     '.card': `background-color:${DARK.card}!important;border-color:${DARK.line}!important`,
     '.text': `color:${DARK.text}!important`,
     '.muted': `color:${DARK.muted}!important`,
-    '.code': `background-color:${DARK.soft}!important;color:${DARK.text}!important`,
+    '.code,.soft': `background-color:${DARK.soft}!important;color:${DARK.text}!important`,
     '.line': `border-color:${DARK.line}!important`,
     '.accent': `background-color:${accent}!important;color:${ink}!important`,
     '.ink': `color:${ink}!important`,
+    '.on-light': 'display:none!important',
+    '.on-dark': 'display:block!important;max-height:none!important',
   };
   const rules = Object.entries(dark).map(([selector, declarations]) => `${selector}{${declarations}}`);
   const narrow =

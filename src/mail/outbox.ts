@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { wakeLoop } from '../core/wake-loop.ts';
-import { CLAIMING, type Database } from '../db/database.ts';
+import { CLAIMING, type Database, type Unit } from '../db/database.ts';
 import { isOutage } from '../db/errors.ts';
 import { captureDueMails, type Mail } from '../store/mails.ts';
 import type { MailQueue } from './queue.ts';
@@ -12,17 +12,25 @@ const CAPTURED_AT_ONCE = 200;
 
 export interface Outbox {
   readonly onCapture: ((mail: Mail) => void) | null;
+  /** True if no mail may leave this instance, whatever server its database names, as in a drill. */
+  readonly isOnly?: boolean;
 }
 
 export interface OutboxDependencies extends Outbox {
   readonly db: Database;
   readonly log: Logger;
+  /** Returns whether a mail server has been set since the queue woke; nothing is captured then. */
+  readonly hasServer: (unit: Unit) => Promise<boolean>;
 }
 
 /** Starts no work until it is called. */
-export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQueue {
+export function outboxQueue({ db, log, onCapture, hasServer }: OutboxDependencies): MailQueue {
   async function capture(): Promise<boolean> {
-    const captured = await db.write(SYSTEM_ACTOR, (unit) => captureDueMails(unit, CAPTURED_AT_ONCE), CLAIMING);
+    const captured = await db.write(
+      SYSTEM_ACTOR,
+      async (unit) => ((await hasServer(unit)) ? [] : captureDueMails(unit, CAPTURED_AT_ONCE)),
+      CLAIMING,
+    );
     if (onCapture) for (const mail of captured) onCapture(mail);
     return captured.length === CAPTURED_AT_ONCE;
   }

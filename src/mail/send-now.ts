@@ -9,6 +9,7 @@ import type { Author, Database, Unit } from '../db/database.ts';
 import { captureMail, type Mail, type MailOutcome, recordMailOutcome } from '../store/mails.ts';
 import type { MailLeases } from './leases.ts';
 import type { Outbox } from './outbox.ts';
+import type { MailServerInUse } from './server-in-use.ts';
 import { MailError, type MailTransport } from './transport.ts';
 
 /** Maximum wait of the caller. An unfinished attempt continues and is recorded when it ends. */
@@ -25,18 +26,25 @@ export interface SentNow {
   readonly durationMs: number;
 }
 
-/** @param queue queues one mail in the given change and returns its id. @throws {AppError} rate_limited */
-export type SendNow = (author: Author, queue: (unit: Unit) => Promise<string>) => Promise<SentNow>;
+/**
+ * @param queue queues one mail in the given change and returns its id. @throws {AppError} rate_limited
+ * @param candidate sends it instead of the server in use.
+ */
+export type SendNow = (
+  author: Author,
+  queue: (unit: Unit) => Promise<string>,
+  candidate?: MailTransport,
+) => Promise<SentNow>;
 
-export interface SendNowDependencies {
+export interface SendNowDependencies extends Pick<Outbox, 'onCapture'> {
   readonly db: Database;
-  readonly way: MailTransport | Outbox;
+  readonly inUse: Pick<MailServerInUse, 'find'>;
   readonly leases: MailLeases;
   readonly log: Logger;
   readonly patienceMs?: number;
 }
 
-export function sendNow({ db, way, leases, log, patienceMs = PATIENCE_MS }: SendNowDependencies): SendNow {
+export function sendNow({ db, inUse, onCapture, leases, log, patienceMs = PATIENCE_MS }: SendNowDependencies): SendNow {
   const slots = pool({ total: SENT_NOW_AT_ONCE });
 
   async function attempt(transport: MailTransport, mail: Mail): Promise<Omit<SentNow, 'durationMs'>> {
@@ -60,7 +68,7 @@ export function sendNow({ db, way, leases, log, patienceMs = PATIENCE_MS }: Send
       .finally(() => leases.end(mail));
   }
 
-  async function capture(author: Author, queue: (unit: Unit) => Promise<string>, { onCapture }: Outbox): Promise<void> {
+  async function capture(author: Author, queue: (unit: Unit) => Promise<string>): Promise<void> {
     const mail = await db.write(author, async (unit) => captureMail(unit, await queue(unit)));
     onCapture?.(required(mail, 'the mail that was queued'));
   }
@@ -86,17 +94,28 @@ export function sendNow({ db, way, leases, log, patienceMs = PATIENCE_MS }: Send
     }
   }
 
-  return async (author, queue) => {
+  /** Returns a transport that fails as the server in use does, so that the failure is an answer. */
+  async function transportInUse(): Promise<MailTransport | null> {
+    try {
+      return await inUse.find();
+    } catch (error) {
+      if (!(error instanceof MailError)) throw error;
+      return { slots: 1, send: () => Promise.reject(error), close() {} };
+    }
+  }
+
+  return async (author, queue, candidate) => {
     const startedAt = performance.now();
     const since = () => Math.round(performance.now() - startedAt);
-    if ('onCapture' in way) {
-      await capture(author, queue, way);
+    const transport = candidate ?? (await transportInUse());
+    if (transport === null) {
+      await capture(author, queue);
       return { outcome: 'captured', answer: null, durationMs: since() };
     }
     const mail = await leased(author, queue);
     const patience = Promise.withResolvers<Omit<SentNow, 'durationMs'>>();
     const timer = setTimeout(() => patience.resolve({ outcome: 'timeout', answer: null }), patienceMs);
-    const result = await Promise.race([attempt(way, mail).finally(() => slots.release()), patience.promise]);
+    const result = await Promise.race([attempt(transport, mail).finally(() => slots.release()), patience.promise]);
     clearTimeout(timer);
     return { ...result, durationMs: since() };
   };

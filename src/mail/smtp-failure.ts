@@ -66,7 +66,7 @@ function isWithoutTls({ code, command, responseCode }: Failure, { isTlsRequired 
 
 const withoutTls = ({ host }: MailServer, said: string) =>
   `${host} takes no STARTTLS (${said}), and mail is not sent to another host in plain text; ` +
-  'use smtps://, or add ?tls=optional to GATEHOUSE_SMTP_URL';
+  'use TLS from the start (smtps://), or allow plain text (tls=optional)';
 
 /** Describes a failure without a server reply: the connection failed. */
 function troubleOf(failure: Failure, server: MailServer, unspeakable: Unspeakable, { awaited }: Moment): string {

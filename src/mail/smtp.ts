@@ -2,6 +2,7 @@
 import type { Transporter } from 'nodemailer';
 import type { Logger } from 'nodemailer/lib/shared/index.js';
 import { isLoopback } from '../core/ip-address.ts';
+import { mailboxOf } from './sender.ts';
 import { SENT_NOW_AT_ONCE } from './send-now.ts';
 import { serverWords } from './server-words.ts';
 import { smtpConversations } from './smtp-conversation.ts';
@@ -11,6 +12,7 @@ import type { MailTransport } from './transport.ts';
 const CONNECTIONS = 12;
 /** Additional connections for stalled mails. */
 const SLOW_CONNECTIONS = 20;
+export const SMTP_CONCURRENCY = { slots: CONNECTIONS, slowSlots: SLOW_CONNECTIONS } as const;
 const TIMEOUT_MS = 20_000;
 
 /** URL parameters that would override the encryption policy. */
@@ -36,28 +38,29 @@ export interface SmtpOptions {
 export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions): MailTransport {
   const { mailServer, credentials, connect } = smtpServer(url, timeoutMs);
   const conversations = smtpConversations();
+  const own = mailboxOf(from);
   let transporter: Promise<Transporter> | undefined;
 
   return {
-    slots: CONNECTIONS,
-    slowSlots: SLOW_CONNECTIONS,
+    ...SMTP_CONCURRENCY,
     server: mailServer.address,
     from,
     async send(mail) {
-      const { id, recipient, subject, text, html } = mail;
+      const { id, recipient, subject, text, html, senderName, replyTo } = mail;
       transporter ??= connect(conversations.logger);
       let response: unknown;
       try {
         ({ response } = await (
           await transporter
         ).sendMail({
-          from,
+          from: { name: senderName ?? own.name, address: own.address },
+          ...(replyTo && { replyTo: { name: '', address: replyTo } }),
           to: { name: '', address: recipient },
           subject,
           text: text ?? '',
           html: html ?? '',
           // The same id on a retry lets a receiver drop the duplicate.
-          messageId: `<${id}@${from.match(/@([^>\s]+)/)?.[1] ?? 'localhost'}>`,
+          messageId: `<${id}@${own.address.split('@').pop() || 'localhost'}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
         }));
       } catch (error) {

@@ -18,6 +18,6 @@ export async function recordUndelivered(
     workspaceId,
     email: mail.recipient,
     targetId: mail.id,
-    detail: { reason: error, attempts: mail.attempts },
+    detail: { reason: error, attempts: mail.attempts, ...(mail.senderName !== null && { sender: mail.senderName }) },
   });
 }

@@ -16,6 +16,7 @@ import type { ShutdownFlush } from '../jobs/shutdown-flush.ts';
 import type { BackgroundTask } from '../jobs/background-tasks.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { WorkLeases } from '../jobs/work-leases.ts';
+import type { AccountNotices } from '../mail/account-notices.ts';
 import type { SendNow } from '../mail/send-now.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import type { Probes } from '../outbound/probes.ts';
@@ -26,7 +27,7 @@ export interface Module {
   /** In the order of the API description. */
   readonly operations?: readonly Operation[];
   readonly jobs?: readonly Job[];
-  readonly tasks?: readonly BackgroundTask<never>[];
+  readonly tasks?: readonly BackgroundTask<never, string | null, unknown>[];
   readonly listeners?: readonly CommitListener[];
   /** Resumes work left by a stop or crash; runs before anything is served. */
   start?(): Promise<void>;
@@ -67,7 +68,9 @@ export interface ModuleContext {
   /** Whether this server is for development or tests; its pages may then name their API calls. */
   readonly isDev: boolean;
   /** Whether mail stays in the outbox outside development, where nobody reads it. */
-  readonly isMailOff: boolean;
+  readonly isMailOff: () => Promise<boolean>;
+  /** Mails to people about what happened to their account. */
+  readonly notices: AccountNotices;
   /** Sends mail past the queue, for callers that wait for the result. */
   readonly sendNow: SendNow;
   /** Public URL of pictures, without a trailing slash. */

@@ -5,6 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { buildChunks } from './console-chunks.ts';
 
 const FOLDER = import.meta.dir;
 const GENERATED = join(FOLDER, 'generated');
@@ -22,12 +23,13 @@ const SOURCES = [
   { name: 'docs-reference.js', source: 'docs/reference-entry.ts', contentType: JAVASCRIPT },
   { name: 'device.js', source: 'device/entry.ts', contentType: JAVASCRIPT },
   { name: 'favicon.svg', source: 'favicon.svg', contentType: 'image/svg+xml' },
+  { name: 'language.js', source: 'browser/language-entry.ts', contentType: JAVASCRIPT },
   { name: 'setup.js', source: 'setup/entry.ts', contentType: JAVASCRIPT },
   { name: 'sign-in.js', source: 'sign-in/entry.ts', contentType: JAVASCRIPT },
   { name: 'style.css', source: 'style/style.css', contentType: STYLE },
 ];
 
-/** The console is split into chunks: each view's script loads when the view is first shown. */
+/** The console is split into chunks: each view's script loads with the view. */
 const CONSOLE = { name: 'console.js', source: '../console/entry.tsx' };
 
 /** Renderer of the API reference: a self-contained build, which the package's export map does not list. */
@@ -75,7 +77,7 @@ export async function bundlePages(): Promise<{ files: number; bytes: number }> {
   const bundled = await Promise.all(
     SOURCES.map(async ({ name, source, contentType }) => hashed(name, contentType, await bundle(join(FOLDER, source)))),
   );
-  const assets = [...bundled, ...(await bundleInParts(join(FOLDER, CONSOLE.source))), await reference()];
+  const assets = [...bundled, ...(await bundleConsole()), await reference()];
   await mkdir(GENERATED, { recursive: true });
   const written = await Promise.all(assets.map(write));
   await writeModule(written);
@@ -93,11 +95,8 @@ async function bundle(path: string): Promise<Uint8Array> {
   return new Uint8Array(await output.arrayBuffer());
 }
 
-/** Bundles with splitting. The bundler hashes the names, because chunks import each other by name. */
-async function bundleInParts(entry: string): Promise<Asset[]> {
-  const naming = { entry: 'console.[hash].[ext]', chunk: 'console.[hash].[ext]' };
-  const result = await Bun.build({ ...BROWSER, entrypoints: [entry], splitting: true, naming });
-  const parts = result.outputs.map(async (output) => {
+async function bundleConsole(): Promise<Asset[]> {
+  const parts = (await buildChunks(join(FOLDER, CONSOLE.source), BROWSER)).map(async (output) => {
     const file = basename(output.path);
     const name = output.kind === 'entry-point' ? CONSOLE.name : file;
     return { name, file, contentType: JAVASCRIPT, content: new Uint8Array(await output.arrayBuffer()) };

@@ -5,12 +5,10 @@ import type { Locale } from '../core/locale.ts';
 import { messagesFor, textsFor } from '../i18n/catalogue.ts';
 import type { Service } from '../i18n/texts.ts';
 import { accentPath } from './accent.ts';
+import type { Brand } from './application-brand.ts';
 import { assetUrl } from './assets.ts';
 import { TextsProvider } from './components/texts.tsx';
 import type { PageData } from './page-data.ts';
-
-/** Delays the first paint until the script has run: only the browser knows some steps, such as a pending code. */
-const BEFORE_PAINT = { blocking: 'render' };
 
 /** Writes `translate="no"` in HTML: the property is a boolean in browsers, but false would omit the attribute. */
 const { vnode: next } = options;
@@ -26,27 +24,31 @@ export interface PageDocument {
   readonly body: ComponentChildren;
   /** Script that hydrates the page, with its props; a page without one works without JavaScript. */
   readonly script?: { readonly asset: string; readonly props: unknown; readonly services: readonly Service[] };
-  readonly accentColor?: string | null;
+  /** Gatehouse's own by default. */
+  readonly brand?: Brand | null;
   /** Style sheet other than that of the hosted pages. */
   readonly style?: string;
   /** Script that renders the body from scratch, without props. */
   readonly module?: string;
+  /** The first step stays hidden until the script shows a later one, or for six seconds. */
+  readonly isContinued?: boolean;
   /** Classic script loaded before a module of ours starts. */
   readonly library?: { readonly asset: string; readonly module: string };
 }
 
 /** Renders without inline script or style; every resource comes from this server. */
 export function renderPage(page: PageDocument): string {
-  const { locale, title, body, script, accentColor, style = 'style.css', module, library } = page;
+  const { locale, title, body, script, brand, style = 'style.css', module, library, isContinued } = page;
   const texts = textsFor(locale);
-  const accent = accentColor ? accentPath(accentColor) : null;
+  const accent = brand?.accentColor ? accentPath(brand.accentColor) : null;
+  const icon = brand?.iconUrl ?? null;
   const data: PageData | undefined = script && {
     locale: texts.locale,
     messages: messagesFor(locale, script.services),
     props: script.props,
   };
   const document = renderToString(
-    <html lang={texts.locale}>
+    <html lang={texts.locale} data-continued={isContinued ? '' : undefined} data-ready={script ? undefined : ''}>
       <head>
         <meta charset="utf-8" />
         <title>{title}</title>
@@ -54,10 +56,18 @@ export function renderPage(page: PageDocument): string {
         <meta name="referrer" content="no-referrer" />
         <meta name="robots" content="noindex, nofollow" />
         <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href={assetUrl('favicon.svg')} type="image/svg+xml" />
+        {accent && <meta name="theme-color" content={brand?.accentColor ?? ''} />}
+        {icon === null ? (
+          <link rel="icon" href={assetUrl('favicon.svg')} type="image/svg+xml" />
+        ) : (
+          <>
+            <link rel="icon" href={icon} />
+            <link rel="apple-touch-icon" href={icon} />
+          </>
+        )}
         <link rel="stylesheet" href={assetUrl(style)} />
         {accent && <link rel="stylesheet" href={accent} />}
-        {script && <script type="module" src={assetUrl(script.asset)} {...BEFORE_PAINT} />}
+        {script && <script type="module" src={assetUrl(script.asset)} />}
         {module && <script type="module" src={assetUrl(module)} />}
         {library && <script defer src={assetUrl(library.asset)} />}
         {library && <script type="module" src={assetUrl(library.module)} />}

@@ -6,7 +6,7 @@
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
 import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topicForAll, type Unit } from '../db/database.ts';
-import { change, note, orm, prepared, query } from '../db/statements.ts';
+import { changeReturningIds, note, orm, ormFor, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
 import { apiKeys } from './schema/credentials.ts';
@@ -139,9 +139,10 @@ export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Pro
 }
 
 /** Ends open keys of a principal. @returns the number ended; fewer than `limit` if none is left. */
-export const endSharedKeys = change<{ memberId: string; limit: number }>(
+export const endSharedKeys = changeReturningIds<{ memberId: string; limit: number }>(
   `UPDATE api_keys SET revoked_at = :now, updated_at = :now WHERE id IN (
-     SELECT id FROM api_keys WHERE application_user_id = :memberId AND revoked_at IS NULL LIMIT :limit)`,
+     SELECT id FROM api_keys WHERE application_user_id = :memberId AND revoked_at IS NULL LIMIT :limit)
+   RETURNING id`,
 );
 
 const pastItsTime = (limit: string) =>
@@ -156,8 +157,8 @@ const pastItsTime = (limit: string) =>
 export const isAnyKeyPastItsTime = query.exists<number>(pastItsTime('1'));
 
 /** Marks up to `limit` expired keys and up to `limit` keys past their grace as ended, so that no clock step revives one. */
-export const endKeysByTime = change<number>(
-  `UPDATE api_keys SET ended_at = :now WHERE id IN (${pastItsTime(':limit')})`,
+export const endKeysByTime = changeReturningIds<number>(
+  `UPDATE api_keys SET ended_at = :now WHERE id IN (${pastItsTime(':limit')}) RETURNING id`,
 );
 
 /** Updates the last use, never backwards. */
@@ -249,12 +250,12 @@ export async function countDevices(reader: Reader, userId: string): Promise<numb
   return onlyOne(await openDevices(reader, { userId })).count;
 }
 
-const endOutdatedKeys = change<{ applicationId: string; limit: number }>(
+const endOutdatedKeys = changeReturningIds<{ applicationId: string; limit: number }>(
   `UPDATE api_keys SET revoked_at = :now, updated_at = :now WHERE id IN (
      SELECT id FROM api_keys
      WHERE application_id = :applicationId AND source = 'device' AND revoked_at IS NULL
        AND epoch < (SELECT session_epoch FROM applications WHERE id = :applicationId)
-     LIMIT :limit)`,
+     LIMIT :limit) RETURNING id`,
 );
 
 export type EndingKeys =
@@ -268,7 +269,7 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
   const { now } = unit;
   if ('applicationId' in whose) return endOutdatedKeys(unit, whose);
   const isTheirs = 'keyId' in whose ? eq(apiKeys.id, whose.keyId) : ofMembers(whose.memberIds);
-  const ended = await orm(unit)
+  const ended = await ormFor(unit, 'keyId' in whose ? [whose.keyId] : whose.memberIds)
     .update(apiKeys)
     .set({ revokedAt: now, updatedAt: now })
     .where(and(isTheirs, IS_PERSONAL, isNull(apiKeys.revokedAt)))
@@ -284,7 +285,7 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
 /** Stores the end of keys made with these devices; verification refuses them already. */
 async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Promise<void> {
   if (deviceKeyIds.length === 0) return;
-  const ended = await orm(unit)
+  const ended = await ormFor(unit, deviceKeyIds)
     .update(apiKeys)
     .set({ revokedAt: unit.now, updatedAt: unit.now })
     .where(and(inArray(apiKeys.deviceKeyId, [...deviceKeyIds]), isNull(apiKeys.revokedAt)))
@@ -295,7 +296,7 @@ async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Pro
 /** Ends the personal keys of a deleted person's memberships and erases their names. */
 export async function forgetPersonalKeys(unit: Unit, memberIds: readonly string[]): Promise<void> {
   await endPersonalKeys(unit, { memberIds });
-  await orm(unit)
+  await ormFor(unit, memberIds)
     .update(apiKeys)
     .set({ name: FORGOTTEN })
     .where(and(ofMembers(memberIds), IS_PERSONAL));

@@ -155,6 +155,7 @@ export function updateApplication(unit: Unit, id: string, columns: ApplicationCo
 /** Ends all sessions, codes, grants and personal keys of the application at once, by its epoch. */
 export const bumpApplicationEpoch = change<string>(
   'UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = :id',
+  { rowId: 'id' },
 );
 
 export const listVerifiedApplications = query.values<string, readonly string[]>(

@@ -21,6 +21,12 @@ export interface AuditFilter {
   readonly country?: string | undefined;
   /** The person the record is about. */
   readonly userId?: string | undefined;
+  /** The person or key's principal that acted. */
+  readonly actorUserId?: string | undefined;
+  readonly actorApiKeyId?: string | undefined;
+  /** The object the record is about. */
+  readonly targetId?: string | undefined;
+  readonly requestId?: string | undefined;
   /** Full address, normalized. */
   readonly email?: string | undefined;
   /** Substring of the address, in lower case. */
@@ -35,7 +41,7 @@ export type AuditPosition = readonly [createdAt: number, id: string];
 
 /** Conditions served by an index in time order, and conditions to scan for, each with its column. */
 interface Plan {
-  readonly known: readonly string[];
+  readonly known: readonly Sql[];
   readonly looked: readonly (readonly [column: string, condition: Sql])[];
 }
 
@@ -45,14 +51,29 @@ const IS_REFUSED = 'ok = 0';
 const IS_OF_COUNTRY = 'ip_country = :country';
 const IS_OF_EMAIL = 'email = :email';
 
+/** Filters by an id, the most selective first. `hasWorkspace` tells whether the workspace is in the filter's index. */
+const ID_FILTERS = [
+  { name: 'requestId', column: 'request_id', hasWorkspace: false },
+  { name: 'targetId', column: 'target_id', hasWorkspace: false },
+  { name: 'userId', column: 'user_id', hasWorkspace: true },
+  { name: 'actorApiKeyId', column: 'actor_api_key_id', hasWorkspace: false },
+  { name: 'actorUserId', column: 'actor_user_id', hasWorkspace: true },
+] as const;
+
+const IN_WORKSPACE = 'workspace_id = :workspaceId';
+
 function planOf({ applicationId }: AuditScope, filter: AuditFilter): Plan {
-  const { ok, family, country, userId, email, needle } = filter;
-  const home = applicationId === null ? 'workspace_id = :workspaceId' : 'application_id = :applicationId';
-  const known = [home];
+  const { ok, family, country, email, needle } = filter;
+  const home = applicationId === null ? IN_WORKSPACE : 'application_id = :applicationId';
+  const known: Sql[] = [home];
   const looked: (readonly [string, Sql])[] = [];
   const isKnown = { refused: false, email: false, family: false, country: false };
-  if (userId !== undefined) {
-    known.splice(0, 1, 'user_id = :userId', 'workspace_id = :workspaceId');
+  const [byId, ...otherIds] = ID_FILTERS.filter(({ name }) => filter[name] !== undefined);
+  if (byId) {
+    const { name, column, hasWorkspace } = byId;
+    known.splice(0, 1, `${column} = :${name}`);
+    known.push(hasWorkspace ? IN_WORKSPACE : ({ unindexed }) => `${unindexed('workspace_id')} = :workspaceId`);
+    for (const other of otherIds) looked.push([other.column, `${other.column} = :${other.name}`]);
     if (applicationId !== null) looked.push(['application_id', home]);
   } else if (ok === false) {
     isKnown.refused = true;
@@ -73,6 +94,10 @@ function planOf({ applicationId }: AuditScope, filter: AuditFilter): Plan {
   if (needle !== undefined)
     looked.push(['email', ({ textPosition }) => `${textPosition("lower(coalesce(email, ''))", ':needle')} > 0`]);
   return { known, looked };
+}
+
+function allOf(conditions: readonly Sql[]): Exclude<Sql, string> {
+  return (dialect) => conditions.map((condition) => sqlOf(condition, dialect)).join(' AND ');
 }
 
 function wholeFamily(family: string): string {
@@ -106,7 +131,8 @@ export async function listAuditRecords(
 ): Promise<AuditPosition[]> {
   const conditions = [...planOf(scope, filter).known, ...rangeOf(filter, after)];
   const list = query.rows<{ createdAt: number; id: string }, object>(
-    `SELECT created_at AS "createdAt", id FROM audit_records WHERE ${conditions.join(' AND ')}
+    (dialect) =>
+      `SELECT created_at AS "createdAt", id FROM audit_records WHERE ${allOf(conditions)(dialect)}
      ORDER BY created_at DESC, id DESC LIMIT :limit`,
   );
   const rows = await list(reader, { ...valuesOf(scope, filter, after), limit });
@@ -221,17 +247,18 @@ export async function scanAuditRecords(
 ): Promise<AuditScan> {
   const plan = planOf(scope, filter);
   const known = [...plan.known, ...rangeOf(filter, after)];
+  const looked = allOf(plan.looked.map(([, condition]) => condition));
   // Only the columns needed, so that the covering index of refusals is enough.
   const columns = [...new Set(['created_at', 'id', ...plan.looked.map(([column]) => column)])];
   const scan = longRead.rows<{ role: 'match' | 'last'; createdAt: number; id: string; scanned: number }, object>(
     (dialect) => `WITH stretch AS (
        SELECT ${columns.join(', ')} FROM audit_records
-       WHERE ${known.join(' AND ')}
+       WHERE ${allOf(known)(dialect)}
        ORDER BY created_at DESC, id DESC LIMIT :size
      )
      SELECT * FROM (
        SELECT 'match' AS role, created_at AS "createdAt", id, 0 AS scanned FROM stretch
-       WHERE ${plan.looked.map(([, sql]) => sqlOf(sql, dialect)).join(' AND ')}
+       WHERE ${looked(dialect)}
        ORDER BY created_at DESC, id DESC LIMIT :limit
      ) AS matches
      UNION ALL

@@ -2,7 +2,7 @@
  * One-time codes by e-mail, and their wrong tries. Every lookup includes purpose and application, so a code never works
  * for another. A challenge stores the application's epoch: closing the application ends it without touching its row.
  */
-import type { Reader } from '../db/database.ts';
+import type { Reader, Unit } from '../db/database.ts';
 import { change, pipelinedChange, query } from '../db/statements.ts';
 
 export interface CodeOwner {
@@ -57,10 +57,11 @@ const CHALLENGES = 'code_challenges c JOIN applications a ON a.id = c.applicatio
 
 type ChallengeRow = Omit<Challenge, 'data'> & { readonly data: string | null };
 
-const challengesWhere = <Values extends object>(condition: string) =>
-  query.rows<ChallengeRow, Values>(`SELECT ${WHOLE} FROM ${CHALLENGES} WHERE ${condition}`);
+const WHOLE_CHALLENGES = `SELECT ${WHOLE} FROM ${CHALLENGES}`;
 
-const byId = challengesWhere<{ id: string; purpose: string }>('c.id = :id AND c.purpose = :purpose');
+const byId = query.rows<ChallengeRow, { id: string; purpose: string }>(
+  `${WHOLE_CHALLENGES} WHERE c.id = :id AND c.purpose = :purpose`,
+);
 
 /** Returns a challenge in any state; undefined for another purpose. */
 export async function findChallenge(reader: Reader, purpose: string, id: string): Promise<Challenge | undefined> {
@@ -78,14 +79,15 @@ export const listChallengesTo = query.rows<ChallengeState, Pick<CodeOwner, 'emai
    ORDER BY c.created_at DESC, c.id DESC`,
 );
 
-const ofOwnerSince = challengesWhere<CodeOwner & { since: number }>(
-  `c.email = :email AND c.purpose = :purpose AND c.application_id = :applicationId AND c.created_at > :since
-   ORDER BY c.created_at, c.id`,
+const ofOwnerSince = change.rows<ChallengeRow, CodeOwner & { since: number }>(
+  ({ held }) => `${WHOLE_CHALLENGES}
+   WHERE c.email = :email AND c.purpose = :purpose AND c.application_id = :applicationId AND c.created_at > :since
+   ORDER BY c.created_at, c.id ${held('c')}`,
 );
 
-/** Returns the challenges sent after a time, in any state, oldest first. */
-export async function listChallengesOf(reader: Reader, owner: CodeOwner, since: number): Promise<Challenge[]> {
-  return (await ofOwnerSince(reader, { ...owner, since })).map(readable);
+/** Holds and returns the challenges sent after a time, in any state, oldest first. */
+export async function holdChallengesOf(unit: Unit, owner: CodeOwner, since: number): Promise<Challenge[]> {
+  return (await ofOwnerSince(unit, { ...owner, since })).map(readable);
 }
 
 /** Returns the challenges requested after a time by any session of the session's person, newest first. */
@@ -132,17 +134,23 @@ export const dropCodesTo = change<string>(
   'UPDATE code_challenges SET dropped_at = :now WHERE email = :email AND consumed_at IS NULL AND dropped_at IS NULL',
 );
 
+/** The credential that asked for a proof: the session's token, or its page cookie, whose secret no application holds. */
+export type ProofHolder = 'token' | 'page';
+
 /** The proof to look for: a session's code of the purpose `proof`, and what it was given for. */
 export interface ProofOf {
   readonly sessionId: string;
   readonly purpose: string;
   readonly target: string | null;
+  /** The page cookie's proofs do not count for the token; the token's count for both. */
+  readonly holder: ProofHolder;
 }
 
 /** Returns when the session last gave a code for this purpose and target, or for the whole session; null if never. */
 export const findProofTime = query.aggregate<number | null, ProofOf & { now: number }>(
   ({ jsonText }) => `SELECT max(consumed_at) FROM code_challenges
    WHERE session_id = :sessionId AND purpose = 'proof' AND dropped_at IS NULL AND consumed_at <= :now
+     AND coalesce(${jsonText('data', 'holder')}, 'token') IN ('token', :holder)
      AND (${jsonText('data', 'purpose')} = 'session' OR (${jsonText('data', 'purpose')} = :purpose
        AND ${jsonText('data', 'target')} IS NOT DISTINCT FROM :target))`,
 );

@@ -16,6 +16,7 @@ export interface DeliveryAttempted {
   readonly applicationId: string;
   readonly webhookId: string;
   readonly isDelivered: boolean;
+  readonly durationMs: number;
 }
 
 export const DELIVERY_ATTEMPTED = topic<DeliveryAttempted>('delivery attempted');

@@ -1,9 +1,9 @@
 /** Grants: roles, scopes and membership groups, and their holders. Nobody holds a removed grant. */
-import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, eq, getTableName, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { onlyOne } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { longRead, orm, type Orm, pipelinedChange, prepared, query } from '../db/statements.ts';
+import { longRead, orm, ormFor, pipelinedChange, prepared, query } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import {
   applicationUserGroups,
@@ -79,19 +79,18 @@ async function forEachKind<Thing>(make: (kind: GrantKind) => Promise<Thing>): Pr
   return { roles, scopes, memberships };
 }
 
-function preparedForEach<Statement>(build: (db: Orm, tables: (typeof TABLES)[GrantKind]) => Statement) {
-  return eachKind((kind) => prepared((db) => build(db, TABLES[kind])));
-}
-
-const heldStatements = preparedForEach((db, { table, holders, grantId }) =>
-  db
-    .select({ slug: table.slug })
-    .from(holders)
-    .innerJoin(table, eq(table.id, grantId))
-    .where(and(eq(holders.applicationUserId, placeholder('memberId')), isNull(table.removedAt)))
-    .orderBy(asc(table.slug))
-    .prepare(),
-);
+const heldStatements = eachKind((kind) => {
+  const { table, holders, grantId } = TABLES[kind];
+  return prepared((db) =>
+    db
+      .select({ slug: table.slug })
+      .from(holders)
+      .innerJoin(table, eq(table.id, grantId))
+      .where(and(eq(holders.applicationUserId, placeholder('memberId')), isNull(table.removedAt)))
+      .orderBy(asc(table.slug))
+      .prepare(),
+  );
+});
 
 /** Returns the slugs of one kind that a membership holds, sorted. */
 export async function heldSlugs(reader: Reader, kind: GrantKind, memberId: string): Promise<string[]> {
@@ -128,19 +127,17 @@ export async function heldGrantsOf(reader: Reader, memberIds: readonly string[])
   return new Map(memberIds.map((id) => [id, eachKind((kind) => byKind[kind].get(id) ?? [])]));
 }
 
-const defaultStatements = preparedForEach((db, { table }) =>
-  db
-    .select({ id: table.id })
-    .from(table)
-    .where(
-      and(eq(table.applicationId, placeholder('applicationId')), eq(table.isDefault, true), isNull(table.removedAt)),
-    )
-    .prepare(),
+const listDefaults = query.rows<{ kind: GrantKind; id: string }, string>(
+  ALL_KINDS.map(
+    (kind) => `SELECT '${kind}' AS kind, id FROM ${getTableName(TABLES[kind].table)}
+     WHERE application_id = :applicationId AND is_default = 1 AND removed_at IS NULL`,
+  ).join(' UNION ALL '),
 );
 
 /** Returns the grants that a person gets on joining an application. */
-export function defaultGrants(reader: Reader, applicationId: string): Promise<GrantIds> {
-  return forEachKind(async (kind) => (await defaultStatements[kind](reader, { applicationId })).map(({ id }) => id));
+export async function defaultGrants(reader: Reader, applicationId: string): Promise<GrantIds> {
+  const defaults = await listDefaults(reader, applicationId);
+  return eachKind((kind) => defaults.filter((grant) => grant.kind === kind).map(({ id }) => id));
 }
 
 /** Returns the slugs of each application's default roles, sorted, in one statement. */
@@ -247,7 +244,7 @@ export function updateGrant(
 /** Removes a grant from all holders and frees its slug. Row and links stay until every holder is notified. */
 export async function markGrantRemoved(unit: Unit, kind: GrantKind, id: string): Promise<void> {
   const { table } = TABLES[kind];
-  await orm(unit)
+  await ormFor(unit, [id])
     .update(table)
     // Cannot collide: slugs contain no tilde.
     .set({ slug: `~${id}`, isDefault: false, removedAt: unit.now, updatedAt: unit.now })
@@ -257,7 +254,7 @@ export async function markGrantRemoved(unit: Unit, kind: GrantKind, id: string):
 /** Deletes the row of a grant that no membership links to any more. */
 export async function deleteGrant(unit: Unit, kind: GrantKind, id: string): Promise<void> {
   const { table } = TABLES[kind];
-  await orm(unit).delete(table).where(eq(table.id, id));
+  await ormFor(unit, [id]).delete(table).where(eq(table.id, id));
 }
 
 const heldBySome = eachKind((kind) => {
@@ -280,6 +277,37 @@ const countedHolders = eachKind((kind) => {
 /** Returns how many memberships link to a grant, from an index. @param after counts only those after this id. */
 export function countHolders(reader: Reader, kind: GrantKind, id: string, after = ''): Promise<number> {
   return countedHolders[kind](reader, { id, after });
+}
+
+const holdersOfEach = eachKind((kind) => {
+  const { holdersName, grantColumn } = TABLES[kind];
+  return longRead.rows<{ id: string; holders: number }, { ids: readonly string[] }>(
+    ({ idList }) => `SELECT ${grantColumn} AS id, count(*) AS holders FROM ${holdersName}
+     WHERE ${grantColumn} IN ${idList(':ids')} GROUP BY ${grantColumn}`,
+  );
+});
+
+const keysHoldingEach = eachKind((kind) => {
+  const { holdersName, grantColumn } = TABLES[kind];
+  return longRead.rows<{ id: string; holders: number }, { ids: readonly string[] }>(
+    ({ idList }) => `SELECT h.${grantColumn} AS id, count(*) AS holders
+     FROM users u JOIN application_users m ON m.user_id = u.id JOIN ${holdersName} h ON h.application_user_id = m.id
+     WHERE u.kind = 'api_key' AND h.${grantColumn} IN ${idList(':ids')} GROUP BY h.${grantColumn}`,
+  );
+});
+
+/** Returns how many people hold each grant, in any status; not the principals of keys. Two statements from indexes. */
+export async function countPeople(
+  reader: Reader,
+  kind: GrantKind,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const people = new Map(ids.map((id) => [id, 0]));
+  if (ids.length === 0) return people;
+  for (const { id, holders } of await holdersOfEach[kind](reader, { ids })) people.set(id, Number(holders));
+  for (const { id, holders } of await keysHoldingEach[kind](reader, { ids }))
+    people.set(id, (people.get(id) ?? 0) - Number(holders));
+  return people;
 }
 
 /** Returns a page of holders of a grant, even a removed one, by id. @param after the previous page's last id or ''. */
@@ -320,7 +348,7 @@ export async function unlinkGrant(
 ): Promise<void> {
   if (memberIds.length === 0) return;
   const { holders, grantId } = TABLES[kind];
-  await orm(unit)
+  await ormFor(unit, memberIds)
     .delete(holders)
     .where(and(inArray(holders.applicationUserId, [...memberIds]), eq(grantId, id)));
 }
@@ -329,7 +357,7 @@ export async function clearGrants(unit: Unit, memberIds: readonly string[]): Pro
   if (memberIds.length === 0) return;
   for (const kind of ALL_KINDS) {
     const { holders } = TABLES[kind];
-    await orm(unit)
+    await ormFor(unit, memberIds)
       .delete(holders)
       .where(inArray(holders.applicationUserId, [...memberIds]));
   }
@@ -338,7 +366,7 @@ export async function clearGrants(unit: Unit, memberIds: readonly string[]): Pro
 /** Updates when these memberships' grants of one kind last changed. */
 export async function touchHolders(unit: Unit, kind: GrantKind, memberIds: readonly string[]): Promise<void> {
   if (memberIds.length === 0) return;
-  await orm(unit)
+  await ormFor(unit, memberIds)
     .update(applicationUsers)
     .set({ [TABLES[kind].touched]: unit.now, updatedAt: unit.now })
     .where(inArray(applicationUsers.id, [...memberIds]));

@@ -23,6 +23,8 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** Display name and Reply-To; none for mails of the server itself. */
+  readonly from?: MailSender | null;
   /** The one-time code in the mail, for the captured-mail view. */
   readonly code: string | null;
   /** Time after which the mail is not sent any more, in epoch milliseconds. */
@@ -32,7 +34,13 @@ export interface OutgoingMail {
   readonly origin: MailOrigin;
 }
 
-/** Sender of a mail. `applicationId` is null for mails of a workspace itself and of the console. */
+/** Name that a mail comes from, at the server's own address, and the address that answers go to. */
+export interface MailSender {
+  readonly name: string;
+  readonly replyTo: string | null;
+}
+
+/** Owner of a mail. `applicationId` is null for mails of a workspace itself and of the console. */
 export interface MailOrigin {
   readonly applicationId: string | null;
   readonly workspaceId: string | null;
@@ -70,13 +78,15 @@ const insertMail = prepared((orm) =>
       lane: placeholder('lane'),
       applicationId: placeholder('applicationId'),
       workspaceId: placeholder('workspaceId'),
+      senderName: placeholder('senderName'),
+      replyTo: placeholder('replyTo'),
     })
     .prepare(),
 );
 
 /** Queues a mail in the change it is about; the sender wakes after the commit. @returns the mail's id. */
 export async function queueMail(unit: Unit, message: OutgoingMail): Promise<string> {
-  const { to, subject, text, html, code, expiresAt, origin } = message;
+  const { to, subject, text, html, from, code, expiresAt, origin } = message;
   const lane = message.lane ?? (code === null ? 'notice' : 'code');
   const id = newId('mail', unit.now);
   const row = {
@@ -89,6 +99,8 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
     expiresAt,
     now: unit.now,
     lane: MAIL_PRIORITIES[lane],
+    senderName: from?.name ?? null,
+    replyTo: from?.replyTo ?? null,
     ...origin,
   };
   await pipelined(unit, () => insertMail(unit, row));
@@ -142,7 +154,8 @@ export function listDueMails(
 
 const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS "nextAttemptAt",
   leased_until AS "leasedUntil", lease_holder AS "leaseHolder", expires_at AS "expiresAt", last_error AS "lastError", created_at AS "createdAt",
-  sent_at AS "sentAt", lane, application_id AS "applicationId", workspace_id AS "workspaceId"`;
+  sent_at AS "sentAt", lane, application_id AS "applicationId", workspace_id AS "workspaceId", sender_name AS "senderName",
+  reply_to AS "replyTo"`;
 
 const mailLeases = leases<Mail>({ table: 'mails', open: 'queued', columns: MAIL_COLUMNS });
 

@@ -4,8 +4,7 @@ import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
 import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { change, note, orm, prepared, query, savepoint } from '../db/statements.ts';
-import { isUniqueViolation } from '../db/errors.ts';
+import { change, hold, note, orm, ormFor, prepared, query } from '../db/statements.ts';
 import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
@@ -46,6 +45,11 @@ export async function findMember(reader: Reader, applicationId: string, userId: 
   const [member] = await memberByUser(reader, { applicationId, userId });
   return member;
 }
+
+/** Holds a membership. */
+export const holdMember = hold<{ applicationId: string; userId: string }>(
+  'UPDATE application_users SET user_id = user_id WHERE application_id = :applicationId AND user_id = :userId',
+);
 
 const memberById = prepared((db) =>
   db
@@ -158,20 +162,6 @@ export async function findMembersById(reader: Reader, ids: readonly string[]): P
   return new Map(rows.map((row) => [row.member.id, asShown(row)]));
 }
 
-/** Returns the user ids of those usernames that are taken in the application. */
-export async function findUsernameHolders(
-  reader: Reader,
-  applicationId: string,
-  usernames: readonly string[],
-): Promise<Map<string, string>> {
-  if (usernames.length === 0) return new Map();
-  const rows = await orm(reader)
-    .select({ username: applicationUsers.username, userId: applicationUsers.userId })
-    .from(applicationUsers)
-    .where(and(eq(applicationUsers.applicationId, applicationId), inArray(applicationUsers.username, [...usernames])));
-  return new Map(rows.flatMap(({ username, userId }) => (username === null ? [] : [[username, userId]])));
-}
-
 const insertRow = prepared((db) =>
   db
     .insert(applicationUsers)
@@ -185,6 +175,9 @@ const insertRow = prepared((db) =>
       reservedEmail: placeholder('reservedEmail'),
       reservedProfile: placeholder('reservedProfile'),
       profileUserId: placeholder('profileUserId'),
+      externalId: placeholder('externalId'),
+      // A placeholder of a JSON column would store null as the text `null`.
+      metadata: sql`${placeholder('metadata')}`,
       rolesUpdatedAt: placeholder('now'),
       scopesUpdatedAt: placeholder('now'),
       membershipsUpdatedAt: placeholder('now'),
@@ -196,7 +189,12 @@ const insertRow = prepared((db) =>
 );
 
 export type NewMember = Pick<Member, 'applicationId' | 'userId'> &
-  Partial<Pick<Member, 'username' | 'lastSeenAt' | 'reservedEmail' | 'reservedProfile' | 'profileUserId'>>;
+  Partial<
+    Pick<
+      Member,
+      'username' | 'lastSeenAt' | 'reservedEmail' | 'reservedProfile' | 'profileUserId' | 'externalId' | 'metadata'
+    >
+  >;
 
 /** Inserts an active membership without grants; `lastSeenAt` defaults to now. */
 export async function insertMemberRow(
@@ -209,11 +207,14 @@ export async function insertMemberRow(
     reservedEmail = null,
     reservedProfile = null,
     profileUserId = null,
+    externalId = null,
+    metadata = null,
   }: NewMember,
 ): Promise<Member> {
   const id = newId('applicationUser', unit.now);
   const made = { id, applicationId, userId, username, lastSeenAt, reservedEmail, reservedProfile, profileUserId };
-  return onlyOne(await insertRow(unit, { ...made, now: unit.now }));
+  const metadataText = metadata && JSON.stringify(metadata);
+  return onlyOne(await insertRow(unit, { ...made, externalId, metadata: metadataText, now: unit.now }));
 }
 
 const changeStatus = change<{ memberId: string; status: MembershipStatus; reason: string | null }>(
@@ -234,7 +235,7 @@ export async function setMemberStatus(
   await changeStatus(unit, { memberId, status, reason });
 }
 
-type MemberColumns = Partial<Omit<Member, 'id' | 'applicationId' | 'userId' | 'sessionEpoch'>>;
+type MemberColumns = Partial<Omit<Member, 'id' | 'applicationId' | 'userId' | 'sessionEpoch' | 'sessionsEndedAt'>>;
 
 export function updateMember(unit: Unit, memberId: string, columns: MemberColumns): Promise<void> {
   return updateMembers(unit, [memberId], columns);
@@ -242,26 +243,10 @@ export function updateMember(unit: Unit, memberId: string, columns: MemberColumn
 
 export async function updateMembers(unit: Unit, memberIds: readonly string[], columns: MemberColumns): Promise<void> {
   if (memberIds.length === 0) return;
-  await orm(unit)
+  await ormFor(unit, memberIds)
     .update(applicationUsers)
     .set({ updatedAt: unit.now, ...columns })
     .where(inArray(applicationUsers.id, [...memberIds]));
-}
-
-const setUsername = change<{ memberId: string; username: string | null }>(
-  'UPDATE application_users SET username = :username, updated_at = :now WHERE id = :memberId',
-  { rowId: 'memberId' },
-);
-
-/** Sets the username; the unique index decides races. @returns false, without a change, if it is taken. */
-export async function changeUsername(unit: Unit, memberId: string, username: string | null): Promise<boolean> {
-  try {
-    await savepoint(unit, () => setUsername(unit, { memberId, username }));
-    return true;
-  } catch (error) {
-    if (isUniqueViolation(error)) return false;
-    throw error;
-  }
 }
 
 /** Ends the member's current sessions. The caller updates session rows; devices end by their own rows. */
@@ -270,10 +255,22 @@ export const bumpMemberEpoch = change<string>(
   { rowId: 'memberId' },
 );
 
+/** Refuses these members the continuation of sign-ins up to now. */
+export const noteSessionsEnded = note<{ memberIds: readonly string[] }>(
+  ({ idList }) => `UPDATE application_users SET sessions_ended_at = :now WHERE id IN ${idList(':memberIds')}`,
+);
+
 const noteSeenAgain = note<{ memberId: string; at: number; dayStart: number }>(
   `UPDATE application_users SET last_seen_at = :at
    WHERE id = :memberId AND last_seen_at < :at AND last_seen_at >= :dayStart`,
 );
+/** Returns whether any application of a workspace has a person, signed in or imported. */
+export const hasAnyUser = query.exists<void>(
+  `SELECT 1 FROM applications a WHERE a.workspace_id IS NOT NULL AND EXISTS (
+     SELECT 1 FROM application_users m JOIN users u ON u.id = m.user_id
+     WHERE m.application_id = a.id AND u.kind = 'person')`,
+);
+
 const seenBefore = query.row<Pick<MemberSeen, 'applicationId' | 'before'>, string>(
   'SELECT application_id AS "applicationId", last_seen_at AS before FROM application_users WHERE id = :memberId',
 );

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { onlyOne } from '../core/required.ts';
 import type { Unit } from '../db/database.ts';
-import { orm } from '../db/statements.ts';
+import { ormFor, orm } from '../db/statements.ts';
 
 export async function insertOne<Table extends SQLiteTable>(
   unit: Unit,
@@ -19,5 +19,5 @@ export async function updateOne<Table extends SQLiteTable & { readonly id: SQLit
   id: string,
   columns: SQLiteUpdateSetSource<Table>,
 ): Promise<Table['$inferSelect']> {
-  return onlyOne(await orm(unit).update(table).set(columns).where(eq(table.id, id)).returning());
+  return onlyOne(await ormFor(unit, [id]).update(table).set(columns).where(eq(table.id, id)).returning());
 }

@@ -10,7 +10,7 @@ export type MailStatus = (typeof MAIL_STATUSES)[number];
 /** A mail without its content. */
 export type MailEnvelope = Omit<
   Mail,
-  'text' | 'html' | 'code' | 'leasedUntil' | 'leaseHolder' | 'workspaceId' | 'status'
+  'text' | 'html' | 'code' | 'replyTo' | 'leasedUntil' | 'leaseHolder' | 'workspaceId' | 'status'
 > & {
   readonly status: MailStatus;
 };
@@ -31,7 +31,7 @@ const BEHIND_ALL = '~';
 
 const ENVELOPE = `m.id, m.recipient, m.subject, m.status, m.attempts, m.next_attempt_at AS "nextAttemptAt",
   m.expires_at AS "expiresAt", m.last_error AS "lastError", m.created_at AS "createdAt", m.sent_at AS "sentAt", m.lane,
-  m.application_id AS "applicationId"`;
+  m.application_id AS "applicationId", m.sender_name AS "senderName"`;
 
 /** SQL: a mail of the console, sent since person `s` joined the workspace. */
 const IS_OF_CONSOLE = (mail: string) =>
@@ -65,15 +65,17 @@ const ownMails = (isByStatus: boolean) => ({
 });
 const own = { any: ownMails(false), byStatus: ownMails(true) };
 
+/** Mails of the console to member `s`, who is person `u`. */
+const MAILS_TO_MEMBER = `SELECT c.id FROM mails c WHERE c.recipient = coalesce(s.invited_email, u.email)
+  AND c.id < :before AND ${IS_OF_CONSOLE('c')} AND (:status = '' OR c.status = :status) ORDER BY c.id DESC LIMIT :limit`;
+
 const consoleMails = query.rows<
   MailEnvelope,
   { workspaceId: string; consoleId: string; before: string; limit: number; status: string; q: string }
 >(
-  ({ joinInOrder, textPosition }) => `SELECT ${ENVELOPE}
+  ({ joinInOrder, isAmong, textPosition }) => `SELECT ${ENVELOPE}
    FROM workspace_members s ${joinInOrder} users u ON u.id = s.user_id
-   ${joinInOrder} mails m ON m.id IN (
-     SELECT c.id FROM mails c WHERE c.recipient = coalesce(s.invited_email, u.email) AND c.id < :before
-       AND ${IS_OF_CONSOLE('c')} AND (:status = '' OR c.status = :status) ORDER BY c.id DESC LIMIT :limit)
+   ${joinInOrder} mails m ON ${isAmong('m.id', MAILS_TO_MEMBER)}
    WHERE s.workspace_id = :workspaceId AND ${textPosition('coalesce(s.invited_email, u.email)', ':q')} > 0
    ORDER BY m.id DESC LIMIT :limit`,
 );

@@ -10,6 +10,14 @@ export type { Passkey } from './schema/passkeys.ts';
 
 const { placeholder } = sql;
 
+/** Stored name of a passkey that nobody has named; people read it in their own language. */
+export const UNNAMED_PASSKEY = 'Passkey';
+
+/** Returns the name that the person or the passkey's provider gave; null if there is none. */
+export function givenName({ name }: Pick<Passkey, 'name'>): string | null {
+  return name === UNNAMED_PASSKEY ? null : name;
+}
+
 const passkeyByCredential = prepared((db) =>
   db
     .select()

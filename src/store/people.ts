@@ -3,7 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { onlyOne, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, query } from '../db/statements.ts';
+import { hold, orm, prepared, query } from '../db/statements.ts';
 import { updateOne } from './one-row.ts';
 import { emailAliases, users } from './schema/users.ts';
 
@@ -46,6 +46,9 @@ export async function findUserByEmail(reader: Reader, email: string): Promise<Us
   const [user] = await userByEmail(reader, { email });
   return user;
 }
+
+/** Holds the account with this address. */
+export const holdPerson = hold<string>('UPDATE users SET email = email WHERE email = :email');
 
 /** Returns the users whose current address is in the list, by address. */
 export async function findUsersByEmail(reader: Reader, emails: readonly string[]): Promise<Map<string, User>> {
@@ -98,10 +101,15 @@ const insertRow = prepared((db) =>
 
 const NO_PROFILE: InitialProfile = { givenName: null, familyName: null, fullName: null, locale: null, timezone: null };
 
-/** Inserts a person without a profile. @param isEmailProven whether the person has proved the address. */
-export function insertPerson(unit: Unit, email: string, isEmailProven: boolean): Promise<User> {
+/** Inserts a person. @param isEmailProven whether the person has proved the address. */
+export function insertPerson(
+  unit: Unit,
+  email: string,
+  isEmailProven: boolean,
+  profile: Partial<InitialProfile> = {},
+): Promise<User> {
   const emailVerifiedAt = isEmailProven ? unit.now : null;
-  return insertUser(unit, { kind: 'person', email, emailVerifiedAt, name: null, ...NO_PROFILE });
+  return insertUser(unit, { kind: 'person', email, emailVerifiedAt, name: null, ...NO_PROFILE, ...profile });
 }
 
 /** Inserts the synthetic principal of an API key. Its address cannot receive mail or collide with a person's. */

@@ -6,6 +6,7 @@ import type { Reader } from '../db/database.ts';
 import { type Dialect, dialectOf, longReadOf, orm } from '../db/statements.ts';
 import { legalEntities, userAddresses, userImages } from './schema/account.ts';
 import { betaInterests } from './schema/applications.ts';
+import { bulkChangeMembers } from './schema/bulk-changes.ts';
 import { apiKeys, codeChallenges, codeFailures, sessions } from './schema/credentials.ts';
 import { deviceGrants } from './schema/devices.ts';
 import { passkeyChallenges, passkeys } from './schema/passkeys.ts';
@@ -55,7 +56,7 @@ const TABLES: readonly PersonalTable[] = [
     table,
     isAbout: (userId: string) => eq(table.userId, userId),
   })),
-  ...[applicationUserRoles, applicationUserScopes, applicationUserGroups, sessions].map((table) => ({
+  ...[applicationUserRoles, applicationUserScopes, applicationUserGroups, bulkChangeMembers, sessions].map((table) => ({
     table,
     isAbout: (userId: string) => inArray(table.applicationUserId, ownMemberships(userId)),
   })),

@@ -15,9 +15,11 @@
  * Invitations to a workspace work alike, by `workspace_members.invited_email`, until the person comes to the console.
  */
 import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import type { Metadata } from '../core/metadata.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { change, orm, prepared, query } from '../db/statements.ts';
 import { unindexedWorkspaceId } from './applications.ts';
+import { deleteOutcomesOf } from './bulk-changes.ts';
 import { clearGrants } from './grants.ts';
 import { insertMemberRow, type Member } from './members.ts';
 import type { User } from './people.ts';
@@ -60,16 +62,28 @@ const isMemberIn = query.exists<{ userId: string; workspaceId: string }>(
 );
 
 /**
- * Returns the person's language for a mail from a workspace; null for a stranger, whom it would disclose as known.
+ * Returns language and time zone of a person for a mail from a workspace; null for a stranger, whom they would disclose
+ * as known.
  * @param workspaceId null for the console, which everybody belongs to.
  */
+export async function localeAndZoneShownTo(
+  reader: Reader,
+  workspaceId: string | null,
+  person: Pick<User, 'id' | 'locale' | 'timezone'> | undefined,
+): Promise<Pick<User, 'locale' | 'timezone'>> {
+  const unknown = { locale: null, timezone: null };
+  if (!person || (person.locale === null && person.timezone === null)) return unknown;
+  const isShown = workspaceId === null || (await isMemberIn(reader, { userId: person.id, workspaceId }));
+  return isShown ? person : unknown;
+}
+
+/** Returns the person's language alone; see `localeAndZoneShownTo`. */
 export async function localeShownTo(
   reader: Reader,
   workspaceId: string | null,
   person: Pick<User, 'id' | 'locale'> | undefined,
 ): Promise<string | null> {
-  if (!person?.locale || workspaceId === null) return person?.locale ?? null;
-  return (await isMemberIn(reader, { userId: person.id, workspaceId })) ? person.locale : null;
+  return (await localeAndZoneShownTo(reader, workspaceId, person && { ...person, timezone: null })).locale;
 }
 
 /** A reservation or invitation of a workspace. */
@@ -122,6 +136,8 @@ export interface NewReservation {
   readonly username: string | null;
   readonly reservedEmail: string;
   readonly reservedProfile: ReservedProfile;
+  readonly externalId?: string | null;
+  readonly metadata?: Metadata | null;
 }
 
 /** Inserts a reservation without grants. The person must not have a membership in the application yet. */
@@ -129,11 +145,14 @@ export async function insertReservation(unit: Unit, reservation: NewReservation)
   return insertMemberRow(unit, { ...reservation, lastSeenAt: NEVER });
 }
 
-const deleteRow = change<string>('DELETE FROM application_users WHERE id = :id AND reserved_email IS NOT NULL');
+const deleteRow = change<string>('DELETE FROM application_users WHERE id = :id AND reserved_email IS NOT NULL', {
+  rowId: 'id',
+});
 
 /** Deletes a reservation with its grants. The person stays, so that the address gets the same id again. */
 export async function deleteReservation(unit: Unit, memberId: string): Promise<void> {
   await clearGrants(unit, [memberId]);
+  await deleteOutcomesOf(unit, memberId);
   await deleteRow(unit, memberId);
 }
 
@@ -207,14 +226,17 @@ export async function findPlaceHolder(
 export const redeemReservation = change<{ memberId: string; userId: string }>(
   `UPDATE application_users SET user_id = :userId, reserved_email = NULL, reserved_profile = NULL, updated_at = :now
    WHERE id = :memberId`,
+  { rowId: 'memberId' },
 );
 
 const takeStandIns = change<Pick<User, 'id' | 'email'>>(
   `UPDATE workspace_members SET user_id = :id WHERE invited_email = :email AND user_id <> :id AND NOT EXISTS (
      SELECT 1 FROM workspace_members o WHERE o.workspace_id = workspace_members.workspace_id AND o.user_id = :id)`,
+  { rowId: 'id' },
 );
 const takeSeats = change<string>(
   'UPDATE workspace_members SET invited_email = NULL WHERE user_id = :id AND invited_email IS NOT NULL',
+  { rowId: 'id' },
 );
 
 /** Accepts all workspace invitations of a person or their address. */

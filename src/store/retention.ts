@@ -1,11 +1,11 @@
 /** Deletes outdated rows in bounded batches. `jobs/` decides how long rows are kept. */
 import type { Unit } from '../db/database.ts';
-import { change, query } from '../db/statements.ts';
+import { change, changeReturningIds, query } from '../db/statements.ts';
 
 /** Each uses an index that contains only rows to delete. */
 const STATEMENTS = {
-  expiredSessions: some('sessions', 'expires_at < :before'),
-  revokedSessions: some('sessions', 'revoked_at < :before'),
+  expiredSessions: someCached('sessions', 'expires_at < :before'),
+  revokedSessions: someCached('sessions', 'revoked_at < :before'),
   expiredCodes: some('code_challenges', 'expires_at < :before'),
   expiredPasskeyChallenges: some('passkey_challenges', 'expires_at < :before'),
   expiredProviderStates: some('provider_states', 'expires_at < :before', 'state_hash'),
@@ -19,13 +19,28 @@ const STATEMENTS = {
   /** Includes their attempts. */
   finishedDeliveries: some('deliveries', 'finished_at < :before'),
   auditRecords: some('audit_records', 'created_at < :before'),
+  bulkChangeMembers: some('bulk_change_members', 'created_at < :before', 'bulk_change_id, application_user_id'),
+  bulkChanges: some('bulk_changes', 'finished_at < :before'),
   dailyCounts: some('daily_counts', 'day < :before', 'application_id, metric, day, label'),
+  hourlyCounts: some('hourly_counts', 'hour < :before', 'subject, metric, hour'),
 };
 
+interface Outdated {
+  readonly before: number;
+  readonly limit: number;
+}
+
 function some(table: string, condition: string, key = 'id') {
-  return change<{ before: number; limit: number }>(
-    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT :limit)`,
-  );
+  return change<Outdated>(deletionOf(table, condition, key));
+}
+
+/** Rows that verification caches. */
+function someCached(table: string, condition: string) {
+  return changeReturningIds<Outdated>(`${deletionOf(table, condition, 'id')} RETURNING id`);
+}
+
+function deletionOf(table: string, condition: string, key: string): string {
+  return `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT :limit)`;
 }
 
 export type Purgeable = keyof typeof STATEMENTS;

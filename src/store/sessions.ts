@@ -2,7 +2,7 @@
  * Sessions of people in applications. A session has ended if its row says so, if it has expired, or if its epoch differs
  * from the current sum of its application's and its membership's epoch.
  */
-import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gt, isNull, lt, ne, sql } from 'drizzle-orm';
 import { type Reader, topicForAll, type Unit } from '../db/database.ts';
 import { change, longRead, note, orm, pipelinedChange, query } from '../db/statements.ts';
 import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
@@ -24,7 +24,7 @@ export interface SessionsEnded {
 /** Published when sessions end, on every instance; rows and events follow. One session may have been exempted. */
 export const SESSIONS_ENDED = topicForAll<SessionsEnded>('sessions ended');
 
-export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash' | 'epoch'> & {
+export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash' | 'pageTokenHash' | 'epoch'> & {
   /** Ended before it expired, even if its row does not say so yet. */
   readonly isRevoked: boolean;
 };
@@ -51,21 +51,25 @@ export interface NewSession {
   readonly id: string;
   readonly tokenHash: Uint8Array;
   readonly memberId: string;
+  /** The application's epoch when the person was let in: a session is over if it has been closed since. */
+  readonly applicationEpoch: number;
   readonly method: string;
   readonly credentialId: string | null;
   readonly userAgent: string | null;
   readonly expiresAt: number;
+  /** When the person proved who they are; null if just now. */
+  readonly authenticatedAt: number | null;
 }
 
 const insertRow = pipelinedChange<NewSession & { ip: string | null; ipCountry: string | null }>(
   `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at, created_at,
-     expires_at, epoch, credential_id)
-   SELECT :id, :tokenHash, m.id, :method, :ip, :ipCountry, :userAgent, :now, :now, :expiresAt,
-     a.session_epoch + m.session_epoch, :credentialId
-   FROM application_users m JOIN applications a ON a.id = m.application_id WHERE m.id = :memberId`,
+     expires_at, epoch, credential_id, authenticated_at)
+   SELECT :id, :tokenHash, id, :method, :ip, :ipCountry, :userAgent, :now, :now, :expiresAt,
+     session_epoch + :applicationEpoch, :credentialId, :authenticatedAt
+   FROM application_users WHERE id = :memberId`,
 );
 
-/** Inserts a session under the current epochs, with the client address of the unit's actor. */
+/** Inserts a session under the member's current epoch, with the client address of the unit's actor. */
 export async function insertSession(unit: Unit, session: NewSession): Promise<void> {
   const { ip, ipCountry } = unit.actor;
   await insertRow(unit, { ...session, ip, ipCountry });
@@ -76,7 +80,7 @@ export const noteSessionCredential = note<{ sessionId: string; credentialId: str
   'UPDATE sessions SET credential_id = :credentialId WHERE id = :sessionId',
 );
 
-const { tokenHash: _hash, epoch: _epoch, ...shown } = getTableColumns(sessions);
+const { tokenHash: _hash, pageTokenHash: _pageHash, epoch: _epoch, ...shown } = getTableColumns(sessions);
 
 const SHOWN = {
   ...shown,
@@ -121,11 +125,22 @@ export const listSignInAddresses = query.values<string, string>(
      ORDER BY s.created_at DESC LIMIT 200) AS latest`,
 );
 
-/** Returns open sessions, newest first. @param before continues after this id. */
+interface OpenSessionsWanted {
+  readonly now: number;
+  /** Continues after this id. */
+  readonly before?: string | undefined;
+  /** Leaves one session out. */
+  readonly except?: string;
+  /** Returns this session only. */
+  readonly only?: string;
+  readonly limit: number;
+}
+
+/** Returns open sessions, newest first. */
 export async function listOpenSessions(
   reader: Reader,
   whose: SessionsOf,
-  { now, before, limit }: { readonly now: number; readonly before: string | undefined; readonly limit: number },
+  { now, before, except, only, limit }: OpenSessionsWanted,
 ): Promise<OpenSession[]> {
   return orm(reader)
     .select({ session: SHOWN, application: { id: applications.id, name: applications.name } })
@@ -139,6 +154,8 @@ export async function listOpenSessions(
         gt(sessions.expiresAt, now),
         sql`${sessions.epoch} = ${applications.sessionEpoch} + ${applicationUsers.sessionEpoch}`,
         before === undefined ? undefined : lt(sessions.id, before),
+        except === undefined ? undefined : ne(sessions.id, except),
+        only === undefined ? undefined : eq(sessions.id, only),
       ),
     )
     .orderBy(desc(sessions.id))
@@ -235,11 +252,14 @@ export const countOutdatedOfMember = longRead.count<{ memberId: string; at: numb
   `SELECT count(*) ${OPEN} WHERE m.id = :memberId AND ${IS_OUTDATED}`,
 );
 
-/** Records that the session's holder re-authenticated. */
+/** Records that the session's holder re-authenticated, with the token or with the page cookie. */
 export const noteSessionProved = note<string>('UPDATE sessions SET proved_at = :now WHERE id = :id');
+export const notePageProved = note<string>('UPDATE sessions SET page_proved_at = :now WHERE id = :id');
 
-/** Clears the last re-authentication, as when the address that proved it has changed. */
-export const forgetSessionProof = note<string>('UPDATE sessions SET proved_at = NULL WHERE id = :id');
+/** Clears the last re-authentications, as when the address that proved them has changed. */
+export const forgetSessionProof = note<string>(
+  'UPDATE sessions SET proved_at = NULL, page_proved_at = NULL WHERE id = :id',
+);
 
 /** Updates when sessions were last seen, never backwards. */
 export const noteSessionsSeen = note<{ seen: readonly LastSeenAt[] }>(

@@ -3,19 +3,11 @@ import { topic, type Unit } from '../db/database.ts';
 import { change, longRead, query } from '../db/statements.ts';
 
 /**
- * Metrics. `active_week` and `active_month` use the first day of their period. Labels: `sign_in` method, `refusal`
- * reason, endpoint of deliveries, `limit_reached` limit; the others have none.
+ * Metrics. Labels: `sign_in` method, `refusal` reason, endpoint of deliveries, `limit_reached` limit, `active_gap` days
+ * since the person was last active; the others have none.
  */
 export type Metric =
-  | 'sign_in'
-  | 'new_user'
-  | 'active_day'
-  | 'active_week'
-  | 'active_month'
-  | 'refusal'
-  | 'delivered'
-  | 'failed_attempt'
-  | 'limit_reached';
+  'sign_in' | 'new_user' | 'active_day' | 'active_gap' | 'refusal' | 'delivered' | 'failed_attempt' | 'limit_reached';
 
 /** A counter, or an increment to it. */
 export interface DailyCount {
@@ -64,17 +56,22 @@ export const listCountsByDay = query.rows<Pick<DailyCount, 'metric' | 'day' | 'c
    GROUP BY metric, day`,
 );
 
+const LABELLED: readonly Metric[] = ['sign_in', 'refusal', 'delivered', 'failed_attempt', 'limit_reached'];
+
+/** Totals of one metric: SQLite groups 40,000 rows by label alone in half the time of two columns. */
+const totalsOf = (metric: Metric) =>
+  `SELECT '${metric}' AS metric, label, CAST(sum(count) AS bigint) AS count FROM daily_counts
+   WHERE application_id = :applicationId AND metric = '${metric}' AND day BETWEEN :first AND :last GROUP BY label`;
+
 /** Returns totals by label over a range of days, largest first per metric. A long read if the range is long. */
 export const listCountsByLabel = longRead.rows<Pick<DailyCount, 'metric' | 'label' | 'count'>, CountedDays>(
-  `SELECT metric, label, CAST(sum(count) AS bigint) AS count FROM daily_counts
-   WHERE application_id = :applicationId
-     AND metric IN ('sign_in', 'refusal', 'delivered', 'failed_attempt', 'limit_reached') AND day BETWEEN :first AND :last
-   GROUP BY metric, label ORDER BY sum(count) DESC, label`,
+  `SELECT metric, label, count FROM (${LABELLED.map(totalsOf).join(' UNION ALL ')}) AS totals ORDER BY count DESC, label`,
 );
 
-/** Returns a counter that has no label; undefined if nothing was counted. */
-export const findCount = query.value<number, Pick<DailyCount, 'applicationId' | 'metric' | 'day'>>(
-  "SELECT count FROM daily_counts WHERE application_id = :applicationId AND metric = :metric AND day = :day AND label = ''",
+/** Returns how many people were active on each day, by the number of days since they were active before. */
+export const listActiveGaps = query.rows<Pick<DailyCount, 'day' | 'label' | 'count'>, CountedDays>(
+  `SELECT day, label, count FROM daily_counts
+   WHERE application_id = :applicationId AND metric = 'active_gap' AND day BETWEEN :first AND :last`,
 );
 
 /** Returns the number of people with an active membership, including imported ones who have never come. A long read. */

@@ -1,5 +1,6 @@
-/** Tables that stay behind when an instance is moved: their rows concern the processes that serve it, for minutes. */
+/** Tables that stay behind when an instance is moved, and why: no row of theirs is missed. */
 export const UNMOVED_TABLES: Readonly<Record<string, string>> = {
+  member_search: 'triggers of the target enter each member, and the next server indexes them',
   rate_counters: 'rate limits begin anew',
   work_leases: 'jobs are taken up by the next server',
   instances: 'servers enter themselves',

@@ -5,7 +5,7 @@
  */
 import { eq, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
-import { change, orm, prepared } from '../db/statements.ts';
+import { change, changeReturningIds, ormFor, prepared } from '../db/statements.ts';
 import type { Member } from './members.ts';
 import { findUserByEmail, insertPerson, type User } from './people.ts';
 import { applicationUsers, users } from './schema/users.ts';
@@ -48,6 +48,7 @@ export async function ensureUnprovedProfile(
 export const takeReservation = change<{ memberId: string; userId: string; profileId: string }>(
   `UPDATE application_users SET user_id = :userId, profile_user_id = :profileId, updated_at = :now,
      reserved_email = coalesce(reserved_email, (SELECT email FROM users WHERE id = :userId)) WHERE id = :memberId`,
+  { rowId: 'memberId' },
 );
 
 const unprovedOfPerson = prepared((db) =>
@@ -65,12 +66,12 @@ export function listUnprovedMembers(reader: Reader, userId: string): Promise<Mem
 }
 
 /** Turns the memberships that show this profile back into reservations whose holder has never come. */
-export const returnToReservations = change<string>(
+export const returnToReservations = changeReturningIds<string>(
   `UPDATE application_users SET profile_user_id = NULL, last_seen_at = 0, updated_at = :now
-   WHERE profile_user_id = :profileId`,
+   WHERE profile_user_id = :profileId RETURNING id`,
 );
 
 /** Deletes the row. Its pictures, languages, addresses and legal entities must be deleted first. */
 export async function deleteUnprovedProfile(unit: Unit, profileId: string): Promise<void> {
-  await orm(unit).delete(users).where(eq(users.id, profileId));
+  await ormFor(unit, [profileId]).delete(users).where(eq(users.id, profileId));
 }

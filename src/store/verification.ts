@@ -83,13 +83,20 @@ export interface KeyState {
   readonly endedAt: number | null;
   /** A personal key with an outdated application epoch, or a key created with a personal key that no longer works. */
   readonly isOutdated: boolean;
-  readonly lastUsedAt: number | null;
+  /** Updated when a use is recorded. */
+  lastUsedAt: number | null;
   readonly membershipStatus: MembershipStatus;
   readonly userDeletedAt: number | null;
   readonly userId: string;
 }
 
-export interface KeyRow extends SubjectRow, KeyState {
+/** A key's state, and what invalidates its cached row. */
+interface ReadKey extends KeyState {
+  /** Ids of the member, person and application of the personal key that created it, separated by spaces. */
+  readonly deviceIds: string | null;
+}
+
+export interface KeyRow extends SubjectRow, ReadKey {
   /** `device` for a personal key. */
   readonly source: string;
   readonly membershipStatus: MembershipStatus;
@@ -97,7 +104,7 @@ export interface KeyRow extends SubjectRow, KeyState {
   readonly userId: string;
 }
 
-export interface KeyCredential extends KeyState {
+export interface KeyCredential extends ReadKey {
   readonly keyWorkspaceId: string;
   readonly keyApplicationId: string | null;
   /** JSON list; null for the whole workspace. */
@@ -135,27 +142,27 @@ const SESSION = `
 
 const HELD_TABLES = ['application_user_roles', 'application_user_scopes', 'application_user_groups'];
 
-/**
- * Returns the ids that invalidate a key's entry. Null means any change: a key made with a personal key also depends on
- * that key and its owner.
- */
-const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState, profileUserId: string | null = null) =>
-  deviceKeyId === null ? [keyId, applicationUserId, profileUserId ?? userId] : null;
+/** Returns the ids that a key's row is read from. A key made with a personal key also depends on that key's rows. */
+function idsOfKey({ keyId, applicationUserId, userId, deviceKeyId, deviceIds }: ReadKey): string[] {
+  const ids = [keyId, applicationUserId, userId];
+  return deviceKeyId === null ? ids : [...ids, deviceKeyId, ...idsOf(deviceIds)];
+}
 
 const APPLICATION: CachedQuery<SubjectApplication> = {
   sql: `SELECT a.id, a.slug, a.client_id AS "clientId", a.workspace_id AS "workspaceId", a.session_epoch AS "sessionEpoch"
    FROM applications a WHERE a.id = :id`,
-  rowIds: () => [],
+  rowIds: ({ id }) => [id],
   rowTables: ['applications'],
 };
 
 interface SlugRow {
+  readonly id: string;
   readonly slug: string;
 }
 
 const slugIn = (table: string): CachedQuery<SlugRow> => ({
-  sql: `SELECT g.slug FROM ${table} g WHERE g.id = :id AND g.removed_at IS NULL`,
-  rowIds: () => [],
+  sql: `SELECT g.id, g.slug FROM ${table} g WHERE g.id = :id AND g.removed_at IS NULL`,
+  rowIds: ({ id }) => [id],
   rowTables: [table],
 });
 
@@ -235,8 +242,12 @@ const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
   WHERE d.id = k.device_key_id AND d.revoked_at IS NULL AND d.epoch = da.session_epoch AND dm.status = 'active'
     AND du.deleted_at IS NULL AND w.role <> 'member' AND w.invited_email IS NULL))`;
 
+/** SQL: ids of the rows that a key made with a personal key depends on. */
+const DEVICE_IDS = `(SELECT d.application_user_id || ' ' || dm.user_id || ' ' || d.application_id
+  FROM api_keys d JOIN application_users dm ON dm.id = d.application_user_id WHERE d.id = k.device_key_id)`;
+
 const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
-  k.device_key_id AS "deviceKeyId", k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
+  k.device_key_id AS "deviceKeyId", ${DEVICE_IDS} AS "deviceIds", k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
 
 const KEY_TABLES = ['api_keys', 'application_users', 'users', 'applications'];
 
@@ -245,7 +256,7 @@ const keyByHash = cachedRow<KeyRow>({
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = ${PROFILE_ID}
      JOIN applications a ON a.id = m.application_id
    WHERE k.token_hash = :hash`,
-  rowIds: (row) => idsOfKey(row, row.profileUserId),
+  rowIds: (row) => [...idsOfKey(row), ...idsOf(row.profileUserId)],
   rowTables: KEY_TABLES,
   listTables: [...HELD_TABLES, 'workspace_members'],
   dependents: SHARED,
@@ -268,10 +279,25 @@ export const findKeyCredential = cachedRow<KeyCredential>({
      ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS "isOutdated", ${ofDevice('a.workspace_id IS NULL')} AS "isConsole"
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
    WHERE k.token_hash = :hash`,
-  rowIds: idsOfKey,
+  rowIds: (row) => [...idsOfKey(row), ...idsOf(row.keyApplicationId)],
   rowTables: KEY_TABLES,
   listTables: ['workspace_members'],
 });
+
+interface AttributesRow {
+  readonly externalId: string | null;
+  /** JSON text; null if empty. */
+  readonly metadata: string | null;
+}
+
+const attributesOf = uncachedRow<AttributesRow, string>(
+  'SELECT m.external_id AS "externalId", m.metadata FROM application_users m WHERE m.id = :memberId',
+);
+
+/** Returns what the application's own systems keep about a member. Read at each call, so that caches stay small. */
+export function findAttributes(reader: Reader, memberId: string) {
+  return attributesOf(reader, memberId, (row) => row);
+}
 
 const idsOfMember = uncachedRow<HeldIds, { userId: string; applicationId: string }>(
   `SELECT ${HELD} FROM application_users m

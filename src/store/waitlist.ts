@@ -4,7 +4,7 @@
  */
 import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
-import { change, longRead, orm, prepared, query } from '../db/statements.ts';
+import { change, longRead, note, orm, prepared, query } from '../db/statements.ts';
 import { unindexedWorkspaceId } from './applications.ts';
 import { listLongWorksOf } from './long-works.ts';
 import { insertOne, updateOne } from './one-row.ts';
@@ -174,7 +174,7 @@ export async function listWaitlist(
 
 export type NewWaitlistEntry = Pick<
   WaitlistEntry,
-  'id' | 'applicationId' | 'email' | 'status' | 'source' | 'decidedById' | 'decidedAt'
+  'id' | 'applicationId' | 'email' | 'status' | 'source' | 'locale' | 'decidedById' | 'decidedAt'
 >;
 
 function epochOf(applicationId: string): SQL<number> {
@@ -191,13 +191,16 @@ export function insertWaitlistEntry(unit: Unit, interest: NewWaitlistEntry): Pro
 export function updateWaitlistEntry(
   unit: Unit,
   { id, applicationId }: Pick<WaitlistEntry, 'id' | 'applicationId'>,
-  columns: Pick<WaitlistEntry, 'status' | 'decidedById' | 'decidedAt'> & { readonly source?: string },
+  columns: Pick<WaitlistEntry, 'status' | 'decidedById' | 'decidedAt'> &
+    Partial<Pick<WaitlistEntry, 'source' | 'locale'>>,
 ): Promise<WaitlistEntry> {
   return updateOne(unit, betaInterests, id, { ...columns, epoch: epochOf(applicationId), updatedAt: unit.now });
 }
 
-/** Writes the row without changing it. */
-export const reopenWaitlistEntry = change<string>('UPDATE beta_interests SET updated_at = updated_at WHERE id = :id');
+/** Sets the language of an entry that has none. Writes the row in any case. */
+export const fillWaitlistLocale = change<Pick<WaitlistEntry, 'id' | 'locale'>>(
+  'UPDATE beta_interests SET locale = coalesce(locale, :locale) WHERE id = :id',
+);
 
 /** Moves an entry to an address that is not on that waitlist yet. */
 export async function moveWaitlistEntry(unit: Unit, id: string, email: string): Promise<void> {
@@ -216,10 +219,18 @@ export async function deleteWaitlistEntriesOf(unit: Unit, emails: readonly strin
     .where(inArray(betaInterests.email, [...emails]));
 }
 
-/** Starts a decision over all pending entries. @returns its epoch. */
-export const advanceWaitlistEpoch = change.aggregate<number, string>(
-  'UPDATE applications SET interest_epoch = interest_epoch + 1 WHERE id = :applicationId RETURNING interest_epoch',
+const addToEpoch = note<string>(
+  'UPDATE applications SET interest_epoch = interest_epoch + 1 WHERE id = :applicationId',
 );
+const currentEpoch = query.aggregate<number, string>(
+  'SELECT interest_epoch FROM applications WHERE id = :applicationId',
+);
+
+/** Starts a decision over all pending entries. @returns its epoch. */
+export async function advanceWaitlistEpoch(unit: Unit, applicationId: string): Promise<number> {
+  await addToEpoch(unit, applicationId);
+  return currentEpoch(unit, applicationId);
+}
 
 export const countPending = query.count<string>(
   `SELECT count(*) FROM beta_interests WHERE application_id = :applicationId AND status = 'pending'
@@ -279,17 +290,14 @@ export const countUnreached = longRead.count<AtEpoch>(
 );
 
 /** An entry reached by one batch of a background task. */
-export interface Reached {
-  readonly id: string;
-  readonly email: string;
-}
+export type Reached = Pick<WaitlistEntry, 'id' | 'email' | 'locale'>;
 
 const writeDecision = change.rows<Reached, WaitlistDecision & { applicationId: string; limit: number }>(
   `UPDATE beta_interests SET status = :status, decided_by_id = :decidedById, decided_at = :decidedAt, updated_at = :at
    WHERE id IN (SELECT id FROM beta_interests
                 WHERE application_id = :applicationId AND epoch = :epoch - 1 AND status = 'pending'
                 ORDER BY id LIMIT :limit)
-   RETURNING id, email`,
+   RETURNING id, email, locale`,
 );
 
 /** Writes a decision into the next `limit` rows, oldest first. */
@@ -307,7 +315,7 @@ const stampNotified = change.rows<Reached, AtEpoch & { limit: number }>(
    WHERE id IN (SELECT id FROM beta_interests WHERE application_id = :applicationId AND epoch < :epoch
                   AND status = 'notify_when_public' AND notified_at IS NULL
                 ORDER BY epoch, id LIMIT :limit)
-   RETURNING id, email`,
+   RETURNING id, email, locale`,
 );
 
 /** Marks the next `limit` entries that have waited since before this epoch as notified, each once. */

@@ -109,13 +109,30 @@ export const ENDPOINT_COLUMNS = `id, url, sealed_secret AS "sealedSecret", previ
   previous_secret_ends_at AS "previousSecretEndsAt", in_order_until AS "inOrderUntil", in_order_after AS "inOrderAfter"`;
 
 /** Quarantines an active endpoint; its deliveries are held from now on. @returns undefined if it was not active. */
+/** An endpoint that is sent nothing until it is released. */
+export interface QuarantinedEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly applicationId: string;
+  readonly applicationName: string;
+}
+
+/** Returns a workspace's quarantined endpoints, oldest first; reads inactive ones only. */
+export const listQuarantinedEndpoints = query.rows<QuarantinedEndpoint, { workspaceId: string; limit: number }>(
+  `SELECT w.id, w.url, a.id AS "applicationId", a.name AS "applicationName"
+   FROM webhooks w JOIN applications a ON a.id = w.application_id
+   WHERE w.status <> 'active' AND w.status = 'quarantined' AND w.removed_at IS NULL AND a.workspace_id = :workspaceId
+   ORDER BY w.id LIMIT :limit`,
+);
+
 export const quarantineWebhook = change.row<
-  { readonly applicationId: string; readonly url: string },
+  { readonly applicationId: string; readonly url: string; readonly description: string | null },
   { id: string; reason: string }
 >(
   `UPDATE webhooks SET status = 'quarantined', quarantined_at = :now, quarantine_reason = :reason, updated_at = :now,
      drop_notice_at = NULL
-   WHERE id = :id AND status = 'active' AND removed_at IS NULL RETURNING application_id AS "applicationId", url`,
+   WHERE id = :id AND status = 'active' AND removed_at IS NULL RETURNING application_id AS "applicationId", url,
+     description`,
 );
 
 /** Advances the in-order position after a held delivery was tried. */

@@ -2,9 +2,9 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { WorkspaceMembership } from '../core/principal.ts';
+import { onlyOne } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { change, orm, prepared, query } from '../db/statements.ts';
-import { insertOne, updateOne } from './one-row.ts';
+import { change, orm, ormFor, prepared, query } from '../db/statements.ts';
 import { users } from './schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from './schema/workspace-members.ts';
 
@@ -104,11 +104,12 @@ export const isWorkspaceMemberByEmail = query.exists<{ workspaceId: string; emai
 export interface OwnerAddress {
   readonly email: string;
   readonly locale: string | null;
+  readonly timezone: string | null;
 }
 
 /** Returns a workspace's owners in the order of joining. */
 export const listOwners = query.rows<OwnerAddress, string>(
-  `SELECT coalesce(m.invited_email, u.email) AS email, u.locale FROM workspace_members m JOIN users u ON u.id = m.user_id
+  `SELECT coalesce(m.invited_email, u.email) AS email, u.locale, u.timezone FROM workspace_members m JOIN users u ON u.id = m.user_id
    WHERE m.workspace_id = :workspaceId AND m.role = 'owner' ORDER BY m.id`,
 );
 
@@ -128,7 +129,7 @@ export const workspacesOwnedAlone = query.values<string, string>(
 );
 
 /** Adds a person who is not a member yet. @param invitedEmail for somebody the workspace has never seen. */
-export function insertWorkspaceMember(
+export async function insertWorkspaceMember(
   unit: Unit,
   workspaceId: string,
   {
@@ -138,14 +139,28 @@ export function insertWorkspaceMember(
   }: Pick<WorkspaceMemberRow, 'userId' | 'role'> & { readonly invitedEmail?: string | null },
 ): Promise<WorkspaceMemberRow> {
   const id = newId('workspaceMember', unit.now);
-  return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, invitedEmail, createdAt: unit.now });
+  const row = { id, workspaceId, userId, role, invitedEmail, createdAt: unit.now };
+  return onlyOne(await ormFor(unit, [userId]).insert(workspaceMembers).values(row).returning());
 }
 
-export function setWorkspaceRole(unit: Unit, id: string, role: WorkspaceRole): Promise<WorkspaceMemberRow> {
-  return updateOne(unit, workspaceMembers, id, { role });
+/** A member, by its own id and the person's, by which cached rows know it. */
+type MemberIds = Pick<WorkspaceMemberRow, 'id' | 'userId'>;
+
+export async function setWorkspaceRole(
+  unit: Unit,
+  { id, userId }: MemberIds,
+  role: WorkspaceRole,
+): Promise<WorkspaceMemberRow> {
+  const isTheirs = and(eq(workspaceMembers.id, id), eq(workspaceMembers.userId, userId));
+  return onlyOne(await ormFor(unit, [userId]).update(workspaceMembers).set({ role }).where(isTheirs).returning());
 }
 
 /** Removes a member. The caller removes the console membership that goes with it. */
-export const deleteWorkspaceMember = change<string>('DELETE FROM workspace_members WHERE id = :id');
+export const deleteWorkspaceMember = change<MemberIds>(
+  'DELETE FROM workspace_members WHERE id = :id AND user_id = :userId',
+  { rowId: 'userId' },
+);
 
-export const deleteWorkspaceMembershipsOf = change<string>('DELETE FROM workspace_members WHERE user_id = :userId');
+export const deleteWorkspaceMembershipsOf = change<string>('DELETE FROM workspace_members WHERE user_id = :userId', {
+  rowId: 'userId',
+});

@@ -33,7 +33,7 @@ const NOTHING = new BlockList();
 /** Secrets by a name that describes each. */
 type Seen = Map<string, string>;
 
-const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' };
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080', 'gatehouse-page': 'sign-in' };
 
 /** A mail server that accepts everything, but permanently rejects mail for `refused.example`. */
 function mailServer(): { transport: MailTransport; taken: Mail[] } {
@@ -129,7 +129,8 @@ async function playScene() {
   const ada = await instance.signIn(clientId, 'ada@example.com');
   for (const client of [clientId, 'console']) {
     const email = client === 'console' ? 'owner@example.com' : 'bob@example.com';
-    const asked = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId: client } });
+    const wanted = { email, clientId: client };
+    const asked = await instance.call('POST', '/api/v1/auth/otp/send', { body: wanted, headers: OWN_PAGE });
     await sent();
     const body = { challengeId: asked.json.data.challengeId, code: instance.codeFor(email) };
     const entered = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers: OWN_PAGE });

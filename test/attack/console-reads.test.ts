@@ -146,6 +146,7 @@ describe('a stream of activity', () => {
         const wasHeld = isHeld;
         await gate.promise;
         if (!wasHeld) throw new AppError('unauthenticated');
+        return { maySeeNames: true };
       },
     };
   }

@@ -419,7 +419,7 @@ describe('a browser in which the person has signed in before', () => {
       'HttpOnly',
       'Max-Age',
       'Path=/',
-      'SameSite=Strict',
+      'SameSite=Lax',
       'Secure',
     ]);
     for (const known of [userId, VICTIM, Buffer.from(VICTIM).toString('base64url')]) expect(value).not.toContain(known);

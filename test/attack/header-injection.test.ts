@@ -1,6 +1,7 @@
 /** Header injection: no caller's text becomes a header, a recipient or a second message, in mail or HTTP. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import addressparser from 'nodemailer/lib/addressparser/index.js';
 import { LIMITS } from '@/http/limits.ts';
 import { smtpTransport } from '@/mail/smtp.ts';
 import type { Mail } from '@/store/mails.ts';
@@ -70,14 +71,20 @@ describe('mails', () => {
         for (const text of HOSTILE) {
           const before = server.offered.length;
           const content = LETTERS[name]!('de', filledWith(`Shop${text}`));
-          await transport.send({ id: 'mail_1', recipient: 'ada@example.com', code: null, ...content } as Mail);
+          const { from } = content;
+          const sender = { senderName: from?.name ?? null, replyTo: from?.replyTo ?? null };
+          const given = { id: 'mail_1', recipient: 'ada@example.com', code: null, ...sender, ...content };
+          await transport.send(given as unknown as Mail);
           const sent = server.offered.slice(before);
           expect([text, sent.length]).toEqual([text, 1]);
           const [{ envelopeFrom, envelopeTo, headers, raw }] = sent as [TestMailServer['offered'][number]];
           expect([text, envelopeFrom, envelopeTo]).toEqual([text, 'no-reply@acme.example', ['ada@example.com']]);
           expect([text, Object.keys(headers).sort()]).toEqual([text, HEAD]);
           expect(headers['to']).toBe('ada@example.com');
-          expect(headers['from']).toBe('Acme <no-reply@acme.example>');
+          const [, written = ''] = /^from:([^]*?)(?=\r\n\S)/im.exec(raw) ?? [];
+          const senders = addressparser(written, { flatten: true });
+          expect([text, senders.map(({ address }) => address)]).toEqual([text, ['no-reply@acme.example']]);
+          if (from === null) expect(headers['from']).toBe('Acme <no-reply@acme.example>');
           expect([text, content.subject.match(/[\p{Cc}\p{Zl}\p{Zp}]/gu)]).toEqual([text, null]);
           // The head is printable ASCII with proper line ends.
           const head = raw.slice(0, raw.indexOf('\r\n\r\n'));

@@ -51,6 +51,22 @@ const introspect = (instance: Instance, clientId: string, secret: string) =>
 
 const UNKNOWN_CODE = 'BBBB-BBBB';
 
+const WAITING = 'waiting@example.com';
+const tickets = new Map<string, Promise<string>>();
+
+/** Returns the ticket of a refused sign-in, made once per application. */
+function ticketOf(instance: Instance, { applicationId, clientId }: Scene): Promise<string> {
+  const found = tickets.get(applicationId) ?? refused();
+  tickets.set(applicationId, found);
+  return found;
+
+  async function refused(): Promise<string> {
+    const gate = { token: instance.workspaceKey, body: { gate: 'closed' } };
+    await instance.call('POST', `/api/applications/${applicationId}/signin-gate`, gate);
+    return (await instance.trySignIn(clientId, WAITING)).json.interest.ticket;
+  }
+}
+
 /** One use of each counted limit; `RECORDED_ELSEWHERE` names the tests of the others. */
 const USES: Partial<Record<LimitName, Attempt>> = {
   sessionPerMinute: asPerson('POST', '/api/v1/session'),
@@ -77,6 +93,10 @@ const USES: Partial<Record<LimitName, Attempt>> = {
     kind: 'request',
     email: `guest${index}@example.com`,
   })),
+  standingsPerEmail: async (instance, scene) => {
+    const body = { email: WAITING, ticket: await ticketOf(instance, scene) };
+    return instance.call('POST', `/api/applications/${scene.applicationId}/public/access-state`, { body });
+  },
   imagesPerPerson: asPerson('DELETE', '/api/account/self/images/avatar'),
   exportsPerPerson: asPerson('GET', '/api/account/export'),
 };

@@ -156,8 +156,13 @@ test('four workspaces made by one account share one mail budget; another maker�
   for (let count = 0; count < 4; count += 1) made.push(await given.workspaceMadeBy(instance, token));
   const invite = (workspaceKey: string, email: string) =>
     instance.call('POST', '/api/workspace/members', { token: workspaceKey, body: { email, role: 'member' } });
-  const asked = addresses(160).map((email, index) => invite(made[index % 4]!.workspaceKey, email));
-  const answers = await Promise.all(asked);
+  const emails = addresses(160);
+  const answers: Answer[] = [];
+  // All 160 at once would conflict for longer than a call waits for a busy database.
+  for (let at = 0; at < emails.length; at += 16) {
+    const asked = emails.slice(at, at + 16).map((email, index) => invite(made[index % 4]!.workspaceKey, email));
+    answers.push(...(await Promise.all(asked)));
+  }
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
   for (const answer of answers.filter(({ status }) => status !== 200)) expectSpent(answer, 100);
   expect(mails(instance)).toBe(100);
@@ -279,7 +284,7 @@ test('a webhook that is repeatedly released and quarantined does not flood its o
 test('only codes and notices to people about their own account bypass the mail budget', async () => {
   const SRC = join(import.meta.dir, '../../src');
   const asked: Record<string, string> = {
-    'mail/notice.ts': 'what was done to somebody’s own account',
+    'mail/account-notices.ts': 'what was done to somebody’s own account',
     'mail/workspace-mail.ts': 'the budget itself',
     'store/mails.ts': 'where it is defined',
     'modules/account/confirmation.ts': 'codes',

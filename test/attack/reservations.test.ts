@@ -112,11 +112,15 @@ function theirRows({ instance, theirs }: World, userId: string | undefined): unk
   const { id } = theirs.application;
   return {
     person: rowsOf(instance, 'SELECT * FROM users WHERE id = ?', userId ?? ''),
-    languages: rowsOf(instance, 'SELECT * FROM user_languages WHERE user_id = ?', userId ?? ''),
-    memberships: rowsOf(instance, 'SELECT * FROM application_users WHERE application_id = ?', id),
-    events: rowsOf(instance, 'SELECT * FROM events WHERE application_id = ?', id),
+    languages: rowsOf(instance, 'SELECT * FROM user_languages WHERE user_id = ? ORDER BY code', userId ?? ''),
+    memberships: rowsOf(instance, 'SELECT * FROM application_users WHERE application_id = ? ORDER BY id', id),
+    events: rowsOf(instance, 'SELECT * FROM events WHERE application_id = ? ORDER BY id', id),
     // An older mail that is dropped meanwhile does not concern the requesting tenant.
-    audit: rowsOf(instance, "SELECT * FROM audit_records WHERE application_id = ? AND family <> 'mail'", id),
+    audit: rowsOf(
+      instance,
+      "SELECT * FROM audit_records WHERE application_id = ? AND family <> 'mail' ORDER BY id",
+      id,
+    ),
   };
 }
 
@@ -228,7 +232,11 @@ async function transcript(
     said.push(JSON.stringify(instance.events(id)));
     said.push(
       JSON.stringify(
-        rowsOf(instance, `SELECT * FROM audit_records WHERE application_id = ? AND family <> 'application'`, id),
+        rowsOf(
+          instance,
+          "SELECT * FROM audit_records WHERE application_id = ? AND family <> 'application' ORDER BY id",
+          id,
+        ),
       ),
     );
   }

@@ -4,6 +4,7 @@
  * it may run a script.
  */
 import { describe, expect, test } from 'bun:test';
+import { applicationSender } from '@/mail/application-sender.ts';
 import { createInstance } from '../support/instance.ts';
 import { filledWith, LETTERS } from '../support/letters.ts';
 
@@ -191,8 +192,11 @@ describe('a mail', () => {
 
   test('shows only https logos', async () => {
     const filling = filledWith(PLAIN);
-    const withLogo = (logoUrl: string | null) =>
-      LETTERS['signInCodeMail']!('en', { ...filling, application: { ...filling.application, logoUrl } }).html;
+    const withLogo = (logoUrl: string | null) => {
+      const row = { ...filling.application, id: 'app_1', supportUrl: null, deletedAt: null, logoUrl };
+      const application = applicationSender(row, 'https://auth.example.com');
+      return LETTERS['signInCodeMail']!('en', { ...filling, application }).html;
+    };
     for (const text of HOSTILE)
       for (const logoUrl of [text, `javascript:${text}`, `http://x.example/${text}`, 'data:image/svg+xml,<svg/>'])
         await expectSame(logoUrl, withLogo(null), withLogo(logoUrl));

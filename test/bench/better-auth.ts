@@ -1,6 +1,6 @@
 /**
  * better-auth on PostgreSQL, for `engines.ts`: codes by e-mail and bearer tokens, with the tables and indexes that it
- * creates itself, ten connections, and no rate limits. It is installed in a folder of its own, not with the product.
+ * creates itself, ten connections, and no rate limits. It is installed in FOLDER.
  * Usage: bun test/bench/better-auth.ts FOLDER DATABASE_URL PORT
  */
 import { createRequire } from 'node:module';

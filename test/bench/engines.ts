@@ -1,30 +1,31 @@
 /**
  * The product on SQLite, on PostgreSQL with one and two instances, and better-auth on the same PostgreSQL, under the same
  * loads at 32 connections with 10,000 sessions: requests per second, and the processor time of product and PostgreSQL per
- * request, which says more on a machine that is not idle. Prints a table, and one JSON line. Linux only; needs wrk, the
- * built binary, and a durable PostgreSQL server on this machine, which gets databases of its own.
- * Usage: bun test/bench/engines.ts --postgres SUPERUSER_URL [--better-auth FOLDER] [--seconds 4] [--rounds 2] [--only TEXT]
- * FOLDER is where `bun add better-auth pg` has been run.
+ * request, which says more on a machine that is not idle. Prints a table, and one JSON line. Linux only; needs wrk and
+ * the built binary. Starts a durable PostgreSQL server, unless it is given one of this machine.
+ * Usage: bun test/bench/engines.ts [--against better-auth] [--postgres SUPERUSER_URL] [--seconds 4] [--rounds 2] [--only TEXT]
  */
 import { parseArgs } from 'node:util';
 import { loadavg } from 'node:os';
 import { emptyFolder } from '../support/binary.ts';
-import { betterAuth, type Contender, gatehouse } from './contenders.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { betterAuth, type Contender, gatehouse, type Load } from './contenders.ts';
 import { round } from './server.ts';
 import { wrk } from './wrk.ts';
 
 const { values } = parseArgs({
   options: {
+    against: { type: 'string' },
     postgres: { type: 'string' },
-    'better-auth': { type: 'string' },
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '2' },
     only: { type: 'string', default: '' },
     connections: { type: 'string', default: '32' },
   },
 });
-const { postgres: postgresUrl, 'better-auth': installed, only } = values;
-if (postgresUrl === undefined) throw new Error('give --postgres, such as postgres://postgres@127.0.0.1:5432/postgres');
+const { against, only } = values;
+if (against !== undefined && against !== 'better-auth') throw new Error(`there is no benchmark against ${against}`);
+const postgresUrl = values.postgres ?? (await startPostgres({ isDurable: true }));
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
 
@@ -40,7 +41,7 @@ interface Measured {
 
 /** Deliveries of a backlog. */
 const DELIVERIES = 3000;
-/** Seconds of unmeasured requests after a start, in which the compilers of code and of statements are at work. */
+/** Seconds of unmeasured requests before each load, in which the compilers of code and of statements are at work. */
 const WARM_UP_SECONDS = 1;
 
 let arrived: number[] = [];
@@ -64,7 +65,7 @@ const makers = [
   ['SQLite', () => gatehouse(folder, postgresUrl, receiver.url.href, null)],
   ['PostgreSQL, 1', () => gatehouse(folder, postgresUrl, receiver.url.href, 1)],
   ['PostgreSQL, 2', () => gatehouse(folder, postgresUrl, receiver.url.href, 2)],
-  ...(installed === undefined ? [] : [['better-auth', () => betterAuth(folder, postgresUrl, installed)] as const]),
+  ...(against === undefined ? [] : [['better-auth', () => betterAuth(folder, postgresUrl)] as const]),
 ] as const;
 
 try {
@@ -78,12 +79,14 @@ try {
 
 async function runAll(contender: Contender): Promise<void> {
   const urls = await contender.start();
-  for (const [index, prepare] of contender.loads.entries()) {
-    const { name, script, share } = await prepare();
-    const load = (duration: number) => wrk({ url: urls, connections, seconds: duration, folder, script });
-    if (index === 0) await load(WARM_UP_SECONDS);
+  for (const prepare of contender.loads) {
+    const load = ({ script }: Load, duration: number) =>
+      wrk({ url: urls, connections, seconds: duration, folder, script });
+    await load(await prepare(), WARM_UP_SECONDS);
+    const prepared = await prepare();
+    const { name, share } = prepared;
     const before = contender.cpuMs();
-    const result = await load(Math.max(1, Math.ceil(seconds * share)));
+    const result = await load(prepared, Math.max(1, Math.ceil(seconds * share)));
     const { requests, requestsPerSecond: perSecond, p50Ms, p99Ms, errors } = result;
     note(contender, name, { perSecond, p50Ms, p99Ms, errors, ...cpuPer(contender, before, requests) });
   }

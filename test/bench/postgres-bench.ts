@@ -94,8 +94,19 @@ export async function insertSessions(sql: SQL, applicationId: string, count: num
   return rows.map(({ token }) => token);
 }
 
-/** Inserts events, each with a delivery that is due. */
-export async function insertDueDeliveries(sql: SQL, applicationId: string, webhookId: string, count: number) {
+export interface InsertedDeliveries {
+  readonly count: number;
+  /** Due at once, or done long ago. */
+  readonly status: 'pending' | 'delivered';
+}
+
+/** Inserts events, each with a delivery. */
+export async function insertDeliveries(
+  sql: SQL,
+  applicationId: string,
+  webhookId: string,
+  { count, status }: InsertedDeliveries,
+): Promise<void> {
   const now = Date.now();
   const rows = Array.from({ length: count }, () => ({ event: newId('event', now), delivery: newId('delivery', now) }));
   const FROM = `FROM json_to_recordset($1::text::json) r (event text, delivery text)`;
@@ -106,9 +117,9 @@ export async function insertDueDeliveries(sql: SQL, applicationId: string, webho
     [given, applicationId],
   );
   await sql.unsafe(
-    `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
-     SELECT delivery, $2, event, 'user.banned', 'pending', 0, ${now}, ${now} ${FROM}`,
-    [given, webhookId],
+    `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at, finished_at)
+     SELECT delivery, $2, event, 'user.banned', $3, 0, ${now}, ${now}, ${status === 'delivered' ? now : 'NULL'} ${FROM}`,
+    [given, webhookId, status],
   );
   await settle(sql);
 }

@@ -1,13 +1,19 @@
 /**
  * Runs the benchmarks one after the other and prints one table: each result next to the target for the full size on
  * an idle machine. Short forms take some minutes; `--full` takes half an hour. Needs wrk and the built binary.
- * Usage: bun run bench [--full]
+ * With `--against better-auth` it compares sign-ins and verifications with another product instead (engines.ts).
+ * Usage: bun run bench [--full | --against better-auth]
  */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { round } from './server.ts';
 import { inWords, type Waits } from './waits.ts';
+
+if (process.argv.includes('--against')) {
+  const command = [process.execPath, join(import.meta.dir, 'engines.ts'), ...process.argv.slice(2)];
+  process.exit(await Bun.spawn(command, { stdout: 'inherit', stderr: 'inherit' }).exited);
+}
 
 const isFull = process.argv.includes('--full');
 
@@ -129,6 +135,17 @@ const benchmarks: readonly Benchmark[] = [
       (calls as Call[]).map(({ name, medianMs, others }) => ({
         name,
         value: `median ${ms(medianMs)}, others waited ${inWords(others)}`,
+      })),
+  },
+  {
+    file: 'searches.ts',
+    short: ['--scale', '0.02'],
+    full: [],
+    rows: ({ calls }) =>
+      (calls as Call[]).map(({ name, medianMs, others }) => ({
+        name,
+        value: `median ${ms(medianMs)}, others waited ${inWords(others)}`,
+        wanted: name.includes(' pages') ? '' : 'below 50 ms',
       })),
   },
   {

@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { emptyFolder, freePort } from '../support/binary.ts';
 import { giveRole, insertMembers, insertSessions } from './rows.ts';
-import { createApplication, createKey, cpuMs, fill, residentMiB, round, startServer } from './server.ts';
+import { anonymousMiB, createApplication, createKey, cpuMs, fill, residentMiB, round, startServer } from './server.ts';
 import { whileWatched } from './waits.ts';
-import { linesFrom, wrk, type WrkResult } from './wrk.ts';
+import { wrk, type WrkResult } from './wrk.ts';
+import { bearerScript, verifyScript } from './wrk-scripts.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -40,13 +41,14 @@ try {
     giveRole(sqlite, applicationId, 'user', people);
     return insertSessions(sqlite, people, sessions);
   });
-  await Bun.write(join(folder, 'tokens'), tokens.join('\n'));
-  const script = scriptOf(key);
+  const file = join(folder, 'tokens');
+  await Bun.write(file, tokens.join('\n'));
+  const script = values.path === 'verify' ? verifyScript(file, key) : bearerScript(file, 'POST', path);
 
   const bareBefore = await loadBare(script);
   const server = await startServer(folder);
   const bytes = await sampleBytes(server.url, key, tokens);
-  const idleMiB = residentMiB(server.pid);
+  const [idleMiB, idleAnonymousMiB] = [residentMiB(server.pid), anonymousMiB(server.pid)];
   const cpuBefore = cpuMs(server.pid);
   const { result, waits } = await whileWatched(server, () => load(server.url, script));
   const cpuUs = ((cpuMs(server.pid) - cpuBefore) / result.requests) * 1000;
@@ -54,6 +56,7 @@ try {
   if (result.errors > 0 || result.bytesPerAnswer < bytes * 0.9)
     throw new Error(`not every session was verified: ${JSON.stringify(result)}, expected ${bytes} bytes`);
   const memory = { idle: round(idleMiB), after: round(residentMiB(server.pid)) };
+  const anonymous = { idle: round(idleAnonymousMiB), after: round(anonymousMiB(server.pid)) };
   await server.stop();
   const bareAfter = await loadBare(script);
   const bare = (bareBefore.requestsPerSecond + bareAfter.requestsPerSecond) / 2;
@@ -73,28 +76,11 @@ try {
       longestMs: result.longestMs,
       others: waits,
       residentMiB: memory,
+      anonymousMiB: anonymous,
     }),
   );
 } finally {
   scratch.remove();
-}
-
-/** Builds requests from two constant halves around the token, since only the token differs: this saves wrk time. */
-function scriptOf(key: string): string {
-  const request =
-    values.path === 'verify'
-      ? `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" },
-           '{"token":"' .. first .. '"}')`
-      : `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer " .. first })`;
-  return `${linesFrom('token', join(folder, 'tokens'))}
-    local head, tail
-    init = function()
-      local first = token()
-      local whole = ${request}
-      local from, to = whole:find(first, 1, true)
-      head, tail = whole:sub(1, from - 1), whole:sub(to + 1)
-    end
-    request = function() return head .. token() .. tail end`;
 }
 
 function load(url: string, script: string): Promise<WrkResult> {

@@ -3,6 +3,7 @@
  * neither load nor benchmark delays it. As a script it measures until its input ends: bun test/bench/waits.ts URL PID
  */
 import { readFileSync } from 'node:fs';
+import { answerLaps, type Probe, quantile, startProbe } from './probe.ts';
 
 const EVERY_MS = 5;
 
@@ -22,45 +23,14 @@ export interface Waits {
 /** Returns the longest wait, with the server's own part in brackets. */
 export const inWords = ({ longestMs, longestByServerMs }: Waits): string => `${longestMs} ms (${longestByServerMs} ms)`;
 
-export interface Watch {
-  /** Returns the waits since the last call. */
-  lap(): Promise<Waits>;
-  stop(): Promise<Waits>;
-}
-
 export interface Watched {
   readonly url: string;
   readonly pid: number;
 }
 
 /** Begins to measure; resolves once the first answer has arrived. */
-export async function watch({ url, pid }: Watched): Promise<Watch> {
-  const child = Bun.spawn([process.execPath, import.meta.path, url, String(pid)], {
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  const lines = linesOf(child.stdout);
-  const next = async () => {
-    const { value } = await lines.next();
-    if (value === undefined) throw new Error('nobody measures how long others wait any more');
-    return value;
-  };
-  await next();
-  const lap = async (): Promise<Waits> => {
-    child.stdin.write('lap\n');
-    child.stdin.flush();
-    return JSON.parse(await next());
-  };
-  return {
-    lap,
-    async stop() {
-      const waits = await lap();
-      child.stdin.end();
-      await child.exited;
-      return waits;
-    },
-  };
+export function watch({ url, pid }: Watched): Promise<Probe<Waits>> {
+  return startProbe(import.meta.path, [url, String(pid)]);
 }
 
 /** Measures during the work. */
@@ -74,18 +44,6 @@ export async function whileWatched<Result>(
     throw error;
   });
   return { result, waits: await others.stop() };
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of stream) {
-    text += decoder.decode(chunk, { stream: true });
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
-      yield text.slice(0, end);
-      text = text.slice(end + 1);
-    }
-  }
 }
 
 /** Returns how long a process's first thread has been ready without a CPU so far, in milliseconds. Linux only. */
@@ -122,22 +80,21 @@ async function measure(url: URL, pid: string): Promise<void> {
     if (waited > byServer) byServer = Math.max(byServer, waited - (starvedMs(pid) - starvedBefore));
   }
 
-  function report(): void {
+  function report(): Waits {
     // A pending request counts as a wait too.
     if (answered !== null) note();
     const sorted = taken.toSorted((left, right) => left - right);
-    const at = (share: number) => Number((sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2));
     const waits: Waits = {
       requests: sorted.length,
-      longestMs: at(1),
+      longestMs: quantile(sorted, 1),
       longestByServerMs: Number(byServer.toFixed(2)),
-      p99Ms: at(0.99),
+      p99Ms: quantile(sorted, 0.99),
       ownDelayMs: Number(ownDelay.toFixed(2)),
     };
-    console.log(JSON.stringify(waits));
     taken = [];
     byServer = 0;
     ownDelay = 0;
+    return waits;
   }
 
   async function ask(): Promise<void> {
@@ -153,11 +110,7 @@ async function measure(url: URL, pid: string): Promise<void> {
   await ask();
   taken = [];
   byServer = 0;
-  console.log('ready');
-  void (async () => {
-    for await (const line of linesOf(Bun.stdin.stream())) if (line === 'lap') report();
-    process.exit(0);
-  })();
+  void answerLaps(report);
   while (socket.readyState > 0) {
     const dueAt = performance.now() + EVERY_MS;
     await Bun.sleep(EVERY_MS);

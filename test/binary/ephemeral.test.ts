@@ -133,7 +133,8 @@ describe('the outbox', () => {
     await sendCode(server, 'two@example.com', server.clientId);
     const [newest, before] = await outbox();
     expect([newest.to, before.to]).toEqual(['two@example.com', 'one@example.com']);
-    expect(Object.keys(newest).sort()).toEqual(['code', 'createdAt', 'html', 'id', 'subject', 'text', 'to']);
+    const fields = ['code', 'createdAt', 'html', 'id', 'replyTo', 'sender', 'subject', 'text', 'to'];
+    expect(Object.keys(newest).sort()).toEqual(fields);
     expect(newest.code).toMatch(/^\d{6}$/);
     for (const part of [newest.subject, newest.text, newest.html]) expect(part).toContain(newest.code);
     expect(newest.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -119,7 +119,8 @@ test.skipIf(!hasSmallDisks)(
     ]);
     // A restarted log has space for a few changes before it is refused again.
     expect(said(server, /disk refuses writes/).length).toBe(said(server, /disk accepts writes again/).length);
-    expect(said(server, /jobs? fail/).length).toBeLessThanOrEqual(said(server, /disk refuses writes/).length);
+    // A checkpoint may fail and succeed again before the first change is refused.
+    expect(said(server, /jobs? fail/).length).toBeLessThanOrEqual(said(server, /disk refuses writes/).length + 1);
     expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
     expect(await server.stop()).toBe(0);
     disk.remove();

@@ -1,4 +1,5 @@
 /** Files are deleted under a running server: acknowledged changes stay, and no more are acknowledged. */
+import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,6 +30,24 @@ const namesIn = (folder: string) =>
   readDatabase(folder, (sqlite) => sqlite.query('SELECT name FROM applications').values().flat()) as string[];
 
 const fatalLines = (server: RunningServer) => server.stdout.text().match(/^.*"level":"fatal".*$/gm) ?? [];
+
+/** Suspends a server at a moment at which it holds no lock of the database, which a process keeps while suspended. */
+async function suspendBetweenChanges(server: RunningServer, folder: string): Promise<void> {
+  await eventually('no change is under way', () => {
+    server.process.kill('SIGSTOP');
+    const other = new Database(join(folder, 'gatehouse.db'));
+    try {
+      other.run('BEGIN IMMEDIATE');
+      other.run('ROLLBACK');
+      return true;
+    } catch {
+      server.process.kill('SIGCONT');
+      return false;
+    } finally {
+      other.close();
+    }
+  });
+}
 
 const LOG_GONE =
   'The database’s write-ahead log was deleted or replaced while the server runs: its operator must restart the server.';
@@ -123,7 +142,7 @@ describe('the lock file deleted under a running server', () => {
   test('while the server is suspended: it refuses changes once another server has the folder', async () => {
     const folder = join(scratch.path, 'taken');
     const first = await startServer(folder, BOOTSTRAP, JSON_LOG);
-    first.process.kill('SIGSTOP');
+    await suspendBetweenChanges(first, folder);
     rmSync(join(folder, 'gatehouse.lock'));
     const second = await startServer(folder, BOOTSTRAP);
     first.process.kill('SIGCONT');

@@ -11,6 +11,7 @@ export interface AccountPage extends Page {
   pressNamed(name: string): Promise<void>;
   /** Enters the newest mailed code where the page asks for one. */
   prove(email: string): Promise<void>;
+  signOut(): Promise<void>;
   /** Waits for a toast with this text. */
   untilSaid(pattern: RegExp): Promise<void>;
 }
@@ -47,6 +48,10 @@ export async function openAccountPage(
     async prove(email) {
       await page.untilVisible('#proof #code:not([readonly])');
       await page.pressKeys(await outboxCode(server, email));
+    },
+    async signOut() {
+      await press('#account-menu');
+      await press('#sign-out');
     },
     async untilSaid(pattern) {
       await page.untilText('#toast', pattern);

@@ -56,6 +56,7 @@ async function openPart(part: string, email: string, clientId = server.clientId)
 /** Scrolls to an element, since the page is longer than the phone, and clicks it. */
 async function click(selector: string): Promise<void> {
   await page.untilVisible(selector);
+  await page.untilLoaded();
   await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
   await page.view.click(selector);
 }
@@ -134,7 +135,7 @@ describe('the profile', () => {
   test('choosing a language changes the page, and time zone and region are saved', async () => {
     await openPart('profile', 'language@example.com');
     await choose(page, '#timezone', 'Europe/Vienna');
-    await page.untilText('#timezone-hint', /There it is .+ now/);
+    await page.untilText('#timezone-hint', /It is .+ there now/);
     await choose(page, '#country', 'AT');
     await choose(page, '#currency', 'EUR');
     await choose(page, '#measurementSystem', 'metric');
@@ -265,11 +266,17 @@ describe('addresses', () => {
     await choose(page, '#address-country', 'GB');
     await fill('#address-phone', 'none');
     await click('#address-save');
+    await page.untilText('#address-postalCode-error', /required/);
+    await fill('#address-postalCode', 'SW1Y 4JH');
+    await click('#address-save');
     await page.untilText('#address-phone-error', /telephone number/);
     await fill('#address-phone', '+44 20 7946 0018');
     await click('#address-save');
     await page.untilText('#toast', /address was added/);
-    await page.untilText('#addresses .row', /Deliveries.+Default[^]+12 St James’s Square, London · United Kingdom/);
+    await page.untilText(
+      '#addresses .row',
+      /Deliveries.+Default[^]+12 St James’s Square, London SW1Y 4JH\s· United Kingdom/,
+    );
 
     await click('#entity-add');
     await page.untilVisible('#entity-dialog');
@@ -301,14 +308,13 @@ describe('addresses', () => {
     await page.view.press('Enter');
     await page.untilFocused('address-kind');
     for (const [field, text] of [
+      ['country', 'Austri'],
       ['recipient', 'Ada'],
       ['company', ''],
       ['line1', 'Ring 1'],
       ['line2', ''],
       ['postalCode', '1010'],
       ['city', 'Wien'],
-      ['region', ''],
-      ['country', 'Austri'],
       ['phone', '+43 1'],
     ] as const) {
       await page.view.press('Tab');
@@ -316,15 +322,47 @@ describe('addresses', () => {
       await page.pressKeys(text);
     }
     await page.view.press('Enter');
-    await page.untilText('#addresses .row', /Ada[^]+Ring 1, 1010 Wien · Austria · \+43 1/);
+    await page.untilText('#addresses .row', /Ada[^]+Ring 1, 1010 Wien\s· Austria\s· \+43 1/);
     await eventually('the dialog is gone', async () => !(await page.isVisible('#address-dialog')));
   });
 
+  test.each([
+    ['AT', ['line1', 'line2', 'postalCode', 'city'], 'Postal code', null],
+    ['US', ['line1', 'line2', 'city', 'region', 'postalCode'], 'ZIP code', 'State'],
+    ['JP', ['postalCode', 'region', 'city', 'line1', 'line2'], 'Postal code', 'Prefecture'],
+    ['HK', ['line1', 'line2', 'city', 'region'], null, 'State or region (optional)'],
+    ['PE', ['line1', 'line2', 'postalCode', 'city', 'region'], 'Postal code (optional)', 'State or region (optional)'],
+  ])('are asked for as they are written in %s', async (country, order, code, region) => {
+    await openPart('addresses', 'places@example.com');
+    await click('#address-add');
+    await page.untilVisible('#address-dialog');
+    await choose(page, '#address-country', country);
+    const shown = () =>
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('#address-dialog input')].map(({ id }) => id.replace('address-', ''))
+          .filter((id) => ['line1', 'line2', 'postalCode', 'city', 'region'].includes(id))`,
+      );
+    expect(await shown()).toEqual(order);
+    const label = (name: string) => page.text(`label[for="address-${name}"]`).catch(() => '');
+    expect([(await label('postalCode')) || null, (await label('region')) || null]).toEqual([code, region]);
+    expect(await page.sidewaysScroll()).toBe(0);
+  });
+
+  test('keep a region that was typed before a country without regions was chosen', async () => {
+    await openPart('addresses', 'moves@example.com');
+    await click('#address-add');
+    await page.untilVisible('#address-dialog');
+    await choose(page, '#address-country', 'US');
+    await fill('#address-region', 'Ohio');
+    await choose(page, '#address-country', 'AT');
+    expect(await page.evaluate<string>(`document.querySelector('#address-region').value`)).toBe('Ohio');
+  });
+
   /** Waits for the codes of two sign-ins and then of proofs. */
-  const mailsAre = (count: number) =>
-    eventually(`${count} mails`, async () => {
+  const codesAre = (count: number) =>
+    eventually(`${count} codes`, async () => {
       const { json } = await request(server, 'GET', `/test/outbox?to=${encodeURIComponent(OWNER)}`);
-      return json.data.items.length === count;
+      return json.data.items.filter(({ code }: { code: string | null }) => code !== null).length === count;
     });
 
   test('from other applications are shown and changed after a proof by mail', async () => {
@@ -334,7 +372,7 @@ describe('addresses', () => {
     await page.untilVisible('#addresses .empty');
     await click('#show-elsewhere');
     await page.untilVisible('#proof');
-    await mailsAre(3);
+    await codesAre(3);
     await page.view.press('Escape');
     await eventually('the question is gone', async () => !(await page.isVisible('#proof')));
     expect(await page.isVisible('#addresses .row')).toBe(false);
@@ -343,7 +381,7 @@ describe('addresses', () => {
     await click('#show-elsewhere');
     await page.untilText('#proof', new RegExp(OWNER));
     await page.untilFocused('code');
-    await mailsAre(4);
+    await codesAre(4);
     await eventually('the code can be typed', () => page.evaluate(`!document.getElementById('code').readOnly`));
     await page.pressKeys(await outboxCode(server, OWNER));
     await page.untilText('#addresses .row', /^Home/);
@@ -386,7 +424,7 @@ describe('applications', () => {
     await openPart('profile', 'two-places@example.com');
     await page.untilVisible('#names-form');
     await page.open(addressOf('profile', shop.clientId));
-    await page.untilVisible('#email-form');
+    await page.untilVisible('#accounts');
     expect(await page.isVisible('#names-form')).toBe(false);
     const status = await page.evaluate<number>(
       `fetch('/api/account', { headers: { 'gatehouse-client': ${JSON.stringify(shop.clientId)} } }).then(({ status }) => status)`,

@@ -49,7 +49,7 @@ test('a provider is connected, listed, and disconnected after a proof', async ()
   await logIn();
   await page.untilSaid(/^The provider was connected\.$/);
   expect((await page.address()).href).toBe(href);
-  await page.untilText('#providers .row', /ada@elsewhere\.example · Added .+ · last used/);
+  await page.untilText('#providers .row', /ada@elsewhere\.example\s· Added .+\s· last used/);
   await expectSoundPage();
 
   await later(server);

@@ -46,13 +46,16 @@ describe('the list', () => {
     await signIn(server, 'ada@example.com', clientId);
     await refuse('zoe@example.com');
     await page.go(activity('?status=error'));
-    expect(await page.untilText('#activity', /Sign-in refused/)).not.toContain('Signed in');
+    expect(
+      await page.untilText('#activity', /zoe@[^]*Tried to sign in\s*Refused: the application accepts/),
+    ).not.toContain('Signed in');
+    await page.pressNamed('Filter (1)', '.filter-bar');
     await page.choose('#status', '');
     await page.choose('#family', 'application');
-    expect(await page.untilText('#activity', /^(?!.*Signed in)[^]*Sign-in gate changed/)).not.toContain('zoe@');
+    expect(await page.untilText('#activity', /^(?!.*Signed in)[^]*Changed the sign-in gate/)).not.toContain('zoe@');
     await page.untilAddress(/\?family=application$/);
     await page.evaluate('history.go(-2)');
-    await page.untilText('#activity', /Sign-in refused/);
+    await page.untilText('#activity', /Tried to sign in/);
     await page.go(activity('?q=ADA@'));
     expect(await page.untilText('#activity', /ada@example\.com/)).not.toContain('zoe@');
   });
@@ -61,10 +64,10 @@ describe('the list', () => {
     await page.go(activity('?family=signin'));
     await page.untilText('#main', /Connected/);
     await signIn(server, 'ada@example.com', clientId);
-    await page.untilText('#activity', /Signed in[^]*Sign-in code sent/);
+    await page.untilText('#activity', /Signed in[^]*Was sent a sign-in code/);
     await api('POST', `/api/applications/${app}/roles`, { slug: 'editor', name: 'Editor', isDefault: false });
     await signIn(server, 'bea@example.com', clientId);
-    expect(await page.untilText('#activity', /bea@example\.com/)).not.toContain('Role created');
+    expect(await page.untilText('#activity', /bea@example\.com/)).not.toContain('Created role');
     await page.press('#live');
     await page.untilAddress(/live=off/);
     await page.untilVisible('#reload');
@@ -90,6 +93,69 @@ describe('the list', () => {
   });
 });
 
+describe('a row', () => {
+  const created = async (path: string, body: object) =>
+    (await api('POST', `/api/applications/${app}${path}`, body)).json.data;
+
+  test('says who did what to what, and its menu keeps what the same key or person did', async () => {
+    const { token } = await created('/api-keys', { name: 'Deploy', access: 'full' });
+    const { id } = await created('/api-keys', { name: 'Shop backend' });
+    await request(server, 'POST', `/api/applications/${app}/api-keys/${id}/rotate`, { token, body: {} });
+    await page.go(activity('?family=apikey'));
+    const [newest] = (await page.untilText('#activity tbody', /Rotated API key Shop backend/)).split('\n');
+    expect(newest).toMatch(/Key Deploy/);
+    await page.press('#activity tbody .row-menu button');
+    await page.pressNamed('Only by Key Deploy', '#activity');
+    await page.untilAddress(/actorApiKeyId=key_/);
+    expect(await page.untilText('#main', /Only by Key Deploy/)).not.toContain('Created API key');
+    await page.pressNamed('Remove the filter: Only by Key Deploy', '.id-filters');
+    await page.untilText('#activity', /Created API key Deploy/);
+    // An id that is pasted into the search becomes a filter of its own.
+    await page.enter('#search', id);
+    await page.untilAddress(new RegExp(`actorApiKeyId=${id}$`));
+  });
+
+  test('of a refused sign-in leads to why the person was refused', async () => {
+    await refuse('zoe@example.com');
+    await page.go(activity('?status=error'));
+    await page.untilText('#activity', /zoe@example\.com/);
+    await page.press('#activity tbody .row-menu button');
+    await page.pressNamed('Why was this person refused?', '#activity');
+    await page.untilText('#why', /The gate is closed/);
+    await page.go(activity('?status=error'));
+    await page.press('#activity .row-link');
+    await page.press('#why-refused');
+    await page.untilText('#why', /The gate is closed/);
+  });
+
+  test('keeps who, what and when beside an open record, and the toolbar keeps its height', async () => {
+    await signIn(server, 'ada@example.com', clientId);
+    await page.go(activity());
+    await page.untilText('#activity', /Signed in/);
+    const top = () => page.evaluate<number>('document.querySelector("#activity").getBoundingClientRect().top');
+    const before = await top();
+    await page.press('#activity .row-link');
+    await page.untilVisible('.detail');
+    const columns =
+      'JSON.stringify([...document.querySelectorAll("#activity thead th")].map((cell) => cell.innerText))';
+    expect(JSON.parse(await page.evaluate<string>(columns))).toEqual(expect.arrayContaining(['Who', 'What', 'When']));
+    expect(await top()).toBe(before);
+  });
+});
+
+test('the list is loaded once when it opens', async () => {
+  const users = Array.from({ length: 120 }, (_, index) => ({ email: `q${index}@example.com` }));
+  await api('POST', `/api/applications/${app}/users/bulk`, { users });
+  const { json } = await api('GET', `/api/applications/${app}/users?limit=200`);
+  const userIds = json.data.items.map(({ userId }: { userId: string }) => userId);
+  await api('POST', `/api/applications/${app}/users/actions`, { action: 'ban', userIds, reason: 'x' });
+  await page.go(activity());
+  await page.untilText('#main', /Connected/);
+  await page.untilText('#activity', /Banned/);
+  const lists = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/activity/list')).length`;
+  expect(await page.evaluate<number>(lists)).toBe(1);
+});
+
 describe('a record', () => {
   test('has its own URL, shows every field, and links the person and the actor', async () => {
     const { userId } = await signIn(server, 'ada@example.com', clientId);
@@ -109,6 +175,12 @@ describe('a record', () => {
   test('in the workspace’s list links to its application', async () => {
     await refuse('zoe@example.com');
     await page.go(`/workspaces/${await workspaceId()}/activity?status=error&q=zoe@example.com`);
+    await page.untilText('#main', /Connected/);
+    await page.untilText('#activity', /zoe@example\.com/);
+    const rows = () => page.evaluate<number>('document.querySelectorAll("#activity tbody tr[data-key]").length');
+    const before = await rows();
+    await refuse('zoe@example.com');
+    await eventually('another refusal is added live', async () => (await rows()) === before + 1);
     await page.press('#activity .row-link');
     await page.untilText('.detail', /The application accepts nobody new[^]*Shop/);
     await page.go((await page.address()).pathname.replace('/console', ''));
@@ -140,7 +212,7 @@ describe('the export', () => {
       await api('POST', `/api/applications/${app}/users/actions`, { action, userIds, reason: 'x' });
     await signIn(server, '=cmd@example.com', clientId);
     await page.go(activity('?family=user.ban'));
-    await page.untilText('#activity', /User banned/);
+    await page.untilText('#activity', /Banned/);
     await catchFiles();
     await page.press('#export');
     await page.press('#start-export');

@@ -132,7 +132,7 @@ test('a workspace is renamed, and a second, empty one is created', async () => {
   await page.press('#workspace-form-submit');
   await page.untilText('#main .page-head', /in Side project\./);
   await page.untilText('.empty-state', /Create your first application/);
-  await page.press('.empty-state #create-application');
+  await page.pressNamed('Create application', '.empty-state');
   await page.enter('#application-name', 'Garden');
   await page.press('#application-form-submit');
   await page.untilText('#open-switcher', /Garden\s+Side project/);

@@ -1,7 +1,9 @@
 /** From an empty folder to the first verified session by the console alone, within a minute. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { emptyFolder, type RunningServer, startServer } from '../support/binary.ts';
+import { startMailServer } from '../support/smtp.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { findings } from './axe.ts';
 
 setDefaultTimeout(120_000);
 
@@ -34,6 +36,31 @@ async function press(selector: string): Promise<void> {
 /** Presses the link in the console's navigation. */
 const section = (name: string) => press(`.rail-link[href$="/${name}"]`);
 
+/** Sets the mail server in the first steps: refused by one password, and kept with the other. */
+async function setUpMail(): Promise<void> {
+  const mails = await startMailServer();
+  try {
+    await press('#set-up-mail');
+    await page.untilVisible('#mail-server-submit');
+    await page.fill('#mail-server-host', '127.0.0.1');
+    await page.fill('#mail-server-port', String(mails.port));
+    await page.fill('#mail-server-username', 'ops@acme.example');
+    await page.fill('#mail-server-password', 'wrong');
+    await page.fill('#mail-server-from', 'Acme <no-reply@acme.example>');
+    mails.reply({ logIn: '535 5.7.8 authentication failed' });
+    await press('#mail-server-submit');
+    await page.untilText('#mail-server-failure', /not kept[^]*535 5\.7\.8 authentication failed/);
+    expect(await findings(page)).toEqual([]);
+    mails.reply({});
+    await page.fill('#mail-server-password', 'right');
+    await press('#mail-server-submit');
+    await page.untilText('#mail-step', /\(done\)[^]*Codes are sent by 127\.0\.0\.1/);
+    expect(mails.received).toHaveLength(1);
+  } finally {
+    await mails.close();
+  }
+}
+
 /** Reads the content of a field. */
 const valueOf = (of: Page, selector: string) =>
   of.evaluate<string>(`document.querySelector(${JSON.stringify(selector)}).value`);
@@ -50,6 +77,7 @@ async function openedByNewcomer(): Promise<void> {
 /** Checks that the owner's session is still in this browser. */
 async function openedByOwner(): Promise<void> {
   await page.open(`${server.url}/console`);
+  await section('applications');
   await page.untilText('#main h1', /^Applications$/);
 }
 
@@ -108,10 +136,24 @@ test('a new instance gets its first verified session within a minute by followin
   await press('#first-key-stored');
   await page.untilText('#key-step', /API keys/);
 
-  // Completed steps are not shown again; they are in the activity.
+  // Completed steps are not shown again; what the users need next is, until the reader hides it.
   await page.view.reload();
-  await page.untilVisible('#numbers');
+  await page.untilText('#next-steps', /Return URL[^]*http:\/\/localhost[^]*serve --dev[^]*no mail server yet/);
   expect(await page.isVisible('#first-steps')).toBe(false);
+  await setUpMail();
+  await press('#mail-step .button');
+  await page.untilText('#main h1', /^Instance health$/);
+  await page.untilText('#warnings', /Nothing backs up this server/);
+  await page.untilText('#mail', /Set\s+In the console/);
+  expect(await page.text('#warnings')).not.toContain('No mail server is set');
+  // Later tests read their codes in the outbox.
+  await press('#remove-mail-server-button');
+  await press('#remove-mail-server-submit');
+  await page.untilText('#mail', /There is no mail server/);
+  await page.evaluate('history.back()');
+  await press('#next-steps header .button');
+  await page.untilVisible('#numbers');
+  expect(await page.isVisible('#next-steps')).toBe(false);
   await section('activity');
   await page.untilText('#main', /ada@example\.com/);
   expect(page.problems).toEqual([]);
@@ -144,6 +186,16 @@ test('a refused token completes no step and shows its reason; the shown command,
   expect(await terminal()).toMatchObject({ success: true, data: { email: 'owner@example.com' } });
   await page.untilVisible('#first-verified');
   expect(await page.isVisible('#verification-refusal')).toBe(false);
+});
+
+test('the language of a snippet is remembered', async () => {
+  await openedByOwner();
+  await createApplication('Orchard');
+  await page.untilVisible('#sign-in-link');
+  await press('#verify-step [role=tab]:nth-child(4)');
+  await page.untilText('#verify-step .snippets pre', /^import json/);
+  await page.view.reload();
+  await page.untilText('#verify-step .snippets pre', /^import json/);
 });
 
 test('a key lost by a reload can be created again, and is listed among the keys', async () => {

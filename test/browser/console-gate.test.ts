@@ -159,7 +159,7 @@ describe('the allowlist', () => {
     await eventually('the person is told', () => isMailed('eve@example.com'));
     expect((await statuses())['eve@example.com']).toBe('notify_when_public');
     await page.pressNamed('Actions for fay@example.com');
-    await page.pressNamed('Refuse silently', '[role=menu]:popover-open');
+    await page.pressNamed('Refuse without a word', '[role=menu]:popover-open');
     await page.untilText('#decide-dialog', /not mailed, now or when you open/);
     await confirm('decide-dialog');
     await page.untilSaid(/^fay@example\.com refused\.$/);

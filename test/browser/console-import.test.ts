@@ -90,43 +90,53 @@ describe('an import', () => {
       'no-address;Bea;;;;;',
       `"=cmd|'/C calc'!A0";;;;;;`,
       ';Nobody;;;;;',
-      'PERSON-3@example.com;Ada;;;developer;;',
+      'PERSON-3@example.com;Ada;;;pilot;;',
     );
-    lines.push('taken@example.com;Ada;;ada.taken;;;');
+    lines.push('taken@example.com;Ada;;ada.taken;;;', 'boss@example.com;Ada;;admin;;;');
     await page.go(`/applications/${app}/import`);
     await chooseFile('people.csv', lines.join('\r\n'));
 
-    await page.untilText('#import-columns', /2,005 rows in 7 columns/);
+    await page.untilText('#import-columns', /2,006 rows in 7 columns/);
     const mapped = await page.evaluate<string[]>(
       `[...document.querySelectorAll('#columns select')].map((one) => one.value)`,
     );
     expect(mapped).toEqual(['email', 'givenName', 'familyName', 'username', 'roleSlugs', 'membershipSlugs', '']);
     expect(await page.text('#import-preview')).toContain('Ada Love;lace 0');
     expect(await page.text('#unusable-rows summary')).toBe('3 rows cannot be sent');
-    expect(await page.text('#repeated-rows summary')).toMatch(/^1 row with an address/);
+    expect(await page.text('#repeated-rows summary')).toBe('1 duplicate address');
     await page.press('#repeated-rows summary');
     expect(await page.text('#repeated-rows')).toContain('Row 2,006: PERSON-3@example.com, first in row 5');
+    expect(await page.untilText('#unknown-grants summary', /./)).toBe('2 roles in the file do not exist');
+    await page.press('#unknown-grants summary');
+    expect(await page.text('#unknown-grants')).toMatch(/role captain: 1 row\s+role pilot: 1 row/);
+    await api('POST', `/api/applications/${app}/roles`, { slug: 'pilot', isDefault: false });
+    await page.press('#check-grants');
+    await page.untilText('#unknown-grants summary', /^1 role in the file does not exist$/);
+    expect(await page.text('#left-out-columns summary')).toBe('1 column left out: Shoe size');
     await page.press('#check-usernames');
-    await page.untilText('#gone-usernames summary', /^1 username not available$/);
+    await page.untilText('#gone-usernames summary', /^2 usernames not available$/);
+    await page.press('#gone-usernames summary');
+    expect(await page.text('#gone-usernames')).toContain('admin: reserved');
     await page.press('#withhold-usernames');
-    expect(await page.text('#start-import')).toBe('Import 2,002 rows');
+    expect(await page.text('#start-import')).toBe('Import 2,003 rows');
     await page.press('#start-import');
 
     await page.untilText('#import-run h2', /^Import finished$/);
     expect(await countOf('created')).toBe(PEOPLE - 1);
     expect(await countOf('already_member')).toBe(2);
-    expect(await countOf('skipped')).toBe(4);
+    expect(await countOf('skipped')).toBe(5);
     expect(await page.text('#unknown-slugs')).toContain('Roles: captain');
     expect(await leavingIsAsked()).toBe(false);
     await page.choose('#report-outcome', 'skipped');
     await page.untilAddress(/outcome=skipped/);
+    await page.untilText('#report', /The username is reserved/);
     await page.untilText('#report', /The username ada\.taken is taken\./);
 
     await page.press('#download-report');
     const { name, text } = await savedFile('*.csv');
     expect(name).toBe('people-report.csv');
     const report = tableOf(text);
-    expect(report).toHaveLength(2005);
+    expect(report).toHaveLength(2006);
     expect(report[1]).toMatchObject({ row: '3', email: 'person-1@example.com', outcome: 'already_member' });
     expect(report.find(({ email }) => email === 'taken@example.com')).toMatchObject({
       outcome: 'skipped',

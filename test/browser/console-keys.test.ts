@@ -66,6 +66,11 @@ test('a key is created, works, is rotated with a grace period for the old one, a
   await page.evaluate('history.back()');
   await page.untilText('.detail', /Replaces/);
 
+  await page.untilText('#key-calls-total', /accepted, \d+ refused/);
+  await page.untilVisible('#key-calls .uplot');
+  await page.pressNamed('Show as table', '#key-calls');
+  await page.untilText('#key-calls table', /so far/);
+
   await page.press('#revoke-key');
   await page.untilText('#key-revocation', /refused from its next call on/);
   expect(await page.evaluate<boolean>('document.querySelector("#key-revocation-submit").disabled')).toBe(true);

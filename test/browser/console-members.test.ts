@@ -166,7 +166,7 @@ test('two workspaces have separate members, and leaving one does not affect the 
   await page.press('#remove-member');
   await page.untilText('#remove-dialog', /You lose Workshop at once/);
   await page.press('#remove-dialog-submit');
-  await page.untilAddress(new RegExp(first));
-  await page.untilVisible('#main h1');
+  await page.untilAddress(/\/console\/applications\//);
+  expect(await page.untilText('#open-switcher', /\S/)).toMatch(/Workspace$/);
   expect(page.problems).toEqual([]);
 });

@@ -34,6 +34,7 @@ export async function openConsole(
 
   async function press(selector: string): Promise<void> {
     await page.untilVisible(selector);
+    await page.untilLoaded();
     await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
     await page.view.click(selector);
   }

@@ -114,6 +114,23 @@ test('the preview of the sign-in page follows the branding form, in light and da
   await expectSound();
 });
 
+test('home and support are set beside the branding, and a wrong address is named at its field', async () => {
+  await page.go(settings('branding'));
+  await page.enter('#home-url', 'https://shop.example.com/');
+  await page.enter('#support-email', 'help');
+  await page.press('#contact-save');
+  await page.untilText('#support-email-error', /e-mail address/);
+  await page.enter('#support-email', 'help@shop.example.com');
+  await page.press('#contact-save');
+  await page.untilSaid(/^Saved/);
+  expect((await manage('GET', ofApplication())).branding).toMatchObject({
+    homeUrl: 'https://shop.example.com/',
+    supportUrl: null,
+    supportEmail: 'help@shop.example.com',
+  });
+  await expectSound();
+});
+
 test('the last sign-in method cannot be removed', async () => {
   await page.go(settings('sign-in'));
   for (const method of ['otp', 'passkey', 'provider']) await page.press(`#methods-list [value=${method}]`);
@@ -236,7 +253,7 @@ test('a read-only member sees every section, also on a phone, and why nothing ca
   await addMember(server, 'reader@example.com', 'member');
   page.close();
   page = await openConsole(server, { member: 'reader@example.com', size: PHONE });
-  for (const part of ['general', 'branding', 'sign-in', 'urls', 'stage', 'lifecycle']) {
+  for (const part of ['general', 'branding', 'sign-in', 'account', 'urls', 'stage', 'lifecycle']) {
     await page.go(settings(part));
     await page.untilVisible('.settings-tabs [aria-current]');
     expect(await page.sidewaysScroll()).toBe(0);

@@ -68,10 +68,21 @@ test('a failed delivery shows request and response, and its redelivery succeeds 
   expect(await page.text('#delivery-next')).toMatch(/^Attempt 2 of 15 in \d+ s/);
 
   receiver.answerWith(() => ({ status: 204 }));
+  // Compares the open row with the detail at every change of the page.
+  await page.evaluate(`(() => {
+    window.differences = [];
+    new MutationObserver(() => {
+      const row = document.querySelector('#deliveries tr[aria-current] .status')?.innerText;
+      const detail = document.querySelector('.detail .facts .status')?.innerText;
+      if (row && detail && row !== detail) differences.push(row + ' / ' + detail);
+    }).observe(document.querySelector('#main'), { subtree: true, childList: true, characterData: true });
+  })()`);
   await page.press('#redeliver');
   await page.untilAddress(new RegExp(`${endpoint}/dlv_(?!${failed.split('_').at(-1)})`));
   await page.untilText('#delivery-next', /attempt 1 was accepted/);
   expect(receiver.received[1]!.eventId).toBe(receiver.received[0]!.eventId);
+  await page.untilText('#deliveries tr[aria-current]', /Delivered/);
+  expect(await page.evaluate<string[]>('differences')).toEqual([]);
 
   await page.choose('#delivery-status', 'delivered');
   await page.untilAddress(/status=delivered/);
@@ -132,6 +143,34 @@ test('a quarantined endpoint shows the reason and the number of held events, and
   await page.untilSaid(/3 held events sent/);
   expect(receiver.received).toHaveLength(4);
   expect(await page.isVisible('#quarantine')).toBe(false);
+
+  await page.pressNamed('More actions');
+  await page.pressNamed('Send failed events again');
+  await page.untilText('#replay-count', /^1 event since/);
+  await page.press('#replay-dialog-submit');
+  await page.untilSaid(/1 event on the way again/);
+  await eventually('the failed event has arrived', () => receiver.received.length === 5);
+  expect(receiver.received[4]!.eventId).toBe(receiver.received[0]!.eventId);
+  await page.pressNamed('More actions');
+  await page.pressNamed('Send failed events again');
+  await page.untilText('#replay-count', /was sent again/);
+  expect(await page.evaluate<boolean>('document.querySelector("#replay-dialog-submit").disabled')).toBe(true);
+  await page.view.press('Escape');
+
+  await page.pressNamed('Event catalogue');
+  await page.choose('#sample-type', 'user.role_added');
+  await page.untilText('#event-sample', /"roles": \[\s*"editor"/);
+  await page.press('#send-sample');
+  await page.untilAddress(/\/dlv_\w+$/);
+  await page.untilText('#delivery-next', /was accepted/);
+  expect(JSON.parse(receiver.received[5]!.body)).toMatchObject({ type: 'user.role_added', data: { isSample: true } });
+  await eventually('the attempts are counted', async () => {
+    const { total } = (await call('GET', `/${id}/performance`)).json.data;
+    return total.delivered + total.failed === 6;
+  });
+  await page.pressNamed('Latency and success');
+  await page.untilText('#performance', /83% of 6 accepted/);
+  await page.untilVisible('#latency .uplot');
 
   await page.pressNamed('More actions');
   await page.pressNamed('Disable');

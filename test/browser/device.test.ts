@@ -243,7 +243,7 @@ describe('a code', () => {
     await advance(16 * 60_000);
     await click('#approve');
     await page.untilVisible('#failed');
-    expect(await page.text('#failed-text')).toContain('has expired or was answered already');
+    expect(await page.text('#failed-text')).toContain('has expired or was used already');
     expect(await page.isVisible('#retry')).toBe(false);
     expect((await poll(grant)).json.error).toBe('expired_token');
     await expectSoundPage();

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { GUIDES } from '@/modules/docs/guides.ts';
 import { blocksOfGuides } from '../modules/docs/blocks.ts';
 import { type EphemeralServer, eventually, outboxCode, request, startEphemeral } from '../support/binary.ts';
-import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { closeBrowser, forgetPeople, openBrowserPage, type Page } from '../support/browser.ts';
 import { findings, look, LOOKS } from './axe.ts';
 import { leaving } from './leaving.ts';
 
@@ -170,6 +170,7 @@ describe('the example page of a guide', () => {
       },
     });
     const kept = () => page.evaluate<string | null>('sessionStorage.getItem("token")');
+    await forgetPeople(page.view);
     await page.open(shop.url.href);
     await leaving(page, () => page.view.click('#sign-in'));
     await page.untilFocused('email');

@@ -56,6 +56,8 @@ async function byCode(locale: string, email: string) {
 test('a first sign-in by code keeps the page’s language and the browser’s time zone; a later one changes neither', async () => {
   expect(await byCode('uk', 'taras@example.com')).toMatchObject({ locale: 'uk', timezone: 'Europe/Athens' });
   await request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
+  // Another browser of the same person.
+  await page.view.cdp('Network.clearBrowserCookies');
   await page.view.cdp('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
   expect(await byCode('el', 'taras@example.com')).toMatchObject({ locale: 'uk', timezone: 'Europe/Athens' });
 });
@@ -74,6 +76,8 @@ test('the account page opens in the person’s language, not the browser’s', a
     page.evaluate<string>(`JSON.parse(document.querySelector('#page-data').textContent).props.locale`);
   await byCode('el', 'eleni@example.com');
   await request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
+  // Another browser of the same person.
+  await page.view.cdp('Network.clearBrowserCookies');
   await page.open(`${server.url}/account?clientId=${server.clientId}`);
   await page.untilVisible('#email-form');
   expect(await localeOfPage()).toBe('en');

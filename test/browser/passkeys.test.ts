@@ -1,7 +1,7 @@
 /** Passkeys on the hosted sign-in page: offered, used, suggested and refused, with a virtual authenticator. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
-import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { closeBrowser, openBrowserPage, type Page, forgetPeople } from '../support/browser.ts';
 import { type Shop, startShop } from '../support/shop.ts';
 import { leaving, mayLeave, settled } from './leaving.ts';
 import { addAuthenticator, type VirtualAuthenticator } from './virtual-authenticator.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
 beforeEach(async () => {
   page = await openBrowserPage();
   await page.open(`${origin}/device`);
-  await page.evaluate('localStorage.clear()');
+  await page.view.cdp('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
   authenticator = await addAuthenticator(page);
 });
 afterEach(() => page.close());
@@ -67,6 +67,8 @@ async function landed(email: string): Promise<string> {
   const token = new URLSearchParams(address.hash.slice(1)).get('token')!;
   const session = await request(server, 'POST', '/api/v1/session', { token });
   expect(session.json).toMatchObject({ ok: true, email });
+  // Another browser of the same person, so that the next sign-in asks for a method.
+  await forgetPeople(page.view);
   return token;
 }
 
@@ -152,6 +154,36 @@ describe('a passkey', () => {
     expect(page.requested.at(-1)).not.toContain('/passkey/');
     await leaving(page, () => page.view.click('#passkey'));
     await landed('button@example.com');
+    await expectSoundPage();
+  });
+
+  test('is offered first to whoever used one last, and a code takes its place again', async () => {
+    await makePasskey('first@example.com');
+    await withoutSuggestions();
+    await page.open(signInUrl());
+    const order = () =>
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('#methods .button')].map(({ id, className }) => id + ' ' + className)`,
+      );
+    expect(await order()).toEqual(['email-submit button primary', 'passkey button plain']);
+    await leaving(page, () => page.view.click('#passkey'));
+    await landed('first@example.com');
+    await page.open(signInUrl());
+    expect(await order()).toEqual(['passkey button primary', 'email-submit button plain']);
+    expect(await page.text('#lead')).toBe('Choose how you want to sign in.');
+    await page.untilFocused('passkey');
+    await leaving(page, () => page.view.press('Enter'));
+    await landed('first@example.com');
+
+    await request(server, 'POST', '/test/clock', { body: { advanceMs: 60_000 } });
+    await page.open(signInUrl());
+    await page.fill('#email', 'first@example.com');
+    await page.view.press('Enter');
+    await page.untilVisible('#code-form');
+    await leaving(page, async () => page.pressKeys(await outboxCode(server, 'first@example.com')));
+    await landed('first@example.com');
+    await page.open(signInUrl());
+    expect(await order()).toEqual(['email-submit button primary', 'passkey button plain']);
     await expectSoundPage();
   });
 

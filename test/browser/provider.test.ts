@@ -80,7 +80,7 @@ test('a link signs nobody in to another account after a sign-in at the provider'
   await page.untilAddress(/\/signed-in\?from=gatehouse#token=est_/);
   const account = `${server.url}/account/profile?clientId=${server.clientId}`;
   await page.open(`${account}#token=${token}&expiresAt=2999-01-01T00:00:00.000Z`);
-  await page.untilVisible('#email-form');
+  await page.untilVisible('#account-menu[aria-label="Your account: ada@example.com"]');
   expect((await page.address()).href).toBe(account);
   expect(ownProblems()).toEqual([]);
 });

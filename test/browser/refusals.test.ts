@@ -236,7 +236,7 @@ describe('an archived application', () => {
     await manage('PATCH', `/api/applications/${application.id}`, { returnUrls: ['https://ended.example/in'] });
     await archive(application);
     await open(application);
-    expect(await page.text('h1')).toBe('Not available');
+    expect(await page.text('h1')).toBe('Ended is no longer in service');
     expect(await page.text('.lead')).toContain('archived');
     expect(await page.evaluate<string>(`document.querySelector('.actions a').getAttribute('href')`)).toBe(
       'https://ended.example/',
@@ -275,8 +275,8 @@ describe('a server without mail', () => {
     await page.fill('#email', 'jo@example.com');
     await page.view.press('Enter');
     await page.untilVisible('#code-form');
-    expect(await page.text('#title')).toBe('This server sends no mail');
-    expect(await page.text('#lead')).toMatch(/jo@example\.com.*no mail server is set up.*outbox/s);
+    expect(await page.text('#title')).toBe('No e-mail was sent');
+    expect(await page.text('#lead')).toMatch(/jo@example\.com.*cannot send e-mail yet.*Ask the people who run it/s);
     expect(await page.text('body')).not.toMatch(/We sent|spam/);
     expect(page.problems).toEqual([]);
     expect(await page.sidewaysScroll()).toBe(0);

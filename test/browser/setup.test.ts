@@ -73,6 +73,18 @@ test('the printed link creates the first owner, and then a working key', async (
   await expectSoundPage();
 });
 
+test.each([
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+])('at $width px, a reload says that a key was made before another is', async (size) => {
+  page.close();
+  page = await openBrowserPage(size);
+  await page.open(`${server.url}/setup`);
+  expect(await page.untilText('#earlier-key', /./)).toMatch(/^A key was made (now|\d+ minutes? ago): eak_\w+…$/);
+  expect(await page.text('#create-key')).toBe('Make another key');
+  await expectSoundPage();
+});
+
 test('after the setup the console opens without another sign-in', async () => {
   await page.open(`${server.url}/setup`);
   await page.untilVisible('#open-console');

@@ -64,11 +64,13 @@ describe('a file', () => {
       ...{
         userId: 'usr_1',
         email: 'ada@example.com',
+        externalId: '=crm;1',
         username: 'ada',
         status: 'active',
         joinedAt: '',
         lastSeenAt: null,
       },
+      metadata: { plan: 'pro', seats: [1, 2] },
       ...{ roles: ['user', 'editor'], memberships: ['-berlin'], scopes: [] },
       profile: {
         ...{ givenName: '@home', familyName: "'=Lovelace", fullName: '=Ada;=1+1', locale: 'de', timezone: null },
@@ -87,6 +89,8 @@ describe('a file', () => {
           email: 'ada@example.com',
           roleSlugs: ['user', 'editor'],
           membershipSlugs: ['-berlin'],
+          externalId: '=crm;1',
+          metadata: { plan: 'pro', seats: [1, 2] },
           profile: {
             username: 'ada',
             ...{ givenName: '@home', familyName: "'=Lovelace", fullName: '=Ada;=1+1', locale: 'de' },

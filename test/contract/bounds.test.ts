@@ -7,11 +7,13 @@ import { describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
 import pino from 'pino';
 import { adjustableClock } from '@/core/clock.ts';
+import { browserOf } from '@/core/device-name.ts';
 import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
 import { cachedRow } from '@/db/lookups.ts';
 import { query } from '@/db/statements.ts';
 import { compressor } from '@/http/compression.ts';
+import { PRODUCT } from '@/mail/letter.tsx';
 import { lookOf } from '@/mail/letter-style.ts';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 import { smtpConversations } from '@/mail/smtp-conversation.ts';
@@ -21,6 +23,7 @@ import { expiredCredentials } from '@/modules/verification/expired-credentials.t
 import { lastSeen } from '@/modules/verification/last-seen.ts';
 import { deliveryAttempter } from '@/modules/webhooks/attempt.ts';
 import { deliveryClaims } from '@/modules/webhooks/claims.ts';
+import { OCCURRENCE } from '../support/letters.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
@@ -49,7 +52,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
     const seen = lastSeen((await openTestDatabase(clock)).db, 5000);
     const put = (index: number) => {
       seen.sessionSeen({ sessionId: `ses_${index}`, applicationUserId: `apu_${index}`, lastSeenAt: 0 }, NOW);
-      seen.keyUsed(`key_${index}`, null, NOW);
+      seen.keyUsed({ keyId: `key_${index}`, lastUsedAt: null }, NOW);
     };
     return { bound: 15_000, put };
   },
@@ -59,7 +62,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   },
   async 'counts of the day'() {
     const counts = dailyCounter({ ...(await openTestDatabase(clock)), clock });
-    const attempt = { applicationId: 'app', isDelivered: true };
+    const attempt = { applicationId: 'app', isDelivered: true, durationMs: 5 };
     return { bound: 50_000, put: (index) => counts.attempted({ ...attempt, webhookId: `whk_${index}` }) };
   },
   async 'endpoints that something may be due for'() {
@@ -99,12 +102,17 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
       });
     return { bound: 10_000, put };
   },
+  'browsers by their user agent'() {
+    return { bound: 500, put: (index) => void browserOf(`Mozilla/5.0 (X11; Linux x86_64) Firefox/${index}`) };
+  },
   'letters with a code'() {
     const put = (index: number) =>
       signInCodeMail({
         locale: 'en',
-        application: { name: `Shop ${index}`, logoUrl: null, accentColor: null },
+        application: { ...PRODUCT, name: `Shop ${index}` },
         code: '123456',
+        occurrence: OCCURRENCE,
+        line: null,
         lifetimeMinutes: 10,
         host: 'shop.example.com',
       });
@@ -156,7 +164,7 @@ async function cachedAnswers(): Promise<Flood> {
   const find = cachedRow({ sql: 'SELECT :hash AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
   const ask = (index: number) => find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
   // Only a repeated lookup is cached.
-  return { bound: 65_536, put: async (index) => void (await ask(index), await ask(index)) };
+  return { bound: 16_384, put: async (index) => void (await ask(index), await ask(index)) };
 }
 
 async function addMany({ put }: Flood, from: number, count: number): Promise<void> {

@@ -24,18 +24,29 @@ const SAME_AS_ENGLISH: { readonly [Other in Locale]?: Readonly<Record<string, st
     ...CODE,
     'account.renameLabel': SAME_WORD,
     'account.passkey.title': PASSKEYS,
+    'account.passkey.unnamed': PASSKEYS,
+    'email.with': SAME_WORD,
     'account.profile.names': SAME_WORD,
     'account.profile.region': SAME_WORD,
     'account.picture.banner': SAME_WORD,
     'account.picture.zoom': SAME_WORD,
   },
   es: { 'device.roles': SAME_WORD },
-  fr: { ...CODE, 'account.application.status.active': `${SAME_WORD}: feminine of actif` },
-  it: { 'signin.privacy': SAME_WORD, 'device.accountTitle': SAME_WORD },
-  nl: { ...CODE, 'signin.privacy': SAME_WORD, 'device.accountTitle': SAME_WORD },
+  fr: {
+    ...CODE,
+    'account.address.province': SAME_WORD,
+    'account.application.status.active': `${SAME_WORD}: feminine of actif`,
+  },
+  it: {
+    'signin.privacy': SAME_WORD,
+    'device.accountTitle': SAME_WORD,
+    'account.passkey.unnamed': PASSKEYS,
+    'email.with': SAME_WORD,
+  },
+  nl: { ...CODE, 'signin.privacy': SAME_WORD, 'device.accountTitle': SAME_WORD, 'email.with': SAME_WORD },
   pl: { 'account.profile.region': SAME_WORD },
   cs: { 'account.profile.region': SAME_WORD },
-  sv: { 'account.passkey.title': PASSKEYS, 'account.profile.region': SAME_WORD },
+  sv: { 'account.passkey.title': PASSKEYS, 'account.passkey.unnamed': PASSKEYS, 'account.profile.region': SAME_WORD },
 };
 
 /**

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 async function copyRows(from: SqliteDatabase, to: SQL): Promise<void> {
   const tables = from
-    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .query("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'")
     .values() as [string][];
   for (const [table] of tables) {
     const columns = from.query(`SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`).values().flat();

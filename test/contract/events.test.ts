@@ -39,7 +39,7 @@ describe('the catalogue', () => {
     const byAdmin = ['userId', 'reason?'];
     const image = ['userId', 'url', 'sizes', 'updatedAt'];
     expect(Object.fromEntries(EVENT_TYPES.map((type) => [type, fields(type)]))).toEqual({
-      'user.signed_in': ['userId', 'sessionId', 'method', 'email', 'isNewUser'],
+      'user.signed_in': ['userId', 'sessionId', 'method', 'email', 'isNewUser', 'externalId?'],
       'user.signed_out': ['userId', 'sessionId'],
       'user.session_revoked': ['userId', 'sessionId', 'reason'],
       'user.session_expired': ['userId', 'sessionId'],
@@ -57,7 +57,7 @@ describe('the catalogue', () => {
       'user.scope_added': ['userId', 'scopes', 'current'],
       'user.scope_removed': ['userId', 'scopes', 'current'],
       'user.membership_changed': ['userId', 'memberships', 'added', 'removed'],
-      'user.profile_updated': ['userId', 'name', 'categories', 'changed?'],
+      'user.profile_updated': ['userId', 'name', 'categories', 'changed?', 'externalId?'],
       'user.username_changed': ['userId', 'username', 'previousUsername'],
       'user.avatar_changed': image,
       'user.banner_changed': image,

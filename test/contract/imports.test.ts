@@ -50,14 +50,20 @@ const placeOf = (path: string) => (path.startsWith('..') ? path : path.split('/'
  */
 const inBrowser = new Set<string>();
 
+/** Returns the imports that are left once types are erased and macros have run. */
+function importsAtRunTime(code: string): string[] {
+  return importsOf(
+    code
+      .replace(/(?:^|\n)(?:import|export) type [^'";]*['"][^'"]*['"];/g, '')
+      .replace(/(?:^|\n)import [^'";]*['"][^'"]*['"] with \{ type: 'macro' \};/g, ''),
+  );
+}
+
 function follow(path: string): void {
   const source = sources.find((one) => one.path === path);
   if (!source || inBrowser.has(path)) return;
   inBrowser.add(path);
-  const code = source.code
-    .replace(/(?:^|\n)(?:import|export) type [^'";]*['"][^'"]*['"];/g, '')
-    .replace(/(?:^|\n)import [^'";]*['"][^'"]*['"] with \{ type: 'macro' \};/g, '');
-  for (const specifier of importsOf(code)) {
+  for (const specifier of importsAtRunTime(source.code)) {
     const to = target(path, specifier);
     if (to !== null) follow(to);
   }
@@ -83,6 +89,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   jobs: ['core', 'db', 'events', 'store'],
   pages: ['core', 'db', 'http', 'i18n', 'store'],
   console: ['core', 'db', 'http', 'i18n', 'pages'],
+  // Composes what a thread runs, as the files directly in src do for the main thread.
+  threads: ['core', 'db', 'http', 'modules', '(root)'],
   modules: ['backup', 'core', 'db', 'events', 'http', 'i18n', 'jobs', 'mail', 'outbound', 'store'],
   cli: [
     'backup',
@@ -242,6 +250,8 @@ describe('imports', () => {
       'db/statements.ts',
       'db/sqlite/unfinished-backup.ts',
       'db/sqlite/upgrade.ts',
+      'db/sqlite/change-log.ts',
+      'db/sqlite/thread-reader.ts',
     ];
     const users = sources.flatMap(({ path, imports }) =>
       imports
@@ -273,6 +283,51 @@ describe('imports', () => {
       'http/limits.ts',
       'setting-text.ts',
       'settings.ts',
+    ]);
+  });
+
+  test('the short path and its parts load neither router, pages, texts nor the SQL builder’s modules, so that a thread can run them', () => {
+    const reached = new Set([
+      'http/short-path.ts',
+      'http/access-log.ts',
+      'http/authenticate.ts',
+      'http/body-reader.ts',
+      'http/errors.ts',
+      'http/host-check.ts',
+      'http/raw-path.ts',
+      'http/request-context.ts',
+      'http/request-metrics.ts',
+      'modules/verification/routes.ts',
+      'modules/verification/service.ts',
+      'modules/health/routes.ts',
+      'modules/oauth/routes.ts',
+      'modules/oauth/service.ts',
+    ]);
+    for (const path of reached)
+      for (const specifier of importsAtRunTime(sources.find((one) => one.path === path)!.code)) {
+        const to = target(path, specifier);
+        if (to !== null && !to.startsWith('../')) reached.add(to);
+      }
+    const folders = new Set(
+      [...reached].map((path) =>
+        path
+          .split('/')
+          .slice(0, 2)
+          .join('/')
+          .replace(/\/[^/]+\.tsx?$/, ''),
+      ),
+    );
+    expect([...folders].sort()).toEqual([
+      'core',
+      'db',
+      'http',
+      'modules/api-keys',
+      'modules/devices',
+      'modules/health',
+      'modules/oauth',
+      'modules/verification',
+      'store',
+      'store/schema',
     ]);
   });
 

@@ -55,7 +55,7 @@ function keptOutside(path: string, text: string): string[] {
     const own = declaredIn(scope);
     const note = (changed: ts.Expression, how: string) => {
       const root = rootOf(changed);
-      if (!own.has(root) && /^[\w$]+$/.test(root) && root !== 'orm') kept.push(`${path} ${root}${how}`);
+      if (!own.has(root) && /^[\w$]+$/.test(root) && !root.startsWith('orm')) kept.push(`${path} ${root}${how}`);
     };
     const look = (node: ts.Node): void => {
       if (ts.isBinaryExpression(node) && isAssignment(node.operatorToken.kind)) note(node.left, ' =');

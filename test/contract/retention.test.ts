@@ -35,13 +35,12 @@ async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
     const [, table] = /^\s*DELETE FROM (\w+)/.exec(sql) ?? [];
     if (table !== undefined) swept.add(table);
   };
-  const watching = ({ now, actor, publish, [CONNECTION]: connection }: Unit): Unit => ({
-    now,
-    actor,
-    publish,
+  const watching = ({ [CONNECTION]: connection, ...unit }: Unit): Unit => ({
+    ...unit,
     [CONNECTION]: {
       ...connection,
       changes: (bound, scope) => (note(bound.compiled.sql), connection.changes(bound, scope)),
+      rows: (bound, scope) => (note(bound.compiled.sql), connection.rows(bound, scope)),
     },
   });
   const watched: Database = { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) };

@@ -23,6 +23,7 @@ const key = (access: Access, scope: Partial<KeyPrincipal>): KeyPrincipal => ({
 const session = (...workspaces: [workspaceId: string, role: ConsoleRole][]): SessionPrincipal => ({
   kind: 'session',
   sessionId: 'ses_1',
+  isOfPage: false,
   userId: 'usr_1',
   profileId: 'usr_1',
   applicationId: 'app_0',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isClaimableUsername, normalizeUsername } from '../../src/core/username.ts';
+import { isClaimableUsername, normalizeUsername, suggestedUsername, usernameProblem } from '../../src/core/username.ts';
 
 describe('normalizeUsername', () => {
   test.each([
@@ -74,6 +74,24 @@ describe('a username', () => {
 
   test.each(['ADMIN', ' Root ', 'ｓｕｐｐｏｒｔ', 'Ⓡⓞⓞⓣ'])('is reserved in any spelling: %j', (text) => {
     expect(isClaimableUsername(normalizeUsername(text))).toBe(false);
+  });
+
+  test('is refused as reserved or as malformed', () => {
+    expect(usernameProblem('admin')).toBe('reserved');
+    expect(usernameProblem('ada lovelace')).toBe('malformed');
+    expect(usernameProblem('ada')).toBeNull();
+  });
+
+  test.each([
+    ['Ada Lovelace', 'ada-lovelace'],
+    ['  Zoë O’Neil! ', 'zoe-oneil'],
+    ['42 things', 'things'],
+    [`${'long '.repeat(10)}`, 'long-long-long-long-long-long'],
+    ['Ада', null],
+    ['Admin!', null],
+    ['!', null],
+  ])('made of %j is suggested as %p', (text, suggestion) => {
+    expect(suggestedUsername(text)).toBe(suggestion);
   });
 
   test('that is far too long is refused as a whole, not read by its beginning', () => {

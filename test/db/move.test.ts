@@ -7,6 +7,7 @@ import { systemClock } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { StartupError } from '@/core/startup-error.ts';
 import { moveInstance, type MoveStep } from '@/db/move/move.ts';
+import type { MoveSource, MoveTarget } from '@/db/move/tables.ts';
 import { readPostgresUrl } from '@/db/postgres/address.ts';
 import { MIGRATION_LOCK, migratePostgres } from '@/db/postgres/migrate.ts';
 import { openPostgresSource } from '@/db/postgres/move-source.ts';
@@ -55,17 +56,12 @@ interface Watch {
   readonly onRows?: (table: string) => void;
 }
 
-async function toPostgres(folder: string, sql: SQL, { onStep = () => {}, onRows = () => {} }: Watch = {}) {
-  const source = openFolderSource(folder, { isMoved, to: 'postgres://db/moved' });
+/** Moves between a source and the target that is opened for it, and closes both. */
+async function moveBetween(source: MoveSource, open: () => Promise<MoveTarget>, watch: Watch = {}) {
   try {
-    const target = await openPostgresTarget(sql, {
-      isMoved,
-      key: source.key,
-      binaryVersion: 'test',
-      shown: 'db/moved',
-    });
+    const target = await open();
     try {
-      return await moveInstance(source, target, { onStep, onRows });
+      return await moveInstance(source, target, { onStep() {}, onRows() {}, ...watch });
     } finally {
       await target.close();
     }
@@ -74,18 +70,16 @@ async function toPostgres(folder: string, sql: SQL, { onStep = () => {}, onRows 
   }
 }
 
-async function toFolder(sql: SQL, folder: string, { onStep = () => {}, onRows = () => {} }: Watch = {}) {
+async function toPostgres(folder: string, sql: SQL, watch?: Watch) {
+  const source = openFolderSource(folder, { isMoved, to: 'postgres://db/moved' });
+  const target = { isMoved, key: source.key, binaryVersion: 'test', shown: 'db/moved' };
+  return moveBetween(source, () => openPostgresTarget(sql, target), watch);
+}
+
+async function toFolder(sql: SQL, folder: string, watch?: Watch) {
   const source = await openPostgresSource(sql, { isMoved, keyBytes: FIXTURE_KEY, to: folder });
-  try {
-    const target = openFolderTarget(folder, { isMoved, key: source.key, keyBytes: source.keyBytes });
-    try {
-      return await moveInstance(source, target, { onStep, onRows });
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+  const target = { isMoved, key: source.key, keyBytes: source.keyBytes };
+  return moveBetween(source, async () => openFolderTarget(folder, target), watch);
 }
 
 /** Returns every column, index and constraint of a schema. */

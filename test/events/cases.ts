@@ -174,6 +174,21 @@ export const CASES: Case[] = [
     emits: () => [event('user.deleted', { userId: reservedId, forgotten: true })],
   },
   {
+    what: 'an external id, metadata and a username set by management: this application only',
+    operation: 'updateUser',
+    act: ({ call, ada }) =>
+      call('PATCH', `/users/${ada.userId}`, { externalId: 'crm-1', metadata: { plan: 'pro' }, username: 'ada' }),
+    emits: ({ ada: { userId } }) => [
+      event('user.username_changed', { userId, username: 'ada', previousUsername: null }),
+      event('user.profile_updated', {
+        userId,
+        name: '',
+        categories: ['external_id', 'metadata'],
+        externalId: 'crm-1',
+      }),
+    ],
+  },
+  {
     what: 'many paused in one go: for each who was not',
     operation: 'changeUsers',
     prepare: setStatus('paused'),

@@ -48,7 +48,7 @@ const SILENT = [
   'checkUsernames',
 ];
 
-/** These emit, but their ceremonies leave their own rows, so their events are tested with them. */
+/** These emit, but leave rows of their own or work in the background, so their events are tested with them. */
 const CEREMONIES = [
   'verifyPasskeySignIn',
   'addPasskey',
@@ -56,6 +56,10 @@ const CEREMONIES = [
   'undoEmailChange',
   'reactivateMembership',
   'deleteAccount',
+  'continueSession',
+  'startBulkChange',
+  'stopBulkChange',
+  'undoBulkChange',
 ];
 
 /** Tags of operations that do not change an application’s people; events of the console’s people are tested below. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import * as given from '../support/given.ts';
 import { bodyReader } from '@/http/body-reader.ts';
 import type { RequestContext } from '@/http/request-context.ts';
-import { createInstance, type Instance } from '../support/instance.ts';
+import { createInstance, type Instance, seenAs } from '../support/instance.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -50,7 +50,7 @@ function send(
     ...(!isChunked && { 'content-length': String(bytes) }),
   };
   const request = new Request(`http://localhost${path}`, { method, headers, body });
-  const answer = instance.app.fetch(request).then(async (response) => ({
+  const answer = Promise.resolve(instance.app.fetch(request, seenAs(path))).then(async (response) => ({
     status: response.status,
     retryAfter: response.headers.get('retry-after'),
     error: ((await response.json()) as { error?: string }).error,

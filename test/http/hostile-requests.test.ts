@@ -53,6 +53,7 @@ describe('a slow body', () => {
         headers: { authorization: `Bearer ${key.token}`, 'content-type': 'application/json' },
         body,
       }),
+      '/api/v1/verify',
     );
     await isRead.promise;
     await instance.call('DELETE', `/api/applications/${application.id}/api-keys/${key.id}`, {

@@ -24,3 +24,18 @@ test('a stream is read once more after it was closed, even if that happens as a 
   };
   expect(await new Response(hub.open(source)).text()).toBe('firstlast');
 });
+
+test('a stream that is opened during a stop ends after its first read, so that the stop does not wait for it', async () => {
+  const hub = streamHub({ total: 2, perSubject: 2 });
+  const source = (text: string): StreamSource => ({
+    budgetId: 'budget',
+    subject: 'session',
+    topics: ['application'],
+    async *read() {
+      yield bytes(text);
+    },
+  });
+  hub.closeAll();
+  expect(await new Response(hub.open(source('snapshot'))).text()).toBe('snapshot');
+  expect([hub.count(), hub.has('application')]).toEqual([0, false]);
+});

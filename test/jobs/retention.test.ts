@@ -15,8 +15,14 @@ const HASHED: Readonly<Record<string, readonly string[]>> = {
   retired_key_tokens: ['token_hash'],
   setup_links: ['token_hash'],
 };
+/** The column that identifies a row where it is neither id nor hash. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  daily_counts: 'label',
+  hourly_counts: 'subject',
+  bulk_change_members: 'bulk_change_id',
+};
 /** Tables without an id column of their own: rows are identified by their hash. */
-const UNNAMED = ['provider_states', 'email_changes', 'retired_key_tokens', 'setup_links'];
+const UNNAMED = ['bulk_change_members', 'provider_states', 'email_changes', 'retired_key_tokens', 'setup_links'];
 
 /** Inserts rows of known ages by SQL, since no operation can create old rows. Missing columns get default values. */
 function filler({ sqlite, clock }: Instance) {
@@ -26,6 +32,7 @@ function filler({ sqlite, clock }: Instance) {
     code_failures: { application_id: 'app', email: 'a@example.com', purpose: 'sign_in' },
     mails: { recipient: 'a', subject: 's', attempts: 0, next_attempt_at: 1, expires_at: 1 },
     daily_counts: { application_id: 'app', metric: 'sign_in', count: 1 },
+    hourly_counts: { metric: 'sign_in', count: 1 },
     passkey_challenges: { purpose: 'sign_in', challenge: Buffer.of(1), created_at: 1 },
     provider_states: {
       purpose: 'sign_in',
@@ -39,6 +46,11 @@ function filler({ sqlite, clock }: Instance) {
     device_grants: { status: 'pending', interval_seconds: 5, created_at: 1 },
     retired_key_tokens: {},
     setup_links: { created_at: 1 },
+    bulk_changes: {
+      ...{ change: '{}', audit_id: 'a', created_at: 1 },
+      ...{ changed: 0, unchanged: 0, refused: 0, skipped: 0 },
+    },
+    bulk_change_members: { outcome: 'changed', detail: '{}' },
     audit_records: { kind: 'setup.link_created', ok: 1, actor_type: 'system' },
     events: { type: 'user.left', data: '{}' },
     webhooks: {
@@ -141,6 +153,7 @@ describe('retention', () => {
       for (const days of [29, 31]) insert('mails', { id: `${status} ${days} d`, status, created_at: ago(days * DAY) });
     for (const days of [364, 366]) insert('audit_records', { id: `${days} d`, created_at: ago(days * DAY) });
     for (const days of [749, 751]) insert('daily_counts', { label: `${days} d`, day: ago(days * DAY) });
+    for (const days of [31, 33]) insert('hourly_counts', { subject: `${days} d`, hour: ago(days * DAY) });
     const { user_id: userId } = instance.sqlite
       .query('SELECT user_id FROM application_users WHERE id = ?')
       .get(memberId) as { user_id: string };
@@ -156,6 +169,11 @@ describe('retention', () => {
     expiring('email_changes', [-7, 29, 31], { ...ofApplication, user_id: userId });
     expiring('device_grants', [-1, 29, 31], ofApplication);
     expiring('setup_links', [-1, 29, 31]);
+    for (const days of [30, 32]) {
+      insert('bulk_changes', { id: `${days} d`, application_id: applicationId, finished_at: ago(days * DAY) });
+      const [bulk_change_id, created_at] = [`${days} d`, ago(days === 30 ? 29 * DAY : days * DAY)];
+      insert('bulk_change_members', { bulk_change_id, application_user_id: memberId, created_at });
+    }
     for (const days of [1, 89, 91])
       insert('retired_key_tokens', { id: `${days} d`, api_key_id: keyId, retired_at: ago(days * DAY) });
     await run();
@@ -171,7 +189,10 @@ describe('retention', () => {
     // A queued mail is never deleted.
     mails: ['queued 29 d', 'queued 31 d', 'sent 29 d', 'captured 29 d', 'failed 29 d'],
     audit_records: ['364 d'],
+    bulk_changes: ['30 d'],
+    bulk_change_members: ['30 d'],
     daily_counts: ['749 d'],
+    hourly_counts: ['31 d'],
     passkey_challenges: ['-1 d', '0.9 d'],
     provider_states: ['-1 d', '0.9 d'],
     email_changes: ['-7 d', '29 d'],
@@ -181,7 +202,7 @@ describe('retention', () => {
   };
 
   test.each(Object.entries(KEPT))('of %s deletes exactly the rows past their period', (table, kept) => {
-    const column = table === 'daily_counts' ? 'label' : UNNAMED.includes(table) ? HASHED[table]?.[0] : 'id';
+    const column = NAMED_BY[table] ?? (UNNAMED.includes(table) ? HASHED[table]?.[0] : 'id');
     const left = idsOf(scene.instance, table, column).map((id) =>
       id instanceof Uint8Array ? Buffer.from(id).toString() : (id as string | number),
     );
@@ -270,10 +291,8 @@ describe('retention of events', () => {
 /** Wraps a database to collect the SQL of its write statements. */
 function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Database } {
   const statements = new Set<string>();
-  const watching = ({ now, actor, publish, [CONNECTION]: connection }: Unit): Unit => ({
-    now,
-    actor,
-    publish,
+  const watching = ({ [CONNECTION]: connection, ...unit }: Unit): Unit => ({
+    ...unit,
     [CONNECTION]: {
       ...connection,
       changes: (bound, scope) => (statements.add(bound.compiled.sql), connection.changes(bound, scope)),

@@ -85,6 +85,26 @@ describe('a sign-in code', () => {
   });
 });
 
+describe('a mail of the waitlist', () => {
+  test.each([
+    ['approval', 'betaApproved', (id: string) => [`/beta-interests/${id}/approve`, { notify: true }]],
+    ['decline', 'betaDeclined', (id: string) => [`/beta-interests/${id}/decline`, { soft: true }]],
+    ['decision on all', 'betaApproved', () => ['/beta-policy', { policy: 'auto_accept', notify: true }]],
+    ['opening', 'betaLaunched', () => ['/signin-gate', { gate: 'public' }]],
+  ] as const)('about the %s is in the language of the page that the request came from', async (_, mail, call) => {
+    const { instance, application, admin } = await setUp();
+    const path = `/api/applications/${application.id}`;
+    await admin(`${path}/signin-gate`, { gate: 'private_beta' });
+    const body = { kind: 'request', email: ADA, locale: 'de' };
+    await instance.call('POST', `${path}/public/access-interest`, { body, headers: { 'accept-language': 'fr' } });
+    const { id } = instance.sqlite.query('SELECT id FROM beta_interests').get() as { id: string };
+    const [rest, decision] = call(id);
+    expect((await admin(path + rest, decision)).status).toBe(200);
+    await instance.services.scheduler.runAll();
+    expect(languageOf(instance, ADA, `email.${mail}.title`)).toBe(inWordsOf('de'));
+  });
+});
+
 describe('the reader’s own language', () => {
   async function setUpAda() {
     const world = await setUp();

@@ -7,11 +7,21 @@ import type { MailContent } from '@/mail/letter.tsx';
 import { type Filling, LETTERS } from '../support/letters.ts';
 
 const FILLING: Filling = {
-  application: { name: 'Northwind Books', logoUrl: 'https://cdn.example/logo.png', accentColor: '#f5d90a' },
+  application: {
+    name: 'Northwind Books',
+    workspaceId: 'ws_1',
+    clientId: 'app_northwind',
+    supportEmail: 'help@northwind.example',
+    support: 'https://northwind.example/help?from=mail&x=1',
+    logoUrl: 'https://cdn.example/logo.png',
+    logoDarkUrl: 'https://cdn.example/logo-dark.png',
+    accentColor: '#f5d90a',
+  },
   name: 'Workshop Ltd',
   url: 'https://id.example/undo-email-change?token=abc&x=1',
   host: 'id.example',
   email: 'ada@example.com',
+  line: 'Open from nine to five.',
 };
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
@@ -25,7 +35,8 @@ function seen(html: string): string[] {
     .replace(/<(?!\/?a\b)[^>]*>/g, '\n')
     .replace(/<[^>]*>/g, '')
     .replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole)
-    .replace(/[\u00a0\u202f]/g, ' ');
+    .replace(/[\u00a0\u202f]/g, ' ')
+    .replaceAll('\u00ad', '');
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -79,14 +90,15 @@ test('a code is at the start of the subject and in no address', () => {
     if (mail.text.includes('042917')) expect([name, mail.subject.startsWith('042917 ')]).toEqual([name, true]);
 });
 
-test('a mail loads nothing but the logo, runs nothing, and has inline styles only', () => {
+test('a mail loads nothing but the logos, runs nothing, and has inline styles only', () => {
   for (const [name, { html }] of everyMail('en')) {
     expect([name, /<(?:script|link|iframe|form|svg|video)\b|url\(|@import|@font-face/i.exec(html)]).toEqual([
       name,
       null,
     ]);
     const loaded = [...html.matchAll(/ src="([^"]*)"/g)].map(([, address]) => address);
-    expect([name, loaded.every((address) => address === FILLING.application.logoUrl)]).toEqual([name, true]);
+    const { logoUrl, logoDarkUrl } = FILLING.application;
+    expect([name, loaded.every((address) => address === logoUrl || address === logoDarkUrl)]).toEqual([name, true]);
     expect([name, html.length < 20_000]).toEqual([name, true]);
     expect(html).toContain('<meta name="color-scheme" content="light dark"/>');
     expect(html).toContain('@media (prefers-color-scheme:dark)');
@@ -108,3 +120,60 @@ test.each(['#000000', '#ffffff', '#f5d90a', '#2853d8', '#808080', '#16191f', 're
     }
   },
 );
+
+const drawn = (kind: string, application: Partial<Filling['application']>) =>
+  LETTERS[kind]!('en', { ...FILLING, application: { ...FILLING.application, ...application } });
+
+describe('the logo for dark mode', () => {
+  test('is hidden by its style attribute, and replaces the other where the style sheet is read', () => {
+    const { html } = drawn('newSignInMail', {});
+    const [, hidden] = /<div class="on-dark" style="([^"]*)"><img src="https:\/\/cdn\.example\/logo-dark\.png"/.exec(
+      html,
+    )!;
+    expect(hidden).toBe('display:none;overflow:hidden;max-height:0;mso-hide:all');
+    const [, dark] = /@media \(prefers-color-scheme:dark\)\{(.*)\}<\/style>/s.exec(html)!;
+    expect(dark).toContain('.on-light{display:none!important}');
+    expect(dark).toContain('.on-dark{display:block!important;max-height:none!important}');
+  });
+
+  test.each([
+    ['without one', { logoDarkUrl: null }],
+    ['where both are the same', { logoDarkUrl: FILLING.application.logoUrl }],
+  ])('leaves the only image in both schemes: %s', (_, application) => {
+    const { html } = drawn('newSignInMail', application);
+    expect(html.match(/<img /g)).toHaveLength(1);
+    expect(html).not.toContain('class="on-');
+  });
+
+  test('changes nothing for an application without a logo, whose initial is shown', () => {
+    expect(drawn('newSignInMail', { logoUrl: null }).html).not.toContain('<img ');
+  });
+});
+
+describe('a mail that tells the reader to ask for help', () => {
+  const NAMING = ['accountDeletedMail', 'emailUndoneMail back', 'emailUndoneMail gone'];
+
+  test('links to the application’s support page in both parts; no other mail does', () => {
+    for (const [name, { html, text }] of everyMail('en')) {
+      const isNaming = NAMING.includes(name);
+      expect([name, html.includes('href="https://northwind.example/help?from=mail&amp;x=1"')]).toEqual([
+        name,
+        isNaming,
+      ]);
+      expect([
+        name,
+        text.endsWith('\n\nWrite to Northwind Books\nhttps://northwind.example/help?from=mail&x=1'),
+      ]).toEqual([name, isNaming]);
+    }
+  });
+
+  test.each(NAMING)('gives the support address without mailto: where people read it: %s', (kind) => {
+    const { html, text } = drawn(kind, { support: 'mailto:help@northwind.example' });
+    expect(html).toMatch(/<a [^>]*href="mailto:help@northwind\.example"[^>]*>help@northwind\.example<\/a>/);
+    expect(text).toEndWith('\n\nWrite to Northwind Books\nhelp@northwind.example');
+  });
+
+  test.each(NAMING)('offers nothing where the application has no support: %s', (kind) => {
+    expect(drawn(kind, { support: null }).text).not.toContain('Write to');
+  });
+});

@@ -221,7 +221,7 @@ describe('an undelivered mail', () => {
         email: EMAIL,
         actorType: 'system',
         targetId: expect.stringMatching(/^mail_/),
-        detail: { reason: '550 5.1.1 mailbox unknown', attempts: 1 },
+        detail: { reason: '550 5.1.1 mailbox unknown', attempts: 1, sender: 'Shop' },
       }),
     ]);
     expect(JSON.stringify(items)).not.toContain(code);
@@ -235,7 +235,7 @@ describe('an undelivered mail', () => {
     const { applicationId } = await offerCode(instance);
     const reason =
       '0.0.0.0 takes no STARTTLS (500 Error: command not recognized), and mail is not sent to another host in plain text; ' +
-      'use smtps://, or add ?tls=optional to GATEHOUSE_SMTP_URL';
+      'use TLS from the start (smtps://), or allow plain text (tls=optional)';
     expect(stored(instance)).toEqual({ status: 'queued', attempts: 1, lastError: reason });
     expect(logOf(instance)).toContain(`"reason":"${reason}"`);
     instance.clock.advance(5 * SECOND);

@@ -5,6 +5,7 @@ import { DAY } from '@/core/clock.ts';
 import { MailError, type MailTransport } from '@/mail/transport.ts';
 import { mailLeases } from '@/mail/leases.ts';
 import { sendNow } from '@/mail/send-now.ts';
+import { fixedMailServer } from '@/mail/server-in-use.ts';
 import { queueMail } from '@/store/mails.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
@@ -13,14 +14,14 @@ const SILENT: MailTransport = { slots: 1, send: () => new Promise(() => {}), clo
 
 const content = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', code: null };
 
-function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
+function senderOver({ db, clock }: Instance, send: MailTransport['send'], patienceMs = 20) {
   const log = { error() {} } as never;
   const way: MailTransport = { slots: 1, send, close() {} };
   const expiresAt = clock.now() + DAY;
   const origin = { applicationId: null, workspaceId: null };
   const leases = mailLeases({ db, clock, leaseHolder: 'instance' });
   return () =>
-    sendNow({ db, way, leases, log, patienceMs: 20 })(SYSTEM_ACTOR, (unit) =>
+    sendNow({ db, inUse: fixedMailServer(way), onCapture: null, leases, log, patienceMs })(SYSTEM_ACTOR, (unit) =>
       queueMail(unit, { ...content, expiresAt, origin }),
     );
 }
@@ -55,8 +56,9 @@ test('a refusal after the wait is recorded, and nothing is sent again', async ()
 
 test('an error of the transport is reported without its message', async () => {
   const instance = await createInstance({ mail: SILENT });
-  const result = await senderOver(instance, async () => {
+  const fail = async () => {
     throw new Error('secret of ada@example.com');
-  })();
+  };
+  const result = await senderOver(instance, fail, 20_000)();
   expect(result).toMatchObject({ outcome: 'refused', answer: 'the mail could not be sent' });
 });

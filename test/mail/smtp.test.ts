@@ -60,7 +60,7 @@ describe('a sign-in mail', () => {
     const code = /#(\d{6})$/.exec(mail!.text.trimEnd())![1]!;
     expect(mail).toMatchObject({ envelopeFrom: 'no-reply@acme.example', envelopeTo: [EMAIL] });
     expect(mail!.headers).toMatchObject({
-      from: FROM,
+      from: 'Café <Ünique> & Söhne <no-reply@acme.example>',
       to: EMAIL,
       subject: `${code} is your Café <Ünique> & Söhne sign-in code`,
       'auto-submitted': 'auto-generated',

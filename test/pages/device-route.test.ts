@@ -27,7 +27,7 @@ async function open(query: string, ip = '203.0.113.7'): Promise<Response> {
     baseUrl: () => BASE_URL,
     providerFor: async () => ({ name: 'Google' }),
     wrongTriesPerCode: instance.config.limits.wrongTriesPerCode,
-    isMailOff: false,
+    isMailOff: async () => false,
     isDev: false,
   });
   const request = new Request(`${BASE_URL}/device${query}`);

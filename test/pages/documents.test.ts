@@ -24,10 +24,31 @@ const application = {
   name: 'Acme',
   clientId: 'acme',
   logoUrl: null,
+  logoDarkUrl: null,
+  iconUrl: null,
   accentColor: null,
-  isDraft: false,
+  state: null,
   homeUrl: null,
+  supportUrl: null,
   links: noLinks,
+};
+const acme: PageApplication = {
+  id: 'app_1',
+  logoDarkUrl: null,
+  iconUrl: null,
+  clientId: 'acme',
+  name: 'Acme',
+  logoUrl: null,
+  accentColor: null,
+  homeUrl: null,
+  returnUrls: [],
+  supportUrl: null,
+  supportEmail: null,
+  termsUrl: null,
+  privacyUrl: null,
+  imprintUrl: null,
+  archivedAt: null,
+  deletedAt: null,
 };
 const hostileApplication = {
   ...application,
@@ -47,19 +68,32 @@ const plainData: SignInData = {
   locale: 'en',
   application,
   methods: everyMethod,
+  isPasskeyFirst: false,
   wrongTriesPerCode: 5,
   isMailOff: false,
   isDev: false,
 };
 const hostileData: SignInData = { ...plainData, application: hostileApplication, methods: hostileMethods };
 const signInPage = (data: Partial<SignInData> = {}) =>
-  renderSignInPage({ ...plainData, returnTo: null, isTrial: false, email: null, ...data });
+  renderSignInPage({ ...plainData, returnTo: null, isTrial: false, email: null, accounts: [], ...data });
 
 const documents = {
-  'sign-in': renderSignInPage({ ...plainData, returnTo: 'https://acme.test/back', isTrial: false, email: null }),
+  'sign-in': renderSignInPage({
+    ...plainData,
+    returnTo: 'https://acme.test/back',
+    isTrial: false,
+    email: null,
+    accounts: [],
+  }),
   'sign-in without e-mail': signInPage({ methods: { ...everyMethod, isCodeAllowed: false } }),
   'sign-in without any way': signInPage({ methods: noMethod }),
-  'sign-in with hostile values': renderSignInPage({ ...hostileData, returnTo: HOSTILE, isTrial: true, email: HOSTILE }),
+  'sign-in with hostile values': renderSignInPage({
+    ...hostileData,
+    returnTo: HOSTILE,
+    isTrial: true,
+    email: HOSTILE,
+    accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false }],
+  }),
   'a device’s code': renderDeviceCodePage({ locale: 'en', wrongCode: null }),
   'a device’s code that is wrong': renderDeviceCodePage({ locale: 'en', wrongCode: HOSTILE }),
   device: renderDevicePage({ ...plainData, userCode: 'BCDF-GHJK' }),
@@ -67,8 +101,19 @@ const documents = {
   setup: renderSetupPage({ locale: 'en', token: HOSTILE, ownerEmail: null, hasOwner: false }),
   'setup that is done': renderSetupPage({ locale: 'en', token: null, ownerEmail: HOSTILE, hasOwner: true }),
   recovery: renderSetupPage({ locale: 'de', token: 't', ownerEmail: null, hasOwner: true }),
-  'undo of a change of address': renderUndoPage({ locale: 'en', path: '/undo-email-change', token: HOSTILE }),
-  'change of address undone': renderUndonePage('de'),
+  'undo of a change of address': renderUndoPage({
+    locale: 'en',
+    application: { ...acme, name: HOSTILE, accentColor: HOSTILE, termsUrl: `https://x.test/${HOSTILE}` },
+    action: '/undo-email-change',
+    token: HOSTILE,
+  }),
+  'an application that is archived': problemOf(new AppError('application_archived'), '/sign-in', 'req_1', {
+    ...acme,
+    accentColor: '#0a7',
+    homeUrl: `https://x.test/${HOSTILE}`,
+    supportEmail: 'help@x.test',
+  }),
+  'change of address undone': renderUndonePage({ locale: 'de', application: acme }),
   problem: problemOf(new AppError('not_found')),
   'problem with hostile values': problemOf(
     new AppError('invalid_state', { hint: 'only_owner', values: { workspace: HOSTILE } }),
@@ -126,8 +171,11 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
     // Links, such as the provider's start and our own pages, are not loaded.
     const own = addresses.filter(
       (address) =>
+        address !== '' &&
         !address.startsWith('https://x.test/') &&
         !address.startsWith(startUrl) &&
+        !address.startsWith('mailto:') &&
+        accentStyle(address) === null &&
         !/^\/(?:$|device$|console$|sign-in\?)/.test(address),
     );
     expect(own.length).toBeGreaterThan(1);
@@ -137,7 +185,7 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
   test('is kept out of search engines and sends no referrer', () => {
     expect(document).toContain('<meta name="referrer" content="no-referrer"/>');
     expect(document).toContain('<meta name="robots" content="noindex, nofollow"/>');
-    expect(document).toMatch(/<html lang="[a-z]{2}(?:-[A-Z]{2})?">/);
+    expect(document).toMatch(/<html lang="[a-z]{2}(?:-[A-Z]{2})?"(?: data-ready)?>/);
   });
 
   test('has unique ids', async () => {
@@ -193,7 +241,13 @@ test('the scripts read their data from the page without loss', () => {
   const data = dataOf(documents['sign-in with hostile values']);
   expect(data).toMatchObject({
     locale: 'en',
-    props: { ...hostileData, returnTo: HOSTILE, isTrial: true, email: HOSTILE },
+    props: {
+      ...hostileData,
+      returnTo: HOSTILE,
+      isTrial: true,
+      email: HOSTILE,
+      accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false }],
+    },
   });
   expect(Object.keys(data.messages)).toContain('signin.title');
   expect(data.messages['errors.code_invalid']).toBe(text('errors.code_invalid'));
@@ -217,9 +271,9 @@ test('a logo is shown only from addresses that the image policy allows', () => {
   }
 });
 
-test('the problem page needs no script', async () => {
+test('the problem page needs a script for nothing but its language switch', async () => {
   const { scripts } = await parse(documents.problem);
-  expect(scripts).toEqual([]);
+  expect(scripts.map(({ src }) => src)).toEqual([assetUrl('language.js')]);
   expect(documents.problem).not.toContain(assetUrl('sign-in.js'));
 });
 
@@ -279,11 +333,78 @@ describe('the problem page', () => {
     expect(linkOf(problemOf(new AppError('not_found'), '//evil.test/nothing'))).toBeUndefined();
   });
 
+  /** Returns the links in their order. */
+  const linksOf = (page: string) =>
+    [...page.matchAll(/<a href="([^"]*)" class="button [a-z]+"><span>([^<]*)<\/span>/g)].map(([, ...link]) => link);
+  const harbour: PageApplication = {
+    ...acme,
+    name: 'Harbour',
+    accentColor: '#00aa77',
+    homeUrl: 'https://harbour.test/start',
+    supportEmail: 'a+b%c?d@harbour.test',
+    termsUrl: 'https://harbour.test/terms',
+  };
+  const HELP = 'mailto:a%2Bb%25c%3Fd@harbour.test';
+
+  test('has the application’s name, colour, links and language switch, and the status in its reference', () => {
+    const page = problemOf(new AppError('invalid_request'), '/sign-in', 'req_1', harbour);
+    expect(page).toContain('Harbour</span></div>');
+    expect(page).toContain('/assets/accent-00aa77.css');
+    expect(page).toContain('href="https://harbour.test/terms"');
+    expect(page).toContain('id="language"');
+    expect(page).toContain(text('errors.reference', { requestId: '400\u00a0·\u00a0req_1' }));
+    expect(linksOf(page)).toEqual([
+      ['https://harbour.test/start', text('signin.back', { app: 'Harbour' })],
+      [HELP, text('signin.writeTo', { app: 'Harbour' })],
+    ]);
+  });
+
+  test('offers help first to somebody whose undo link is spent, and prefers the support page to the address', () => {
+    const spent = new AppError('not_found', { hint: 'undo_link_spent' });
+    const supported = { ...harbour, supportUrl: 'https://harbour.test/help' };
+    const page = problemOf(spent, '/undo-email-change?token=x', 'req_1', supported);
+    expect(page).toContain(`<h1>${text('errors.problem.spentTitle')}</h1>`);
+    expect(linksOf(page).map(([href]) => href)).toEqual(['https://harbour.test/help', 'https://harbour.test/start']);
+  });
+
+  test('of an archived application is the page that a live change draws, without a reference', () => {
+    const page = problemOf(new AppError('application_archived'), '/sign-in', 'req_1', harbour);
+    expect(page).toContain(text('signin.archivedTitle', { app: 'Harbour' }));
+    expect(leadOf(page)).toBe(text('signin.archivedLead'));
+    expect(page).not.toContain('req_1');
+    expect(linksOf(page)).toHaveLength(2);
+  });
+
+  test('has no language switch where its address cannot be loaded again', () => {
+    const request = new Request('https://auth.test/undo-email-change', { method: 'POST' });
+    const error = new AppError('not_found', { hint: 'undo_link_spent' });
+    expect(renderProblemPage(error, { request, requestId: 'req_1', application: harbour })).not.toContain(
+      'id="language"',
+    );
+    expect(problemOf(new AppError('provider_failed'), '/api/auth/google/callback?code=x')).not.toContain(
+      'id="language"',
+    );
+  });
+
+  test('of the console keeps Gatehouse’s own mark', () => {
+    const page = problemOf(new AppError('invalid_request'), '/sign-in', 'req_1', {
+      ...acme,
+      clientId: 'console',
+      name: 'Console of the house',
+    });
+    expect(page).not.toContain('brand-name');
+  });
+
   test('links to the application’s home for a bad link, and never to the link’s target', () => {
-    const shop = { name: 'Shop', returnUrls: ['https://shop.test/signed-in', 'https://other.test/'] };
+    const shop = { ...acme, name: 'Shop', returnUrls: ['https://shop.test/signed-in', 'https://other.test/'] };
     const page = problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test', 'req_1', shop);
     expect(linkOf(page)).toEqual(['https://shop.test/', text('signin.back', { app: 'Shop' })]);
     expect(page).not.toContain('evil.test');
+    const withHome = { ...shop, homeUrl: 'https://shop.test/start' };
+    expect(linkOf(problemOf(new AppError('invalid_request'), '/sign-in', 'req_1', withHome))).toEqual([
+      'https://shop.test/start',
+      text('signin.back', { app: 'Shop' }),
+    ]);
     const unknown = problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test');
     expect(linkOf(unknown)).toBeUndefined();
     expect(unknown).not.toContain('evil.test');

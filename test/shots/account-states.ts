@@ -2,8 +2,9 @@
 import { ACCOUNT_PARTS, type AccountPart } from '../../src/pages/account/parts.ts';
 import { type Colour, stripedPng } from '../modules/images/pictures.ts';
 import { outboxCode } from '../support/binary.ts';
+import { choose } from '../browser/account-reader.ts';
 import type { Page } from '../support/browser.ts';
-import { LONG_NAME, press, type Scene, type State, withPasskeys } from './scene.ts';
+import { LONG_NAME, press, type Scene, signInTwice, type State, withPasskeys } from './scene.ts';
 
 /** Opens a part for a person with a filled account. @returns their address. */
 async function open(
@@ -74,6 +75,15 @@ export const ACCOUNT: readonly State[] = [
     reach: async (page: Page, scene: Scene) => void (await open(page, scene, part)),
   })),
   {
+    name: 'account/menu',
+    async reach(page, scene) {
+      const { clientId } = await signInTwice(page, scene, await scene.application());
+      await page.open(scene.address('/account/devices', { clientId }));
+      await press(page, '#account-menu');
+      await page.untilVisible('#account-menu-items');
+    },
+  },
+  {
     name: 'account/long-name',
     reach: async (page, scene) => void (await open(page, scene, 'applications', { name: LONG_NAME })),
   },
@@ -102,6 +112,16 @@ export const ACCOUNT: readonly State[] = [
       await page.untilVisible('#address-dialog');
       await press(page, '#address-save');
       await page.untilVisible('#address-dialog [aria-invalid=true]');
+    },
+  },
+  {
+    name: 'account/address-us',
+    async reach(page, scene) {
+      await open(page, scene, 'addresses');
+      await press(page, '#address-add');
+      await page.untilVisible('#address-dialog');
+      await choose(page, '#address-country', 'US');
+      await page.untilVisible('#address-region');
     },
   },
   behind('company', 'addresses', '#entity-add', '#entity-dialog'),

@@ -64,11 +64,11 @@ const deliveriesOf = (which: 'healthy' | 'failing'): PathOf => {
   return async (scene) => `${await at(scene)}/deliveries`;
 };
 
-const HANDED_OVER = `email,given_name,family_name,username,role
-sofia.marin@example.com,Sofía,Marín,sofia,editor
-kenji.mori@example.com,健司,森,kenji,user
-not an address,Nobody,,,
-mara@harbour.example,Mara,Lindqvist,mara,user
+const HANDED_OVER = `email,given_name,family_name,username,role,shoe_size
+sofia.marin@example.com,Sofía,Marín,sofia,editor,38
+kenji.mori@example.com,健司,森,kenji,captain,42
+not an address,Nobody,,,,
+mara@harbour.example,Mara,Lindqvist,admin,user,
 `;
 
 async function giveFile(page: Page): Promise<void> {
@@ -115,7 +115,7 @@ async function createKey(page: Page): Promise<void> {
   await page.untilVisible('#key-token');
 }
 
-const SETTINGS = ['general', 'branding', 'sign-in', 'urls', 'stage', 'lifecycle'];
+const SETTINGS = ['general', 'branding', 'mails', 'sign-in', 'account', 'urls', 'stage', 'lifecycle'];
 
 export const CONSOLE: readonly ConsoleState[] = [
   view('overview', of('harbour')),
@@ -123,10 +123,22 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('overview-archived', of('pier')),
   view('users', of('harbour', 'users')),
   view('users-banned', of('harbour', 'users?status=banned')),
+  view('users-all', of('harbour', 'users'), {
+    async then(page) {
+      await press(page, '#users thead input');
+      // The small demo fits one page.
+      if (await page.isVisible('#choose-all')) await press(page, '#choose-all');
+      await page.untilVisible('#grants-users');
+    },
+  }),
   view('users-empty', of('atlas', 'users')),
   view('user', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`),
   view('user-ban', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`, {
     then: opened('#ban-user', '#user-action'),
+  }),
+  view('user-add', of('harbour', 'users'), { then: opened('#open-add-user', '#add-user') }),
+  view('user-edit', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`, {
+    then: opened('#open-edit-user', '#edit-user'),
   }),
   view('import', of('harbour', 'import')),
   view('import-preview', of('harbour', 'import'), { then: giveFile }),
@@ -138,6 +150,9 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('gate-change', of('staff', 'gate'), { then: opened('#gate-choice input:not(:checked)', '#change-gate') }),
   view('roles', of('harbour', 'roles')),
   view('role', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`),
+  view('role-change', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`, {
+    then: (page) => press(page, '#change-grant'),
+  }),
   view('role-removal', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`, {
     then: opened('#delete-grant', '#delete-grant-dialog'),
   }),
@@ -165,6 +180,8 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('webhook-new', of('harbour', 'webhooks?new=1'), { then: (page) => page.untilVisible('#webhook-form') }),
   view('deliveries', webhook('healthy')),
   view('deliveries-failing', webhook('failing')),
+  view('webhook-performance', async (scene) => `${await webhook('failing')(scene)}?show=performance`),
+  view('webhook-events', async (scene) => `${await webhook('healthy')(scene)}?show=events`),
   view('quarantine', webhook('quarantined')),
   view('delivery', firstOf(webhook('healthy'), deliveriesOf('healthy'))),
   view('delivery-retried', firstOf(webhook('failing'), deliveriesOf('failing'), '?status=pending')),
@@ -193,7 +210,10 @@ export const CONSOLE: readonly ConsoleState[] = [
   ),
   view('backups', inWorkspace('backups')),
   view('health', inWorkspace('health')),
+  view('mail-server', inWorkspace('health'), { then: opened('#set-mail-server', '#mail-server') }),
   view('palette', of('harbour'), { then: openPalette }),
+  view('switcher', of('harbour'), { then: opened('#open-switcher', '#switcher:popover-open') }),
+  view('key-menu', of('harbour', 'keys'), { then: opened('td [aria-haspopup=menu]', '.menu:popover-open') }),
   view('read-only', of('harbour', 'users'), { as: 'member' }),
   view('read-only-gate', of('staff', 'gate'), { as: 'member' }),
   view('nothing-here', of('harbour', 'nothing')),

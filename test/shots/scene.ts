@@ -52,6 +52,11 @@ export interface Scene {
 export const LONG_NAME = 'Donaudampfschifffahrtsgesellschaft Kundenbereich und Frachtverwaltung';
 
 const ACCENT = '#0f766e';
+const BRANDING = {
+  accentColor: ACCENT,
+  homeUrl: 'https://harbour.example/',
+  supportEmail: 'help@harbour.example',
+};
 const LEGAL = {
   terms: 'https://harbour.example/terms',
   privacy: 'https://harbour.example/privacy',
@@ -73,7 +78,7 @@ export async function setScene(locale: string): Promise<Scene> {
   const manage = (method: string, path: string, body?: unknown) => call(server.workspaceKey, method, path, body);
 
   async function application(standing: Standing = 'public', name = 'Harbour'): Promise<Application> {
-    const made = await manage('POST', '/api/applications', { name, branding: { accentColor: ACCENT } });
+    const made = await manage('POST', '/api/applications', { name, branding: BRANDING });
     await manage('PATCH', `/api/applications/${made.id}`, { legalUrls: LEGAL });
     if (standing === 'draft') return made;
     for (const step of ['publish', 'go-live']) await manage('POST', `/api/applications/${made.id}/${step}`);
@@ -228,4 +233,20 @@ const keepers = new WeakMap<Page, VirtualAuthenticator>();
 /** Lets the browser store passkeys from now on. */
 export async function withPasskeys(page: Page): Promise<void> {
   if (!keepers.has(page)) keepers.set(page, await addAuthenticator(page));
+}
+
+/** Signs two people in to the application's pages, one after the other, in this browser. */
+export async function signInTwice(page: Page, scene: Scene, application: Application): Promise<Application> {
+  for (const name of ['grace.hopper', 'ada.lovelace']) {
+    await page.open(scene.address('/account', { clientId: application.clientId }));
+    await page.untilVisible('#email-form, #account-menu');
+    if (await page.isVisible('#account-menu')) {
+      await press(page, '#account-menu');
+      await press(page, '#another-account');
+      await page.untilVisible('#email-form');
+    }
+    await signInHere(page, scene, scene.newEmail(name));
+    await page.untilVisible('main.account-part h1');
+  }
+  return application;
 }

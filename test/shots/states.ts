@@ -12,6 +12,7 @@ import {
   press,
   type Scene,
   signInHere,
+  signInTwice,
   type State,
   withPasskeys,
 } from './scene.ts';
@@ -25,6 +26,13 @@ async function refused(page: Page, scene: Scene, application: Application, email
   await openSignIn(page, scene, application);
   await signInHere(page, scene, email);
   await page.untilVisible('#refused');
+}
+
+/** Signs in with an address that has requested access before. */
+async function waiting(page: Page, scene: Scene, application: Application, email: string): Promise<void> {
+  const body = { kind: 'request', email };
+  await request(scene.server, 'POST', `/api/applications/${application.id}/public/access-interest`, { body });
+  await refused(page, scene, application, email);
 }
 
 async function wrongCode(page: Page, { server }: Scene, email: string): Promise<void> {
@@ -49,6 +57,27 @@ const SIGN_IN: readonly State[] = [
       await page.evaluate(`localStorage.setItem('gatehouse.last-sign-in', ${JSON.stringify(last)})`);
       await page.open('about:blank');
       await openSignIn(page, scene, application);
+    },
+  },
+  {
+    name: 'sign-in/passkey-first',
+    async reach(page, scene) {
+      const application = await scene.application();
+      await openSignIn(page, scene, application);
+      await page.evaluate(`document.cookie = 'gatehouse.method=passkey; Path=/'`);
+      await page.open('about:blank');
+      await openSignIn(page, scene, application);
+      await page.untilVisible('#passkey.primary');
+      await page.evaluate(`document.cookie = 'gatehouse.method=passkey; Path=/; Max-Age=0'`);
+    },
+  },
+  {
+    name: 'sign-in/accounts',
+    async reach(page, scene) {
+      await signInTwice(page, scene, await scene.application());
+      const { clientId } = await scene.application();
+      await page.open(scene.address('/sign-in', { clientId }));
+      await page.untilVisible('#accounts');
     },
   },
   {
@@ -94,6 +123,52 @@ const SIGN_IN: readonly State[] = [
     async reach(page, { fresh, locale }) {
       await page.open(`${fresh.url}/sign-in?locale=${locale}`);
       await askForCode(page, 'ada.lovelace@example.com');
+    },
+  },
+  {
+    name: 'sign-in/private-beta',
+    reach: async (page, scene) => openSignIn(page, scene, await scene.application('private_beta')),
+  },
+  {
+    name: 'sign-in/no-sign-ups',
+    reach: async (page, scene) => openSignIn(page, scene, await scene.application('closed')),
+  },
+  {
+    name: 'sign-in/request',
+    async reach(page, scene) {
+      await openSignIn(page, scene, await scene.application('private_beta'));
+      await page.view.click('#ask-access');
+      await page.untilVisible('#request-form');
+    },
+  },
+  {
+    name: 'sign-in/remembered-request',
+    async reach(page, scene) {
+      const application = await scene.application('private_beta');
+      await openSignIn(page, scene, application);
+      await page.view.click('#ask-access');
+      await page.untilVisible('#request-form');
+      await page.fill('#request-email', scene.newEmail());
+      await page.view.press('Enter');
+      await page.untilVisible('#refused');
+      await page.open('about:blank');
+      await openSignIn(page, scene, application);
+      await page.untilVisible('#gate:not(:has(#ask-access))');
+    },
+  },
+  {
+    name: 'sign-in/waiting',
+    async reach(page, scene) {
+      const email = scene.newEmail();
+      await waiting(page, scene, await scene.application('private_beta'), email);
+    },
+  },
+  {
+    name: 'sign-in/no-place-yet',
+    async reach(page, scene) {
+      const application = await scene.application('private_beta');
+      await scene.manage('POST', `/api/applications/${application.id}/beta-policy`, { policy: 'auto_decline' });
+      await waiting(page, scene, application, scene.newEmail());
     },
   },
   {
@@ -271,35 +346,51 @@ const SETUP: readonly State[] = [
       await page.untilVisible('#key');
     },
   },
+  {
+    name: 'setup/key-again',
+    async reach(page) {
+      await page.view.reload();
+      await page.untilVisible('#earlier-key');
+    },
+  },
   { name: 'setup/spent', reach: (page, { fresh, locale }) => page.open(`${fresh.setupUrl!}&locale=${locale}`) },
 ];
 
+/** Opens the link mailed to a moved account's previous address. @returns the link. */
+async function openUndo(page: Page, scene: Scene): Promise<string> {
+  const application = await scene.application();
+  const [from, to] = [scene.newEmail(), scene.newEmail('countess')];
+  const { token } = await scene.person(from, application);
+  const { server } = scene;
+  const call = async (path: string, body: object) =>
+    (await request(server, 'POST', `/api/account${path}`, { token, body })).json.data;
+  const confirm = async (path: string, { challengeId }: { challengeId: string }, email: string) =>
+    call(`${path}/confirm`, { challengeId, code: await outboxCode(server, email) });
+  await later(scene);
+  await confirm('/proof', await call('/proof', { purpose: 'email_change', target: to }), from);
+  await confirm('/email', await call('/email', { email: to }), to);
+  const { json } = await request(server, 'GET', `/test/outbox?to=${from}`);
+  const link = /\/undo-email-change\?token=([\w-]+)/.exec(json.data.items[0].text)!;
+  const address = scene.address('/undo-email-change', { token: link[1]! });
+  await page.open(address);
+  return address;
+}
+
+async function undo(page: Page): Promise<void> {
+  const title = await page.text('h1');
+  await press(page, 'button.primary');
+  await page.untilText('h1', new RegExp(`^(?!${RegExp.escape(title)}$).`));
+}
+
 const UNDO: readonly State[] = [
+  { name: 'undo/ask', reach: async (page, scene) => void (await openUndo(page, scene)) },
+  { name: 'undo/done', reach: undo },
   {
-    name: 'undo/ask',
+    name: 'undo/spent',
     async reach(page, scene) {
-      const application = await scene.application();
-      const [from, to] = [scene.newEmail(), scene.newEmail('countess')];
-      const { token } = await scene.person(from, application);
-      const { server } = scene;
-      const call = async (path: string, body: object) =>
-        (await request(server, 'POST', `/api/account${path}`, { token, body })).json.data;
-      const confirm = async (path: string, { challengeId }: { challengeId: string }, email: string) =>
-        call(`${path}/confirm`, { challengeId, code: await outboxCode(server, email) });
-      await later(scene);
-      await confirm('/proof', await call('/proof', { purpose: 'email_change', target: to }), from);
-      await confirm('/email', await call('/email', { email: to }), to);
-      const { json } = await request(server, 'GET', `/test/outbox?to=${from}`);
-      const link = /\/undo-email-change\?token=([\w-]+)/.exec(json.data.items[0].text)!;
-      await page.open(scene.address('/undo-email-change', { token: link[1]! }));
-    },
-  },
-  {
-    name: 'undo/done',
-    async reach(page) {
-      const title = await page.text('h1');
-      await press(page, 'button.primary');
-      await page.untilText('h1', new RegExp(`^(?!${RegExp.escape(title)}$).`));
+      const link = await openUndo(page, scene);
+      await undo(page);
+      await page.open(link);
     },
   },
 ];
@@ -328,6 +419,14 @@ const PROBLEMS: readonly State[] = [
       await page.open(scene.address('/sign-in', { clientId, returnTo: 'https://elsewhere.example/' }));
     },
   },
+  {
+    name: 'problem/archived',
+    async reach(page, scene) {
+      const application = await scene.application();
+      await scene.archive(application);
+      await openSignIn(page, scene, application);
+    },
+  },
   problem('forbidden'),
   { name: 'problem/404', reach: (page, scene) => page.open(scene.address('/nothing')) },
   {
@@ -345,7 +444,7 @@ const PROBLEMS: readonly State[] = [
 export const STATES: readonly State[] = [...SIGN_IN, ...DEVICE, ...SETUP, ...UNDO, ...PROBLEMS, ...ACCOUNT];
 
 /** States that continue from the previous one. */
-export const CONTINUED = new Set(['setup/key', 'undo/done', 'account/close-code']);
+export const CONTINUED = new Set(['setup/key', 'setup/key-again', 'undo/done', 'account/close-code']);
 
 /** The default languages of the pictures. */
 export const SHOWN_LOCALES: readonly Locale[] = ['en', 'de', 'el'];

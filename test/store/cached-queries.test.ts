@@ -1,5 +1,7 @@
 /** Each cached query declares every table that SQLite reads for it: a change to another one would leave a stale entry. */
 import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CONNECTION, type Reader } from '@/db/database.ts';
 import type { SqliteConnection } from '@/db/sqlite/connection.ts';
 import { sqliteLookups } from '@/db/sqlite/lookups.ts';
@@ -17,6 +19,7 @@ test('the queries of a verification declare exactly the tables that SQLite opens
       return { get: () => undefined, set() {} };
     },
     invalidate() {},
+    invalidateAll() {},
     invalidateIfChangedElsewhere() {},
   };
   const lookups = sqliteLookups(() => ({ ...connection.forLookups, cache }));
@@ -40,4 +43,25 @@ test('the queries of a verification declare exactly the tables that SQLite opens
   expect(declared).toEqual([...queries].map(({ sql }) => [...new Set(opened(sql))].sort()));
   expect(queries.size).toBe(7);
   await db.close();
+});
+
+const STORE = join(import.meta.dir, '../../src/store');
+const TABLES =
+  'users|sessions|api_keys|applications|application_user_?\\w*|workspace_members|roles|scopes|membership_groups';
+/** A builder that names no rows, and one statement of `change` without a scope. */
+const UNNAMED = [
+  /\borm\(unit\)\s*\.(?:update|delete)\((?:users|sessions|apiKeys|applications|applicationUser\w*|workspaceMembers|table|holders)\)/g,
+  new RegExp(
+    `\\b(?:change|pipelinedChange)(?:\\.\\w+)?<[^>]*>\\(\\s*[\`'](?:UPDATE|DELETE FROM) (?:${TABLES})\\b[^\`']*[\`'],?\\s*\\)`,
+    'g',
+  ),
+];
+
+test('each change of a table that a verification reads names its rows, so that no other answer is read again', async () => {
+  const found: string[] = [];
+  for await (const name of new Bun.Glob('*.ts').scan(STORE)) {
+    const source = readFileSync(join(STORE, name), 'utf8');
+    for (const pattern of UNNAMED) for (const [text] of source.matchAll(pattern)) found.push(`${name}: ${text}`);
+  }
+  expect(found).toEqual([]);
 });

@@ -34,7 +34,7 @@ export interface Page {
   /** Every address that the page requested. */
   readonly requested: string[];
   open(url: string): Promise<void>;
-  /** Evaluates one expression in the page. */
+  /** Evaluates one expression in the page; again in the next one if a navigation cuts it off. */
   evaluate<Result>(expression: string): Promise<Result>;
   address(): Promise<URL>;
   isVisible(selector: string): Promise<boolean>;
@@ -43,6 +43,8 @@ export interface Page {
   untilVisible(selector: string): Promise<void>;
   /** Waits for the focus: a page focuses its field some time after it has loaded. */
   untilFocused(id: string): Promise<void>;
+  /** Waits a while for what loads, as a person does: the rows that come move the buttons below them. */
+  untilLoaded(): Promise<void>;
   untilText(selector: string, pattern: RegExp): Promise<string>;
   untilAddress(pattern: RegExp): Promise<URL>;
   /** Clicks into the field and replaces its text; the focus stays there. */
@@ -56,7 +58,31 @@ export interface Page {
   close(): void;
 }
 
-/** Opens a new tab at the width of a small phone. */
+/** Some pages load forever where a test keeps their server away. */
+const LOADING_LOOKS = 40;
+const LOADING_MS = 50;
+
+/** Errors of an evaluation whose document a navigation replaced; the new one evaluates it again. */
+const CUT_OFF = /navigated or closed|context was destroyed|cannot find context/i;
+/** Expressions that act, and lead to a navigation themselves. */
+const ACTION = /\.(?:click|submit|requestSubmit|dispatchEvent|back|forward|go|reload)\(/;
+
+function unlessCutOff(error: unknown): void {
+  if (!CUT_OFF.test(String(error))) throw error;
+}
+
+let openPages = 0;
+
+/** Deletes the cookies of applications; an operator stays signed in to the console. */
+export async function forgetPeople(view: Bun.WebView): Promise<void> {
+  const { cookies } = await view.cdp<{ cookies: { name: string; domain: string; path: string }[] }>(
+    'Network.getAllCookies',
+  );
+  for (const { name, domain, path } of cookies)
+    if (name.includes('gatehouse-')) await view.cdp('Network.deleteCookies', { name, domain, path });
+}
+
+/** Opens a new tab at the width of a small phone. The first one is a new person's, whom no cookie knows. */
 export async function openBrowserPage(size = PHONE): Promise<Page> {
   const problems: string[] = [];
   const requested: string[] = [];
@@ -69,6 +95,10 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
         problems.push(`console.${type}: ${values.join(' ')}`);
     },
   });
+  for (const act of ['click', 'press', 'type'] as const) {
+    const original = view[act].bind(view) as (...given: unknown[]) => Promise<void>;
+    view[act] = (...given: unknown[]) => original(...given).catch(unlessCutOff);
+  }
   await view.navigate('about:blank');
   const listen = <Data>(type: string, listener: (data: Data) => void) =>
     view.addEventListener(type, (event: Event) => listener((event as Event & { data: Data }).data));
@@ -85,8 +115,21 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
     if (type === 'Document') documentUrl = request.url;
   });
   for (const domain of ['Log', 'Runtime', 'Network']) await view.cdp(`${domain}.enable`);
+  if (openPages === 0) await forgetPeople(view);
+  openPages += 1;
 
-  const evaluate = <Result>(expression: string) => view.evaluate<Result>(expression);
+  async function evaluate<Result>(expression: string): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await view.evaluate<Result>(expression);
+      } catch (error) {
+        if (tries === LOADING_LOOKS) throw error;
+        unlessCutOff(error);
+        if (ACTION.test(expression)) return undefined as Result;
+        await Bun.sleep(LOADING_MS);
+      }
+    }
+  }
   const call = <Result>(body: string, ...values: unknown[]) =>
     evaluate<Result>(`((...values) => { ${body} })(${values.map((value) => JSON.stringify(value)).join(', ')})`);
   const page: Page = {
@@ -95,7 +138,11 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
     requested,
     evaluate,
     async open(url) {
+      await evaluate('void (window.isLeft = true)');
       await view.navigate(url);
+      // The document before may have ended its own load only now.
+      const isLoaded = () => evaluate<boolean>(`!window.isLeft && document.readyState !== 'loading'`);
+      if (!url.includes('#')) await eventually(`${url} is loaded`, () => isLoaded().catch(() => false));
     },
     address: async () => new URL(await evaluate<string>('location.href')),
     isVisible: (selector) =>
@@ -112,11 +159,21 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
       const focused = () => evaluate<string>('document.activeElement?.id ?? ""').catch(() => '');
       await eventually(`the cursor is in #${id}`, async () => (await focused()) === id);
     },
-    untilText(selector, pattern) {
-      return eventually(`${selector} says ${pattern}`, async () => {
-        const text = await page.text(selector).catch(() => '');
+    async untilText(selector, pattern) {
+      let text = '';
+      const isSaid = eventually(`${selector} says ${pattern}`, async () => {
+        text = await page.text(selector).catch(() => '');
         return pattern.test(text) ? text : null;
       });
+      return isSaid.catch(async (error: Error) => {
+        throw new Error(`${error.message}; at ${await evaluate<string>('location.href')} it says: ${text}`);
+      });
+    },
+    async untilLoaded() {
+      for (let looks = 0; looks < LOADING_LOOKS; looks += 1) {
+        if (await evaluate<boolean>(`document.querySelector('.skeleton') === null`)) return;
+        await Bun.sleep(LOADING_MS);
+      }
     },
     untilAddress(pattern) {
       return eventually(`the address is ${pattern}`, async () => {
@@ -143,13 +200,17 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
       );
     },
     sidewaysScroll: () => evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
-    close: () => view.close(),
+    close() {
+      openPages -= 1;
+      view.close();
+    },
   };
   return page;
 }
 
 /** Ends the browser; the next page starts a new one. */
 export function closeBrowser(): void {
+  openPages = 0;
   Bun.WebView.closeAll();
 }
 

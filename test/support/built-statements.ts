@@ -8,7 +8,7 @@ import {
   scanAuditRecords,
 } from '../../src/store/audit-lists.ts';
 import { scanDeliveries } from '../../src/store/delivery-search.ts';
-import { scanMembers } from '../../src/store/member-search.ts';
+import { findIndexedMembers, findMemberByTerm, memberTerms, scanMembers } from '../../src/store/member-search.ts';
 import { PERSONAL_TABLES, personalRows } from '../../src/store/personal-data.ts';
 
 const SCOPES: readonly AuditScope[] = [
@@ -20,6 +20,11 @@ const FILTERS: readonly AuditFilter[] = [
   { ok: false },
   { ok: true },
   { userId: 'u' },
+  { actorUserId: 'u' },
+  { actorApiKeyId: 'k' },
+  { targetId: 't' },
+  { requestId: 'r' },
+  { requestId: 'r', targetId: 't', userId: 'u', actorApiKeyId: 'k', actorUserId: 'u' },
   { userId: 'u', ok: false, family: 'user', country: 'DE', email: 'e', needle: 'n' },
   { ok: false, email: 'e' },
   { family: 'user.banned' },
@@ -41,11 +46,27 @@ async function buildAuditLists(reader: Reader): Promise<void> {
 }
 
 async function buildMemberSearch(reader: Reader): Promise<void> {
-  const one = [{}, { status: 'active' }, { role: 'r' }, { membership: 'm' }, { word: 'w' }] as const;
+  const one = [
+    {},
+    { status: 'active' },
+    { status: 'banned' },
+    { isImported: true },
+    { role: 'r' },
+    { membership: 'm' },
+  ] as const;
+  const terms = [undefined, 'ada', 'ada love', `usr_${'0'.repeat(26)}`].flatMap((q) => [
+    memberTerms(q, true),
+    memberTerms(q, false),
+  ]);
   for (const order of ['last_seen', 'joined'] as const)
     for (const after of [null, { lastSeenAt: 1, id: 'x' }])
       for (const filter of [...one, Object.assign({}, ...one)])
-        await scanMembers(reader, 'a', filter, { order, after, size: 9 });
+        for (const term of terms) {
+          const asked = { applicationId: 'a', filter, terms: term, order, after };
+          await scanMembers(reader, asked, 9);
+          await findMemberByTerm(reader, asked);
+          await findIndexedMembers(reader, asked, 9);
+        }
 }
 
 async function buildDeliverySearch(reader: Reader): Promise<void> {

@@ -1,53 +1,30 @@
-/** A real database for a test: its own file, copied from one that is migrated once per process. */
-import { Database as SqliteDatabase } from 'bun:sqlite';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** A real database for a test, on the engine of this run. */
+import type { Database as SqliteDatabase } from 'bun:sqlite';
 import type { Clock } from '../../src/core/clock.ts';
 import { CONNECTION, type Database, type Reader } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/sqlite/migrate.ts';
-import { openEngine } from '../../src/db/sqlite/engine.ts';
-import { openWriter } from '../../src/db/sqlite/pragmas.ts';
 import { ENGINE } from './engine.ts';
-import { leaseDatabase } from './postgres-instances.ts';
-import { scratchFolder } from './scratch-folder.ts';
+import { postgresDatabases } from './postgres-instances.ts';
+import { sqliteDatabases } from './sqlite-instances.ts';
+
+export { freshDatabaseFile } from './sqlite-instances.ts';
 
 export interface TestDatabase {
   readonly db: Database;
-  /** The test's own connection to the same file, to read and insert rows. */
+  /** The test's own connection to the same database, to read and insert rows. */
   readonly sqlite: SqliteDatabase;
   readonly path: string;
 }
 
-let folder: string | undefined;
-let migrated: Uint8Array | undefined;
-let count = 0;
-
-/** Returns a file with the current schema and no rows. */
-export function freshDatabaseFile(): string {
-  if (migrated === undefined) {
-    const template = new SqliteDatabase(':memory:', { strict: true });
-    migrate(template, ':memory:');
-    migrated = template.serialize();
-    template.close();
-  }
-  folder ??= scratchFolder('gatehouse-test');
-  const path = join(folder, `${(count += 1)}.db`);
-  writeFileSync(path, migrated);
-  return path;
+/** Opens a database without rows until the end of the test or, outside of tests, of the file. */
+export async function openTestDatabase(clock: Clock): Promise<TestDatabase> {
+  const { db, rows, name } =
+    ENGINE === 'postgres' ? await postgresDatabases.lease(clock) : await sqliteDatabases.lease(clock);
+  return { db, sqlite: rows as unknown as SqliteDatabase, path: name };
 }
 
-export async function openTestDatabase(clock: Clock): Promise<TestDatabase> {
-  if (ENGINE === 'postgres') {
-    const { db, rows, url } = await leaseDatabase(clock);
-    return { db, sqlite: rows as unknown as SqliteDatabase, path: url };
-  }
-  const path = freshDatabaseFile();
-  const db = await openEngine(openWriter(path), path, { clock, isDurable: false, isServer: false });
-  const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
-  sqlite.run('PRAGMA busy_timeout = 1000');
-  sqlite.run('PRAGMA synchronous = OFF');
-  sqlite.run('PRAGMA foreign_keys = ON');
-  return { db, sqlite, path };
+/** Opens a further engine on the database of an instance, as another instance on PostgreSQL does. */
+export function openBeside(name: string, clock: Clock): Promise<Database> {
+  return postgresDatabases.leaseBeside(name, clock);
 }
 
 /** Returns a reader that counts its statements. */

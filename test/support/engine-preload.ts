@@ -4,7 +4,14 @@ import { ENGINE } from './engine.ts';
 
 // Loaded on demand: files without a database load it for nothing.
 if (ENGINE === 'postgres') {
-  const { beginTest, endLeases } = await import('./postgres-instances.ts');
+  const { postgresDatabases } = await import('./postgres-instances.ts');
+  takeBack(postgresDatabases);
+} else {
+  const { sqliteDatabases } = await import('./sqlite-instances.ts');
+  takeBack(sqliteDatabases);
+}
+
+function takeBack({ beginTest, endLeases }: { beginTest(): void; endLeases(of: 'test' | 'file'): Promise<void> }) {
   beforeEach(beginTest);
   afterEach(() => endLeases('test'));
   afterAll(() => endLeases('file'));

@@ -29,7 +29,9 @@ export function inFolder<Result>(path: string, work: (sqlite: Database) => Resul
 export function allRows(path: string, isCompared: (table: string) => boolean): Record<string, string[]> {
   return inFolder(path, (sqlite) => {
     const tables = sqlite
-      .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .query(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      )
       .values() as [string][];
     return Object.fromEntries(
       tables

@@ -12,9 +12,15 @@ import type { ImportRow } from '@/modules/import/model.ts';
 import { importService } from '@/modules/import/service.ts';
 import type { MintedSession } from '@/modules/sessions/service.ts';
 import { type ApiKey, insertKey, updateKey } from '@/store/api-keys.ts';
-import { type Application, type ApplicationColumns, findApplication, updateApplication } from '@/store/applications.ts';
+import {
+  type Application,
+  type ApplicationColumns,
+  findApplication,
+  requireApplication,
+  updateApplication,
+} from '@/store/applications.ts';
 import { recordAudit } from '@/store/audit.ts';
-import { type GrantKind, heldSlugs } from '@/store/grants.ts';
+import { type GrantKind, heldSlugs, insertGrant } from '@/store/grants.ts';
 import { findMember, type Member, updateMember } from '@/store/members.ts';
 import { insertPasskey } from '@/store/passkeys.ts';
 import { insertAlias, requireUser, updateUser, type User } from '@/store/people.ts';
@@ -236,8 +242,9 @@ export async function sessions(
     const made = await db.write(ELSEWHERE, async (unit) => {
       const { id: applicationUserId } = (await findMember(unit, applicationId, userId))!;
       const { email } = await requireUser(unit, userId);
-      const whose = { application: { id: applicationId, sessionTtlSeconds }, applicationUserId, userId };
-      const session = { ...whose, email, isNewUser: false };
+      const application = { ...(await requireApplication(unit, applicationId)), sessionTtlSeconds };
+      const whose = { application, applicationUserId, userId };
+      const session = { ...whose, email, externalId: null, isNewUser: false };
       const batch: MintedSession[] = [];
       while (batch.length < some)
         batch.push(await services.sessions.mint(unit, { ...session, method: 'otp', userAgent: 'curl' }));
@@ -255,6 +262,18 @@ export function auditRecords(instance: Instance, count: number, entry: AuditEntr
       for (let made = 0; made < some; made += 1) await recordAudit(unit, entry);
     }),
   );
+}
+
+/** Adds grants of a kind, with slugs from `x1`. */
+export async function grants(instance: Instance, kind: GrantKind, applicationId: string, count: number): Promise<void> {
+  const grant = { applicationId, name: 'x', description: null, isDefault: false };
+  let made = 0;
+  await inChanges(count, (some) => {
+    const slugs = Array.from({ length: some }, () => `x${(made += 1)}`);
+    return write(instance, async (unit) => {
+      for (const slug of slugs) await insertGrant(unit, kind, { ...grant, slug });
+    });
+  });
 }
 
 /** Rows of one change, far below those that a change has time for. */

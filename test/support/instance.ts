@@ -15,12 +15,18 @@ import { openData } from '../../src/dependencies.ts';
 import { accessLog } from '../../src/http/access-log.ts';
 import type { MailTransport } from '../../src/mail/transport.ts';
 import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
+import { BUSY_PATHS, type Seen } from '../../src/http/raw-path.ts';
 import { createServices, type Services } from '../../src/services.ts';
 import { type Application, findApplication } from '../../src/store/applications.ts';
-import { openTestDatabase, type TestDatabase } from './database.ts';
+import { openBeside, openTestDatabase, type TestDatabase } from './database.ts';
 import { ENGINE } from './engine.ts';
-import { leaseBeside } from './postgres-instances.ts';
 import { makeRoomy } from './roomy-key.ts';
+
+/** Returns how a listener sees a path without dots. */
+export function seenAs(path: string): Seen {
+  const [plain] = path.split('?');
+  return BUSY_PATHS.find((busy) => busy === plain) ?? 'plain';
+}
 
 /** Monday noon, at the start of a minute, so that time windows are predictable. */
 export const START = Date.parse('2026-03-02T12:00:00.000Z');
@@ -184,6 +190,7 @@ export async function openInstance(
           },
           ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         }),
+        seenAs(path),
       );
       const { status, headers: answered } = response;
       const type = answered.get('content-type') ?? '';
@@ -234,7 +241,7 @@ export async function openInstance(
     },
     async sibling(changes = {}) {
       const environment = { ...options.environment, ...changes.environment };
-      const own = ENGINE === 'postgres' ? await leaseBeside(sqlite.filename, clock) : db;
+      const own = ENGINE === 'postgres' ? await openBeside(sqlite.filename, clock) : db;
       const changed = { ...options, leaseHolder: 'sibling', ...changes, environment };
       return openInstance(changed, { db: own, sqlite }, clock, secret, workspaceKey);
     },

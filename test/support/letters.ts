@@ -1,6 +1,8 @@
 /** Makes every mail there is, with the same text in each of its variable parts. */
 import type { Locale } from '@/core/locale.ts';
+import type { NoticeContext } from '@/mail/account-notices.ts';
 import type { MailContent, Sender } from '@/mail/letter.tsx';
+import type { Occurrence } from '@/mail/occurrence.ts';
 import * as account from '@/mail/messages/account.ts';
 import * as change from '@/mail/messages/account-change.ts';
 import { backupMail } from '@/mail/messages/backup.ts';
@@ -21,20 +23,48 @@ export interface Filling {
   readonly url: string;
   readonly host: string;
   readonly email: string;
+  /** The application's own line. */
+  readonly line: string;
 }
 
 /** Puts one text into every part, and into the path or query of addresses. */
 export function filledWith(text: string): Filling {
   return {
-    application: { name: text, logoUrl: `https://x.example/${text}`, accentColor: text },
+    application: {
+      name: text,
+      workspaceId: 'ws_1',
+      clientId: text,
+      supportEmail: text,
+      support: `mailto:${text}`,
+      logoUrl: `https://x.example/${text}`,
+      logoDarkUrl: `https://x.example/dark/${text}`,
+      accentColor: text,
+    },
     name: text,
     url: `https://id.example/?${text}`,
     host: text,
     email: text,
+    line: text,
   };
 }
 
 type Maker = (locale: Locale, filling: Filling) => MailContent;
+
+/** Ten in the morning in Vienna. */
+export const OCCURRENCE: Occurrence = {
+  at: Date.UTC(2026, 10, 23, 9, 42),
+  timeZone: 'Europe/Vienna',
+  country: 'AT',
+  browser: { browser: 'Chrome', system: 'Windows' },
+};
+
+const notice = (locale: Locale, { application, url, line }: Filling): NoticeContext => ({
+  locale,
+  application,
+  occurrence: OCCURRENCE,
+  line,
+  accountUrl: () => url,
+});
 
 const CODE = { code: '042917', lifetimeMinutes: 10 } as const;
 const RETENTION = { auditDays: 365, mailDays: 30 } as const;
@@ -42,12 +72,19 @@ const RETENTION = { auditDays: 365, mailDays: 30 } as const;
 const confirmation =
   (make: (filling: Filling) => account.Confirmation): Maker =>
   (locale, filling) =>
-    account.accountCodeMail({ locale, application: filling.application, confirmation: make(filling), ...CODE });
+    account.accountCodeMail(notice(locale, filling), { confirmation: make(filling), ...CODE });
 
 const lifecycle =
   (kind: 'archive' | 'delete' | 'hide_now'): Maker =>
   (locale, { application }) =>
-    lifecycleCodeMail({ locale, kind, applicationName: application.name, graceDays: 90, ...CODE });
+    lifecycleCodeMail({
+      locale,
+      kind,
+      applicationName: application.name,
+      graceDays: 90,
+      occurrence: OCCURRENCE,
+      ...CODE,
+    });
 
 const invitation =
   (role: 'owner' | 'admin' | 'member'): Maker =>
@@ -89,11 +126,12 @@ const backup =
 const changed =
   (make: (filling: Filling) => change.AccountChange): Maker =>
   (locale, filling) =>
-    change.accountChangeMail(locale, filling.application, make(filling));
+    change.accountChangeMail(notice(locale, filling), make(filling));
 
 /** By the name of its function and its subject; every function of `mail/messages` is listed. */
 export const LETTERS: Readonly<Record<string, Maker>> = {
-  signInCodeMail: (locale, { application, host }) => signInCodeMail({ locale, application, host, ...CODE }),
+  signInCodeMail: (locale, { application, host, line }) =>
+    signInCodeMail({ locale, application, host, line, occurrence: OCCURRENCE, ...CODE }),
   'accountCodeMail session': confirmation(() => ({ kind: 'proof', purpose: 'session', minutes: 10 })),
   'accountCodeMail move': confirmation(({ email }) => ({ kind: 'proof', purpose: 'email_change', email })),
   'accountCodeMail deletion': confirmation(() => ({ kind: 'proof', purpose: 'account_deletion' })),
@@ -102,8 +140,10 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
   'accountCodeMail profile': confirmation(() => ({ kind: 'proof', purpose: 'profile', minutes: 10 })),
   'accountCodeMail new address': confirmation(() => ({ kind: 'email_change' })),
   'accountCodeMail delete': confirmation(() => ({ kind: 'account_deletion', retention: RETENTION })),
-  accountDeletedMail: (locale, { application }) => account.accountDeletedMail(locale, application, RETENTION),
+  accountDeletedMail: (locale, filling) => account.accountDeletedMail(notice(locale, filling), RETENTION),
   'accountChangeMail passkey': changed(({ name }) => ({ kind: 'passkey_added', name })),
+  'accountChangeMail unnamed passkey': changed(() => ({ kind: 'passkey_added', name: null })),
+  newSignInMail: (locale, filling) => change.newSignInMail(notice(locale, filling)),
   'accountChangeMail no passkey': changed(({ name }) => ({ kind: 'passkey_removed', name })),
   'accountChangeMail provider': changed(({ name, email }) => ({ kind: 'provider_linked', provider: name, email })),
   'accountChangeMail unnamed provider': changed(({ name: provider }) => ({
@@ -118,14 +158,15 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
     email: null,
   })),
   'accountChangeMail device': changed(({ name }) => ({ kind: 'device_connected', name })),
-  emailChangedMail: (locale, { application, url }) => change.emailChangedMail(locale, application, { url, days: 7 }),
-  'emailUndoneMail back': (locale, { application }) => change.emailUndoneMail(locale, application, true),
-  'emailUndoneMail gone': (locale, { application }) => change.emailUndoneMail(locale, application, false),
-  addressProvedMail: (locale, { application }) => change.addressProvedMail(locale, application),
-  addressTakenMail: (locale, { application }) => change.addressTakenMail(locale, application),
-  'betaMail approved': (locale, { application, url }) => betaMail('approved', locale, application, url),
-  'betaMail declined': (locale, { application, url }) => betaMail('declined', locale, application, url),
-  'betaMail launched': (locale, { application, url }) => betaMail('launched', locale, application, url),
+  emailChangedMail: (locale, filling) =>
+    change.emailChangedMail(notice(locale, filling), { url: filling.url, days: 7 }),
+  'emailUndoneMail back': (locale, filling) => change.emailUndoneMail(notice(locale, filling), true),
+  'emailUndoneMail gone': (locale, filling) => change.emailUndoneMail(notice(locale, filling), false),
+  addressProvedMail: (locale, filling) => change.addressProvedMail(notice(locale, filling)),
+  addressTakenMail: (locale, filling) => change.addressTakenMail(notice(locale, filling)),
+  'betaMail approved': (locale, { application, url, line }) => betaMail('approved', locale, application, url, line),
+  'betaMail declined': (locale, { application, url, line }) => betaMail('declined', locale, application, url, line),
+  'betaMail launched': (locale, { application, url, line }) => betaMail('launched', locale, application, url, line),
   'invitationMail owner': invitation('owner'),
   'invitationMail admin': invitation('admin'),
   'invitationMail member': invitation('member'),

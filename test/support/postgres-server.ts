@@ -1,6 +1,7 @@
 /**
  * Starts a PostgreSQL server for tests and prints its URL. The server and its files end with the standard input of this
- * process, so that they do not outlive a run that is killed. Usage: bun test/support/postgres-server.ts
+ * process, so that they do not outlive a run that is killed. With `--durable` it has PostgreSQL's own settings, and its
+ * files on a disk. Usage: bun test/support/postgres-server.ts [--durable]
  */
 import { chownSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,9 +16,12 @@ import { scratchFolder } from './scratch-folder.ts';
 /** Free space in memory that a run may need: each of its databases takes 10 MB until its test has ended. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
-/** Trades durability for speed. `C` compares texts as SQLite does. */
+const isDurable = process.argv.includes('--durable');
+
+/** `C` compares texts as SQLite does. */
 const CLUSTER = ['--auth=password', '--encoding=UTF8', '--locale=C', '--set=scram_iterations=1', '--no-sync'];
-const SETTINGS = {
+/** Trades durability for speed. */
+const FAST = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -26,10 +30,13 @@ const SETTINGS = {
   max_wal_size: '4GB',
   checkpoint_timeout: '1h',
   log_checkpoints: 'off',
-  max_connections: '300',
   shared_buffers: '128MB',
   autovacuum: 'off',
   jit: 'off',
+};
+const SETTINGS = {
+  ...(isDurable ? {} : FAST),
+  max_connections: '300',
   // Shared memory in the folder, so that nothing is left when the server is killed.
   dynamic_shared_memory_type: 'mmap',
   listen_addresses: '127.0.0.1',
@@ -117,7 +124,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 // A process that has opened a data folder hands on a mask that hides new files from the server's user.
 process.umask(0o022);
 
-const folder = scratchFolder('gatehouse-cluster', ROOM_BYTES);
+const folder = scratchFolder('gatehouse-cluster', isDurable ? Infinity : ROOM_BYTES);
 let server: Awaited<ReturnType<typeof start>> | undefined;
 try {
   if (serverUser.uid !== undefined) chownSync(folder, serverUser.uid, serverUser.gid);

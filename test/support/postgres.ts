@@ -15,9 +15,9 @@ export function databaseUrl(serverUrl: string, name: string): string {
 }
 
 /** Starts a server that ends with this process. @returns its URL as superuser. */
-export async function startPostgres(): Promise<string> {
-  const script = join(import.meta.dir, 'postgres-server.ts');
-  const child = Bun.spawn([process.execPath, script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
+export async function startPostgres({ isDurable = false } = {}): Promise<string> {
+  const script = [join(import.meta.dir, 'postgres-server.ts'), ...(isDurable ? ['--durable'] : [])];
+  const child = Bun.spawn([process.execPath, ...script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
   const output = child.stdout.getReader();
   const { value } = await output.read();
   await output.cancel();

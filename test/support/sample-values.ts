@@ -18,7 +18,7 @@ const OURS: Readonly<Record<string, readonly SqlValue[]>> = {
   ),
   ...Object.fromEntries('after afterId before reached position'.split(' ').map((name) => [name, CURSORS])),
   ...Object.fromEntries('limit size skipped epoch lane leaseMs'.split(' ').map((name) => [name, NUMBERS])),
-  ...Object.fromEntries('q word needle'.split(' ').map((name) => [name, WORDS])),
+  ...Object.fromEntries('q word0 word1 needle'.split(' ').map((name) => [name, WORDS])),
   windowMs: [YEAR],
   target: [null, 'x'],
   credentialId: ['x'],
@@ -32,6 +32,12 @@ const LISTS: Readonly<Record<string, (ids: readonly SqlValue[]) => readonly SqlV
   webhookIds: (ids) => ids,
   applicationIds: (ids) => ids,
   workspaceIds: (ids) => ids,
+  userIds: (ids) => ids,
+  keyIds: (ids) => ids,
+  roleIds: (ids) => ids,
+  scopeIds: (ids) => ids,
+  groupIds: (ids) => ids,
+  deliveryIds: (ids) => ids,
   claims: (ids) => ids.flatMap((id) => [0, 1, 2].map((attempts) => `${id} ${attempts}`)),
 };
 
@@ -63,8 +69,8 @@ const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `
 export function sampleValues(sqlite: Database): (name: string, sql: string) => readonly SqlValue[] {
   const columns = sqlite
     .query(
-      `SELECT m.name AS "table", x.name AS column FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) x
-            WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND x.hidden = 0`,
+      `SELECT m.name AS "table", x.name AS column FROM pragma_table_list m JOIN pragma_table_xinfo(m.name) x
+            WHERE m.schema = 'main' AND m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND x.hidden = 0`,
     )
     .all() as { table: string; column: string }[];
   const known = new Map<string, SqlValue[]>();
@@ -78,6 +84,7 @@ export function sampleValues(sqlite: Database): (name: string, sql: string) => r
     const list = LISTS[name];
     if (list) return [JSON.stringify(list(ids))];
     if (name === 'subjects') return [JSON.stringify(known.get('subject'))];
+    if (name === 'metrics') return [JSON.stringify(known.get('metric'))];
     // The same name may stand for a time in one statement and for an id in another.
     if (new RegExp(`_at [<>]=? \\+?:${name}\\b`).test(sql)) return TIMES;
     if (new RegExp(`\\bid [<>]=? \\+?:${name}\\b`).test(sql)) return CURSORS;

@@ -64,6 +64,8 @@ const recorder = {
   query: shapes,
   longRead: shapes,
   change: Object.assign((sql: Sql) => declare(sql), shapes),
+  hold: declare,
+  changeReturningIds: declare,
   note: declare,
   pipelinedChange: declare,
   uncachedRow: declare,
@@ -83,6 +85,7 @@ const recorder = {
     return sql.includes('string_agg') ? [{ ids: '1' }] : [];
   },
   orm: () => orm,
+  ormFor: () => orm,
   dialectOf: () => dialect,
   sqlOf,
   idsOf: () => [],

@@ -6,7 +6,7 @@ import type { Instance } from './instance.ts';
 
 /** Written by a flush outside of any request: they record when something was used. */
 const USE_COLUMNS = ['last_seen_at', 'last_used_at'];
-const USE_TABLES = ['rate_counters'];
+const USE_TABLES = ['rate_counters', 'member_search'];
 
 /** Mails are sent concurrently with the test, so their sending state varies. */
 const SENDING_COLUMNS = [
@@ -25,7 +25,8 @@ const isTraceOf = (table: string, column: string): boolean =>
   (table === 'mails' && (SENDING_COLUMNS.includes(column) || CARRIED_COLUMNS.includes(column)));
 
 const TABLES = {
-  sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  sqlite:
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
   postgres: `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
     AND relname <> '${VERSION_TABLE}' ORDER BY relname`,
 }[ENGINE];

@@ -18,11 +18,27 @@ export interface MailFindings {
 
 const { smtpUrl } = SETTINGS;
 
-export async function mailFindings(context: DoctorContext, sendTo: string | null): Promise<MailFindings> {
+/** @param ofConsole host and port that an owner has set in the console of the running server; null without one. */
+export async function mailFindings(
+  context: DoctorContext,
+  sendTo: string | null,
+  ofConsole: string | null,
+): Promise<MailFindings> {
   const { config, note, timeoutMs } = context;
   const { ok, warn, fail } = findingsOf('mail');
   const ownMail = findingsOf('test mail');
   const unsent = (remedy: string) => (sendTo === null ? [] : ownMail.fail('Not sent: no mail server is set.', remedy));
+  if (config.smtpUrl === null && ofConsole !== null) {
+    const remedy = 'Send the test mail in the console, under Instance health.';
+    const found = ok(`The running server sends by ${ofConsole}, as set in the console.`);
+    return {
+      findings: [
+        ...found,
+        ...(sendTo === null ? [] : ownMail.fail('Not sent: only the server has the password.', remedy)),
+      ],
+      greeting: null,
+    };
+  }
   if (config.smtpUrl === null && note?.mailServer) {
     const remedy = `Run this with the server’s own environment (${smtpUrl.env}) to try it.`;
     const found = warn(
@@ -32,7 +48,7 @@ export async function mailFindings(context: DoctorContext, sendTo: string | null
     return { findings: [...found, ...unsent(remedy)], greeting: null };
   }
   if (config.smtpUrl === null) {
-    const remedy = `Set ${smtpUrl.env}, restart, and see: gatehouse doctor --send-to YOU. Until then: gatehouse outbox list`;
+    const remedy = `Set it in the console under Instance health, or set ${smtpUrl.env} and restart. Until then: gatehouse outbox list`;
     return {
       findings: [
         ...warn('No mail is sent: no mail server is set, codes stay in the outbox.', remedy),
@@ -50,7 +66,10 @@ export async function mailFindings(context: DoctorContext, sendTo: string | null
       : ok(how);
     const unused =
       note !== null && note.mailServer === null
-        ? warn('The running server does not use it, and sends no mail.', 'Restart it with this setting.')
+        ? warn(
+            `The running server does not use it, and sends ${ofConsole === null ? 'no mail' : `by ${ofConsole}`}.`,
+            'Restart it with this setting.',
+          )
         : [];
     const tested = sendTo === null ? [] : await testMail(context, config.smtpUrl, sendTo);
     return { findings: [...found, ...unused, ...tested], greeting };
@@ -95,6 +114,8 @@ async function testMail(
     lane: 1,
     applicationId: null,
     workspaceId: null,
+    senderName: null,
+    replyTo: null,
   };
   try {
     const words = await transport.send(mail);

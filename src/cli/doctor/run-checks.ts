@@ -46,7 +46,7 @@ export async function runChecks(
   const isSpoken = isHttps && (outside.response !== null || data.isServed);
   const certificate = isSpoken ? await certificateFindings(baseUrl, timeoutMs, now()) : [];
   step('asking the mail server');
-  const mail = await mailFindings(context, sendTo);
+  const mail = await mailFindings(context, sendTo, (local?.facts ?? outside.facts)?.mailServerOfConsole ?? null);
   const isOthersClock = outside.clockAheadMs !== null && !isOnThisMachine(baseUrl);
   const clocks: (OtherClock | null)[] = [
     data.clock,

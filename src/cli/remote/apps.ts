@@ -39,6 +39,8 @@ const RECORD: Facts<ManagedApp> = {
   'Return URLs': 'returnUrls',
   Terms: ({ legalUrls }) => legalUrls.terms ?? null,
   Privacy: ({ legalUrls }) => legalUrls.privacy ?? null,
+  Home: ({ branding }) => branding.homeUrl,
+  Support: ({ branding }) => branding.supportUrl ?? branding.supportEmail,
   'Default roles': 'defaultRoles',
   'Sessions last': ({ sessionTtlSeconds }) => `${Math.round((sessionTtlSeconds / DAY_SECONDS) * 10) / 10} days`,
   Created: 'createdAt',

@@ -5,7 +5,7 @@ import { loadConfig } from '../../config.ts';
 import type { Operation } from '../../http/operation.ts';
 import { documented } from '../../modules/description/openapi.ts';
 import { argumentsOf } from '../../modules/mcp/arguments.ts';
-import { isTool } from '../../modules/mcp/tools.ts';
+import { isPlainManagement } from '../../modules/mcp/tools.ts';
 import { operationsOf } from '../openapi.ts';
 import type { FieldDescription, OperationDescription } from './operations.ts';
 
@@ -15,7 +15,7 @@ const HEADER = '/** Written by src/cli/remote/describe-operations.ts from the op
 
 /** Writes `generated/operations.ts` unless unchanged. The pages must be bundled already. */
 export async function describeOperations(): Promise<void> {
-  const operations = documented(await operationsOf(loadConfig({}))).filter(isTool);
+  const operations = documented(await operationsOf(loadConfig({}))).filter(isPlainManagement);
   const described = Object.fromEntries(operations.map((operation) => [operation.id, describe(operation)]));
   // JSON text, parsed on first use: unused objects would slow down every garbage collection.
   const text = `${HEADER}export const operationsText: string = ${JSON.stringify(JSON.stringify(described))};\n`;

@@ -132,7 +132,7 @@ async function describe(
   const provider = await client.get('/api/applications/{id}/identity-provider', { path });
   return withoutEmpty({
     ...pick(application, 'slug', 'name', 'stage', 'signinGate', 'betaRequestPolicy', 'signinMethods'),
-    ...pick(application, 'sessionTtlSeconds', 'returnUrls', 'legalUrls', 'branding'),
+    ...pick(application, 'sessionTtlSeconds', 'returnUrls', 'legalUrls', 'branding', 'account'),
     identityProvider: provider.source === 'application' ? providerOf(provider, names, slug) : undefined,
     roles: roles.map(grantOf),
     standardRoles: STANDARD_ROLES.every((slug) => roles.some((role) => role.slug === slug)) ? undefined : false,
@@ -203,7 +203,7 @@ async function writePeople({ client, terminal }: RemoteCall, { id, slug }: Manag
   const listed = client.all('/api/applications/{id}/beta-interests', { path, query: { status: 'approved' } });
   const emails = (await Array.fromAsync(listed)).reverse().map(({ email }) => email);
   await writeList('allowlist', emails, write);
-  const query = { sort: 'joined', include: 'profile' } as const;
+  const query = { sort: 'joined', include: 'profile,metadata' } as const;
   let leftOut = 0;
   const users = client.all('/api/applications/{id}/users', { path, query });
   async function* kept(): AsyncGenerator<Fields> {
@@ -226,9 +226,11 @@ async function writeList(name: string, items: Iterable<unknown> | AsyncIterable<
   if (!isFirst) await write('\n      ]');
 }
 
-function userOf({ email, username, roles, scopes, memberships, profile }: User): Fields {
+function userOf({ email, externalId, metadata, username, roles, scopes, memberships, profile }: User): Fields {
   return withoutEmpty({
     email,
+    externalId,
+    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
     username,
     ...(profile && pick(profile, 'givenName', 'familyName', 'fullName', 'locale', 'timezone')),
     languages: listOf(profile?.languages),

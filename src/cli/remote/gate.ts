@@ -61,6 +61,7 @@ export const GATE: readonly RemoteCommand[] = [
   operationCommand('addBetaInterests', {
     name: 'gate invite',
     operands: [{ field: 'emails', name: 'ADDRESSES', meaning: 'E-mail addresses, separated by commas.', isList: true }],
+    flags: { locale: 'locale' },
     derive: () => ({ status: 'approved' }),
     done: ({ summary: { created, updated, unchanged } }) =>
       `${created} added, ${updated} let in who waited, ${unchanged} there already.`,

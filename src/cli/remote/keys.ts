@@ -93,6 +93,12 @@ export const KEYS: readonly RemoteCommand[] = [
       'Made by': creatorOf,
     },
   }),
+  keyCommand('getApplicationKeyCalls', {
+    name: 'keys calls',
+    flags: { days: 'days' },
+    record: ({ points }) =>
+      points.map(({ at, accepted, refused }) => [at, `${accepted} accepted, ${refused} refused`] as const),
+  }),
   keyCommand('rotateApplicationKey', {
     name: 'keys rotate',
     switches: { grace: 'Let the old token work for 24 hours more.' },

@@ -15,7 +15,7 @@ export const usersExport = remoteCommand({
   async execute({ client, terminal, choice, isOn, application }) {
     const isCsv = choice('format', ['jsonl', 'csv']) === 'csv';
     const { id } = await application();
-    const query = { sort: 'joined' as const, ...(isOn('profile') && { include: 'profile' as const }) };
+    const query = { sort: 'joined' as const, ...(isOn('profile') && { include: 'profile,metadata' }) };
     const columns = exportedColumns(isOn('profile'));
     if (isCsv) await terminal.out(csvOf([columns.map(({ name }) => name)]));
     for await (const user of client.all('/api/applications/{id}/users', { path: { id }, query }))

@@ -22,8 +22,8 @@ export const usersImport = remoteCommand({
   isOfApplication: true,
   next: [
     'Columns of a CSV, as exports have them: email, username, givenName, familyName,',
-    'fullName, locale, timezone, and roles, groups, scopes and languages (en:NATIVE)',
-    'with spaces between.',
+    'fullName, locale, timezone, externalId, metadata (JSON), and roles, groups,',
+    'scopes and languages (en:NATIVE) with spaces between.',
     'Nobody is mailed. Empty fields are filled, nothing is overwritten.',
     '',
     'Next: gatehouse users list',

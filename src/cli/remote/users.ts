@@ -1,5 +1,6 @@
 /** `gatehouse users`: lists, shows and changes the users of an application. */
 import { UsageError } from '../arguments.ts';
+import type { RemoteCall } from './remote-command.ts';
 import { findUserId } from './find.ts';
 import { type CallTarget, operationCommand } from './operation-command.ts';
 import { USER_OPERAND } from './path-operands.ts';
@@ -19,6 +20,15 @@ async function confirmByEmail({ call, path }: CallTarget, consequence: string): 
   const { id = '', userId = '' } = path;
   const user = await call.client.get('/api/applications/{id}/users/{userId}', { path: { id, userId } });
   return [user.email, consequence];
+}
+
+/** @throws {UsageError} */
+function json(call: RemoteCall, flag: string): unknown {
+  try {
+    return JSON.parse(call.text(flag) ?? '');
+  } catch {
+    throw new UsageError(`--${flag} takes a JSON object, such as '{"plan":"pro"}'.`);
+  }
 }
 
 type StateChange = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
@@ -69,6 +79,7 @@ export const USERS: readonly RemoteCommand[] = [
       status: 'status',
       role: { field: 'role', value: 'SLUG' },
       group: { field: 'membership', value: 'SLUG' },
+      'external-id': { field: 'externalId', value: 'ID' },
     },
     // A stable order, so that no user moves between pages while all are read.
     derive: ({ paging }) => (paging.isAll ? { sort: 'joined' } : {}),
@@ -80,7 +91,9 @@ export const USERS: readonly RemoteCommand[] = [
       'LAST SEEN': 'lastSeenAt',
     },
     empty: ({ call: { text } }) =>
-      ['q', 'status', 'role', 'group'].some((flag) => text(flag) !== undefined) ? 'No user matches.' : NONE,
+      ['q', 'status', 'role', 'group', 'external-id'].some((flag) => text(flag) !== undefined)
+        ? 'No user matches.'
+        : NONE,
   }),
   operationCommand('getUser', {
     name: 'users show',
@@ -88,6 +101,7 @@ export const USERS: readonly RemoteCommand[] = [
     record: {
       'E-mail': 'email',
       Id: 'userId',
+      'External id': 'externalId',
       Name: ({ profile }) => profile?.fullName ?? null,
       Username: 'username',
       Status: ({ status, statusReason }) => (statusReason ? `${status}: ${statusReason}` : status),
@@ -96,7 +110,18 @@ export const USERS: readonly RemoteCommand[] = [
       Groups: 'memberships',
       'Last seen': 'lastSeenAt',
       Joined: 'joinedAt',
+      Metadata: ({ metadata = {} }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : null),
     },
+  }),
+  operationCommand('updateUser', {
+    name: 'users update',
+    summary: 'Set external id, metadata or username of a user',
+    flags: {
+      'external-id': { field: 'externalId', value: 'ID', meaning: 'Their id in your own systems; "" removes it.' },
+      metadata: { field: 'metadata', value: 'JSON', meaning: 'JSON Merge Patch: null removes a key.', convert: json },
+      username: { field: 'username', value: 'NAME', meaning: 'Their username; "" removes it.' },
+    },
+    done: ({ email }) => `${email} is changed.`,
   }),
   change('ban', 'is banned.'),
   change('unban', 'may sign in again.'),

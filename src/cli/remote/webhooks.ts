@@ -66,6 +66,28 @@ export const WEBHOOKS: readonly RemoteCommand[] = [
     name: 'webhooks test',
     done: ({ id }, { label }) => `On its way. See the outcome: gatehouse webhooks delivery ${label} ${id}`,
   }),
+  operationCommand('getWebhookPerformance', {
+    name: 'webhooks performance',
+    flags: { days: 'days' },
+    record: ({ total }) => [
+      ['Delivered', String(total.delivered)],
+      ['Failed attempts', String(total.failed)],
+      ['Latency', `p50 ${total.p50Ms ?? '-'} ms, p95 ${total.p95Ms ?? '-'} ms`],
+    ],
+  }),
+  operationCommand('countReplay', {
+    name: 'webhooks failed',
+    flags: { since: 'since' },
+    record: ({ events, running }) => [
+      ['Failed events', String(events ?? 'give --since to count them')],
+      ['Replay', running ? `${running.done} of ${running.total ?? '?'}` : 'none is running'],
+    ],
+  }),
+  operationCommand('replayDeliveries', {
+    name: 'webhooks replay',
+    flags: { since: 'since' },
+    done: ({ events }) => `${events} events are sent again, oldest first.`,
+  }),
   operationCommand('rotateWebhookSecret', {
     name: 'webhooks rotate-secret',
     summary: 'Make a new signing secret; the old one stays valid for 24 hours',

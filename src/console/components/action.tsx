@@ -8,6 +8,8 @@ import { type Needs, useWhyNot } from '../console-context.tsx';
 
 interface ActionProps {
   readonly id?: string;
+  /** Accessible name, where the text alone does not say what it acts on. It begins with the text. */
+  readonly label?: string;
   readonly look?: 'primary' | 'plain' | 'small' | 'danger';
   readonly icon?: ComponentChildren;
   /** Right required; by default `write`. */
@@ -17,7 +19,7 @@ interface ActionProps {
   readonly children: ComponentChildren;
 }
 
-export function Action({ look = 'small', needs = 'write', isDisabled = false, onClick, ...rest }: ActionProps) {
+export function Action({ look = 'small', needs = 'write', isDisabled = false, label, onClick, ...rest }: ActionProps) {
   const [isBusy, setIsBusy] = useState(false);
   const whyNot = useWhyNot(needs);
 
@@ -35,9 +37,10 @@ export function Action({ look = 'small', needs = 'write', isDisabled = false, on
     <Button
       {...rest}
       look={look}
+      aria-label={label}
       title={whyNot}
       disabled={isDisabled || whyNot !== undefined}
-      aria-busy={isBusy ? 'true' : undefined}
+      isBusy={isBusy}
       onClick={() => void act()}
     />
   );

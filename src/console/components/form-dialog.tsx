@@ -84,7 +84,7 @@ export function FormDialog<Data, Values extends object = Record<never, never>>(p
             type="submit"
             look={isDanger ? 'danger' : 'primary'}
             disabled={isIncomplete}
-            aria-busy={isBusy ? 'true' : undefined}
+            isBusy={isBusy}
           >
             {submitText}
           </Button>

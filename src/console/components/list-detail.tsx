@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { Icon } from '../../pages/components/icon.tsx';
+import { useKeptScroll } from './kept-scroll.ts';
 
 interface ListDetailProps {
   readonly list: ComponentChildren;
@@ -11,9 +12,13 @@ interface ListDetailProps {
 }
 
 export function ListDetail({ list, detail }: ListDetailProps) {
+  const side = useRef<HTMLDivElement>(null);
+  useKeptScroll(side, Boolean(detail));
   return (
     <div class="list-detail" data-open={detail ? '' : undefined}>
-      <div class="list-side">{list}</div>
+      <div class="list-side" ref={side}>
+        {list}
+      </div>
       {detail}
     </div>
   );

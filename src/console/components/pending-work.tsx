@@ -35,6 +35,7 @@ export function PendingWork({ application, onDone }: PendingWorkProps) {
 
 const LABELS: Readonly<Record<string, string>> = {
   launch: 'Notifying everybody who waited, at the hourly rate the workspace may send',
+  change_users: 'Changing many users',
   decide_pending: 'Deciding on pending requests',
   end_sessions: 'Ending sessions',
   end_keys: 'Revoking keys',
@@ -42,5 +43,6 @@ const LABELS: Readonly<Record<string, string>> = {
   announce_rename: 'Notifying backends of the new name',
   delete_webhook: 'Removing a webhook and its deliveries',
   drop_held: 'Dropping held events',
+  replay_deliveries: 'Sending failed events again',
   forget_sessions: 'Deleting ended sessions',
 };

@@ -1,4 +1,4 @@
-/** Tabs with the same code in several languages. */
+/** Tabs with the same code in several languages. The browser remembers the reader's choice for all of them. */
 import { useId, useState } from 'preact/hooks';
 import { CopyBox } from './copy.tsx';
 
@@ -7,15 +7,28 @@ export interface Snippet {
   readonly code: string;
 }
 
+const LANGUAGE = 'gatehouse.console.language';
+
 export function Snippets({ label, of }: { readonly label: string; readonly of: readonly Snippet[] }) {
   const id = useId();
-  const [shown, setShown] = useState(0);
+  const [chosen, setChosen] = useState(() => localStorage.getItem(LANGUAGE));
+  const shown = Math.max(
+    0,
+    of.findIndex(({ name }) => name === chosen),
+  );
   const snippet = of[shown];
+
+  function choose(name: string | undefined): void {
+    if (name === undefined) return;
+    localStorage.setItem(LANGUAGE, name);
+    setChosen(name);
+  }
+
   function onKeyDown(event: KeyboardEvent): void {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
     const next = (shown + step + of.length) % of.length;
-    setShown(next);
+    choose(of[next]?.name);
     document.getElementById(`${id}-${next}`)?.focus();
   }
   return (
@@ -30,7 +43,7 @@ export function Snippets({ label, of }: { readonly label: string; readonly of: r
             aria-selected={index === shown}
             aria-controls={`${id}-panel`}
             tabIndex={index === shown ? 0 : -1}
-            onClick={() => setShown(index)}
+            onClick={() => choose(name)}
           >
             {name}
           </button>

@@ -1,10 +1,10 @@
-/** Number compared with a previous period. */
+/** Number with its change since the period before. */
 import { count } from './format.ts';
 
 interface TileProps {
   readonly label: string;
   readonly of: { readonly count: number; readonly previous: number };
-  /** Name of the previous period. */
+  /** Name of the period before. */
   readonly before: string;
   /** An increase is bad. */
   readonly isTrouble?: boolean;
@@ -16,7 +16,7 @@ export function Tile({ label, of, before, isTrouble = false }: TileProps) {
       <dt>{label}</dt>
       <dd>
         <span class="stat-value">{count(of.count)}</span>
-        <Delta value={of.count} previous={of.previous} before={before} isTrouble={isTrouble} />
+        {of.previous > 0 && <Delta value={of.count} previous={of.previous} before={before} isTrouble={isTrouble} />}
       </dd>
     </div>
   );
@@ -29,16 +29,22 @@ interface DeltaProps {
   readonly isTrouble: boolean;
 }
 
+/** Only an increase of something bad is red; a decrease of something good may have many causes. */
+function toneOf(change: number, isTrouble: boolean): 'good' | 'bad' | 'calm' {
+  if (change === 0) return 'calm';
+  if (isTrouble) return change > 0 ? 'bad' : 'good';
+  return change > 0 ? 'good' : 'calm';
+}
+
 function Delta({ value, previous, before, isTrouble }: DeltaProps) {
-  const compared = `${count(previous)} in ${before}`;
-  if (previous === 0)
-    return <span class="delta">{value === 0 ? `none in ${before} either` : `none in ${before}`}</span>;
   const change = Math.round(((value - previous) / previous) * 100);
-  const tone = change === 0 ? 'calm' : change > 0 === isTrouble ? 'bad' : 'good';
   return (
-    <span class="delta" data-tone={tone} title={compared}>
-      {change === 0 ? 'as' : `${change > 0 ? '+' : '−'}${count(Math.abs(change))} %`}{' '}
-      <span>{change === 0 ? `in ${before}` : `from ${before}`}</span>
+    <span class="delta" data-tone={toneOf(change, isTrouble)} title={`${count(previous)} ${before}`}>
+      {change === 0 ? 'unchanged' : `${change > 0 ? '+' : '−'}${count(Math.abs(change))} %`}
+      <span class="visually-hidden">
+        {' '}
+        against {count(previous)} {before}
+      </span>
     </span>
   );
 }

@@ -36,6 +36,8 @@ interface CreateButton {
 
 interface CreateDialog {
   readonly button: ComponentChildren;
+  /** The same for an empty list below the button, without its id. */
+  readonly emptyButton: ComponentChildren;
   readonly dialog: ComponentChildren;
 }
 
@@ -52,12 +54,19 @@ export function useCreateDialog(
     setIsPressed(false);
     if (filters.new !== undefined) setFilters({ new: undefined }, true);
   }
+  const button = (elementId?: string) => (
+    <Action
+      {...(elementId && { id: elementId })}
+      look="primary"
+      icon={<Icon of={icon} size={16} />}
+      onClick={() => setIsPressed(true)}
+    >
+      {text}
+    </Action>
+  );
   return {
-    button: (
-      <Action id={id} look="primary" icon={<Icon of={icon} size={16} />} onClick={() => setIsPressed(true)}>
-        {text}
-      </Action>
-    ),
+    button: button(id),
+    emptyButton: button(),
     dialog: isOpen && <CloseContext.Provider value={close}>{render()}</CloseContext.Provider>,
   };
 }

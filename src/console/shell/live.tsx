@@ -1,4 +1,4 @@
-/** Streams the open application's activity to all views by server-sent events, over one connection. */
+/** Streams activity to the views inside by server-sent events, over one connection. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { recentSet } from '../../core/recent-set.ts';
@@ -25,12 +25,13 @@ interface Live {
 const LiveContext = createContext<Live>({ unseen: 0, isConnected: false, breaks: 0, listen: () => () => {}, see() {} });
 
 interface LiveProviderProps {
-  readonly applicationId: string | null;
+  /** Path of the stream; null for none. */
+  readonly path: string | null;
   readonly children: ComponentChildren;
 }
 
 /** Browsers resume a broken stream, but not a refused one, such as by a proxy during a server start; we reopen it. */
-export function LiveProvider({ applicationId, children }: LiveProviderProps) {
+export function LiveProvider({ path, children }: LiveProviderProps) {
   const listeners = useRef(new Set<Listener>());
   const [unseen, setUnseen] = useState(0);
   const [isConnected, setIsConnected] = useState(false);
@@ -39,16 +40,16 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
 
   useEffect(() => {
     setUnseen(0);
-    if (applicationId === null) return;
+    if (path === null) return;
     const seen = recentSet<string>(REPEATED);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let stream = connect(applicationId);
-    function connect(id: string): EventSource {
-      const opened = new EventSource(`/api/applications/${encodeURIComponent(id)}/activity/events`);
+    let stream = connect(path);
+    function connect(from: string): EventSource {
+      const opened = new EventSource(from);
       opened.addEventListener('open', () => setIsConnected(true));
       opened.addEventListener('error', () => {
         setIsConnected(false);
-        if (opened.readyState === EventSource.CLOSED) timer = setTimeout(() => connectAgain(id), AGAIN_MS);
+        if (opened.readyState === EventSource.CLOSED) timer = setTimeout(() => connectAgain(from), AGAIN_MS);
       });
       opened.addEventListener('reload', noteBreak);
       opened.addEventListener('activity', ({ data }: MessageEvent<string>) => {
@@ -60,8 +61,8 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
       });
       return opened;
     }
-    function connectAgain(id: string): void {
-      stream = connect(id);
+    function connectAgain(from: string): void {
+      stream = connect(from);
       stream.addEventListener('open', noteBreak, { once: true });
     }
     return () => {
@@ -69,7 +70,7 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
       stream.close();
       setIsConnected(false);
     };
-  }, [applicationId]);
+  }, [path]);
 
   const live: Live = {
     unseen,

@@ -1,18 +1,12 @@
-/** Command palette: finds views, records and actions. Ctrl+K or ⌘K. */
+/** Command palette: finds views, records by name or id, documentation, and actions of the open record. Ctrl+K or ⌘K. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { addresses } from '../address.ts';
-import { api, ask, type Schemas } from '../api.ts';
-import { useRights, useConsole } from '../console-context.tsx';
-import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS } from './sections.ts';
-
-interface Entry {
-  readonly id: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly href: string;
-  readonly also?: string;
-}
+import { findEntries } from '../../pages/docs/search.ts';
+import type { Schemas } from '../api.ts';
+import { useConsole, useRights } from '../console-context.tsx';
+import type { PaletteEntry } from './palette-entry.ts';
+import { useFound } from './palette-found.ts';
+import { knownEntries, openActions } from './palette-known.ts';
 
 interface PaletteProps {
   readonly application: Schemas['Application'] | null;
@@ -20,29 +14,34 @@ interface PaletteProps {
 }
 
 const SHOWN = 12;
-const FOUND_PEOPLE = 6;
-const TYPING_MS = 150;
 
 export function Palette({ application, onClose }: PaletteProps) {
-  const known = useKnownEntries(application);
+  const context = useConsole();
+  const { canWrite } = useRights();
+  // Read once: the palette covers what it presses.
+  const [actions] = useState(openActions);
+  const known = [...actions, ...knownEntries(application, context, canWrite)];
   const [, navigate] = useLocation();
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
-  const searched = useSearched(query, application);
+  const found = useFound(query, application);
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
   }, []);
 
-  const entries = [...known.filter((entry) => isMatch(entry, query)).slice(0, SHOWN), ...searched];
+  const matching = query.trim() === '' ? known.slice(0, SHOWN) : findEntries(known, query, SHOWN);
+  const entries = [...matching, ...found.filter(({ id }) => !matching.some((entry) => entry.id === id))];
   const at = Math.min(chosen, entries.length - 1);
   useEffect(() => document.getElementById(`palette-${at}`)?.scrollIntoView({ block: 'nearest' }), [at]);
 
-  function go(entry: Entry | undefined): void {
+  function go(entry: PaletteEntry | undefined): void {
     if (!entry) return;
     onClose();
-    navigate(entry.href);
+    if (entry.href !== undefined) navigate(entry.href);
+    // After the dialog has closed and given back the focus.
+    else setTimeout(() => entry.run?.());
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -72,8 +71,8 @@ export function Palette({ application, onClose }: PaletteProps) {
         aria-expanded="true"
         aria-controls="palette-entries"
         aria-activedescendant={entries.length > 0 ? `palette-${at}` : undefined}
-        aria-label="Search applications, users, keys and actions"
-        placeholder="Search applications, users, keys, actions"
+        aria-label="Search views, records, documentation and actions"
+        placeholder="Search or paste an id"
         autocomplete="off"
         spellcheck={false}
         autoFocus
@@ -95,115 +94,11 @@ export function Palette({ application, onClose }: PaletteProps) {
             onClick={() => go(entry)}
           >
             <span dir="auto">{entry.title}</span>
-            <span class="fine">{entry.detail}</span>
+            <span class="fine">{entry.place}</span>
           </li>
         ))}
       </ul>
       {entries.length === 0 && <p class="palette-none">Nothing found for “{query}”.</p>}
     </dialog>
   );
-}
-
-function isMatch({ title, detail, also = '' }: Entry, query: string): boolean {
-  const text = `${title} ${detail} ${also}`.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
-}
-
-function useKnownEntries(application: Schemas['Application'] | null): Entry[] {
-  const { applications, workspace, workspaces } = useConsole();
-  const { canWrite } = useRights();
-  const inApplication = application
-    ? APPLICATION_SECTIONS.flatMap(({ sections }) => sections).map(({ name, title, also }) => ({
-        id: `section ${name}`,
-        title,
-        detail: application.name,
-        also,
-        href: addresses.application(application.id, name),
-      }))
-    : [];
-  const actions = !canWrite
-    ? []
-    : [
-        ...(application
-          ? [
-              { title: 'Create API key', href: `${addresses.application(application.id, 'keys')}?new=1` },
-              { title: 'Add webhook', href: `${addresses.application(application.id, 'webhooks')}?new=1` },
-              { title: 'Create role', href: `${addresses.application(application.id, 'roles')}?new=1` },
-              { title: 'Import users', href: addresses.application(application.id, 'import') },
-            ]
-          : []),
-        { title: 'Create application', href: `${addresses.workspace(workspace.id, 'applications')}?new=1` },
-        { title: 'Invite member', href: `${addresses.workspace(workspace.id, 'members')}?new=1` },
-      ].map((action) => ({ ...action, id: `action ${action.title}`, detail: 'Action' }));
-  return [
-    ...inApplication,
-    ...applications
-      .filter((one) => !one.isHidden)
-      .map(({ id, name, stage }) => ({
-        id,
-        title: name,
-        detail: `Application, ${stage}`,
-        href: addresses.application(id),
-      })),
-    ...actions,
-    ...WORKSPACE_SECTIONS.map(({ name, title, also }) => ({
-      id: `workspace section ${name}`,
-      title,
-      detail: workspace.name,
-      also,
-      href: addresses.workspace(workspace.id, name),
-    })),
-    ...workspaces
-      .filter(({ id }) => id !== workspace.id)
-      .map(({ id, name }) => ({ id, title: name, detail: 'Workspace', href: addresses.workspace(id, 'applications') })),
-  ];
-}
-
-/** Searches people and keys of the open application once typing pauses. */
-function useSearched(query: string, application: Schemas['Application'] | null): Entry[] {
-  const { canWrite } = useRights();
-  const [found, setFound] = useState<Entry[]>([]);
-  useEffect(() => {
-    setFound([]);
-    if (!application || query.trim().length < 2) return;
-    let isOver = false;
-    const timer = setTimeout(async () => {
-      const [people, keys] = await Promise.all([
-        ask(
-          api.GET('/api/applications/{id}/users', {
-            params: { path: { id: application.id }, query: { q: query.trim(), limit: FOUND_PEOPLE } },
-          }),
-        ),
-        // The API shows keys only to members who may write.
-        canWrite ? ask(api.GET('/api/applications/{id}/api-keys', { params: { path: { id: application.id } } })) : null,
-      ]);
-      if (isOver) return;
-      const users = people.ok ? people.data.items : [];
-      const named = keys?.ok
-        ? keys.data.items.filter((key) => isMatch({ id: '', href: '', title: key.name, detail: key.prefix }, query))
-        : [];
-      setFound([
-        ...users.map(({ userId, email, username }) => ({
-          id: userId,
-          title: email,
-          detail: username ? `User, ${username}` : 'User',
-          href: addresses.application(application.id, 'users', userId),
-        })),
-        ...named.slice(0, FOUND_PEOPLE).map(({ id, name, prefix }) => ({
-          id,
-          title: name,
-          detail: `API key ${prefix}…`,
-          href: addresses.application(application.id, 'keys', id),
-        })),
-      ]);
-    }, TYPING_MS);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [query, application?.id]);
-  return found;
 }

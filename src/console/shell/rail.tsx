@@ -2,6 +2,7 @@
 import { BookOpen, ChevronsUpDown, LogOut, Menu as MenuIcon, Search } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Link, useLocation } from 'wouter-preact';
+import { brandOf } from '../../pages/application-brand.ts';
 import { ApplicationMark } from '../../pages/components/application-mark.tsx';
 import { GateMark, Icon } from '../../pages/components/icon.tsx';
 import { addresses } from '../address.ts';
@@ -9,25 +10,31 @@ import type { Schemas } from '../api.ts';
 import { useConsole } from '../console-context.tsx';
 import { count } from '../components/format.ts';
 import { useLive } from './live.tsx';
+import { isListed, standingOf } from './open-application.ts';
 import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS, type Section } from './sections.ts';
 import { signOut } from './sign-out.ts';
 
 interface RailProps {
+  /** The open application; in views of the workspace, the last one. */
   readonly application: Schemas['Application'] | null;
+  readonly isInApplication: boolean;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
   readonly onSearch: () => void;
 }
 
 /** Collapses to a bar on narrow screens. */
-export function Rail({ application, isOpen, onToggle, onSearch }: RailProps) {
+export function Rail({ application, isInApplication, isOpen, onToggle, onSearch }: RailProps) {
   const { workspace, workspaces, me } = useConsole();
   return (
     <header class="rail">
       <div class="rail-bar">
         <Link class="rail-brand" href={addresses.workspace(workspace.id, 'applications')}>
           <GateMark />
-          <span>Gatehouse</span>
+          <span class="rail-product">Gatehouse</span>
+          <span class="rail-where">
+            <WhereNames application={isInApplication ? application : null} />
+          </span>
         </Link>
         <button
           class="icon-button"
@@ -144,6 +151,22 @@ function Unseen() {
   );
 }
 
+/** Names application and workspace, but never says the same twice. */
+function WhereNames({ application }: Pick<RailProps, 'application'>) {
+  const { workspace } = useConsole();
+  const [name, below] = application
+    ? [application.name, application.name === workspace.name ? 'Application' : workspace.name]
+    : [workspace.name, workspace.name === 'Workspace' ? 'All applications' : 'Workspace'];
+  return (
+    <>
+      <strong dir="auto">{name}</strong>
+      <span class="fine" dir="auto">
+        {below}
+      </span>
+    </>
+  );
+}
+
 function Switcher({ application }: Pick<RailProps, 'application'>) {
   const { applications, workspace, workspaces } = useConsole();
   const close = () => document.getElementById('switcher')?.hidePopover();
@@ -151,15 +174,14 @@ function Switcher({ application }: Pick<RailProps, 'application'>) {
     <>
       <button class="switcher" type="button" id="open-switcher" aria-haspopup="true" {...{ popovertarget: 'switcher' }}>
         {application ? (
-          <ApplicationMark name={application.name} logoUrl={application.branding.logoUrl} />
+          <ApplicationMark name={application.name} {...brandOf({ ...application, ...application.branding })} />
         ) : (
           <span class="tile" aria-hidden="true">
             {workspace.name.slice(0, 1).toUpperCase()}
           </span>
         )}
         <span class="switcher-name">
-          <strong dir="auto">{application?.name ?? workspace.name}</strong>
-          <span class="fine">{application ? workspace.name : 'Workspace'}</span>
+          <WhereNames application={application} />
         </span>
         <Icon of={ChevronsUpDown} size={16} />
       </button>
@@ -170,15 +192,15 @@ function Switcher({ application }: Pick<RailProps, 'application'>) {
               {one.name}
             </p>
             {applications
-              .filter((application) => application.workspaceId === one.id && !application.isHidden)
-              .map(({ id, name, stage }) => (
+              .filter((listed) => listed.workspaceId === one.id && isListed(listed))
+              .map((listed) => (
                 <Link
-                  key={id}
-                  href={addresses.application(id)}
-                  aria-current={id === application?.id ? 'true' : undefined}
+                  key={listed.id}
+                  href={addresses.application(listed.id)}
+                  aria-current={listed.id === application?.id ? 'true' : undefined}
                 >
-                  <span dir="auto">{name}</span>
-                  {stage !== 'live' && <span class="fine">{stage}</span>}
+                  <span dir="auto">{listed.name}</span>
+                  <span class="fine">{standingOf(listed)}</span>
                 </Link>
               ))}
             <Link href={addresses.workspace(one.id, 'applications')}>All applications of {one.name}</Link>

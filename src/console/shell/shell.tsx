@@ -10,10 +10,13 @@ import { api, ask, type Failure, type Outcome, type Schemas } from '../api.ts';
 import { allOf } from '../read-all.ts';
 import { type Workspace, type ConsoleContext, ConsoleProvider } from '../console-context.tsx';
 import { TrialsProvider } from '../trials.tsx';
-import { ApplicationRoutes, WorkspaceRoutes } from '../views.tsx';
+import { applicationEvents } from '../views/activity/source.ts';
+import { ApplicationRoutes, preloadView, WorkspaceRoutes } from '../views.tsx';
 import { LiveProvider } from './live.tsx';
+import { isListed, onlyOne, useRailApplication } from './open-application.ts';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
+import { useShortcuts } from './shortcuts.tsx';
 import { signOut } from './sign-out.ts';
 
 const LAST_WORKSPACE = 'gatehouse.console.workspace';
@@ -38,9 +41,13 @@ export function Shell() {
 }
 
 function SignedIn() {
+  const [location] = useLocation();
   const [known, setKnown] = useState<ConsoleData | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => void load(), []);
+  useEffect(() => {
+    preloadView(location);
+    void load();
+  }, []);
 
   async function load(): Promise<void> {
     setFailure(null);
@@ -109,14 +116,19 @@ function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
   const application = kind === 'applications' ? (applications.find((one) => one.id === id) ?? null) : null;
   const asked = kind === 'workspaces' ? id : (application?.workspaceId ?? localStorage.getItem(LAST_WORKSPACE));
   const workspace = (workspaces.find((one) => one.id === asked) ?? workspaces[0]) as Workspace;
+  const railApplication = useRailApplication(applications, workspace.id, application);
   const [isPaletteOpen, setIsPaletteOpen] = useState(false);
   const [isRailOpen, setIsRailOpen] = useState(false);
+  const shortcuts = useShortcuts();
 
   useEffect(() => localStorage.setItem(LAST_WORKSPACE, workspace.id), [workspace.id]);
   useEffect(() => setIsRailOpen(false), [location]);
   useEffect(() => {
-    if (location === '' || location === '/')
-      navigate(addresses.workspace(workspace.id, 'applications'), { replace: true });
+    if (location !== '' && location !== '/') return;
+    const only = onlyOne(applications.filter(isListed));
+    navigate(only ? addresses.application(only.id) : addresses.workspace(workspace.id, 'applications'), {
+      replace: true,
+    });
   }, [location]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -139,13 +151,14 @@ function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
   };
   return (
     <ConsoleProvider value={context}>
-      <LiveProvider applicationId={application?.id ?? null}>
+      <LiveProvider path={application ? applicationEvents(application.id) : null}>
         <a class="skip" href="#main">
           Go to the content
         </a>
         <div class="console" data-rail={isRailOpen ? 'open' : undefined}>
           <Rail
-            application={application}
+            application={railApplication}
+            isInApplication={application !== null}
             onSearch={() => setIsPaletteOpen(true)}
             isOpen={isRailOpen}
             onToggle={() => setIsRailOpen((isOpen) => !isOpen)}
@@ -170,7 +183,8 @@ function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
             </Switch>
           </main>
         </div>
-        {isPaletteOpen && <Palette application={application} onClose={() => setIsPaletteOpen(false)} />}
+        {shortcuts}
+        {isPaletteOpen && <Palette application={railApplication} onClose={() => setIsPaletteOpen(false)} />}
       </LiveProvider>
     </ConsoleProvider>
   );

@@ -5,11 +5,12 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Deadline, deadlineIn } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
+import { pool as slotPool } from '../../core/pool.ts';
 import type { Random } from '../../core/random.ts';
 import type { Author, Unit, WriteOptions } from '../database.ts';
 import { isUniqueViolation } from '../errors.ts';
 import type { MutableMetrics } from '../metrics.ts';
-import { type Committed, openUnit, type UnitState } from '../unit.ts';
+import { type Committed, NeedsSerializable, openUnit, type UnitState } from '../unit.ts';
 import { LOCAL_SETTINGS } from './clients.ts';
 import { postgresConnection, type Statements } from './connection.ts';
 import type { Run } from './driver.ts';
@@ -39,11 +40,19 @@ const LONGEST_WAIT_MS = 250;
 /** Runs of a change that fails on a unique value: two that add the same row at once fail so, rather than as a conflict. */
 const UNIQUE_RUNS = 3;
 
-/** Held until the end of the transaction. */
-const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+/** Locks a name until the end of the transaction. Each statement after it sees what its earlier holders have committed. */
+function lockOf(name: string): string {
+  const key = new DataView(new Bun.CryptoHasher('sha256').update(name).digest().buffer).getBigInt64(0);
+  return `SELECT pg_advisory_xact_lock(${key})`;
+}
 
-function beginOf({ isolation = 'serializable', isDurable = false }: WriteOptions): string {
-  if (isolation === 'serializable') return 'BEGIN ISOLATION LEVEL SERIALIZABLE';
+function isSerializableBy({ isolation = 'serializable' }: WriteOptions): boolean {
+  return isolation === 'serializable';
+}
+
+function beginOf(options: WriteOptions): string {
+  const { isDurable = false } = options;
+  if (isSerializableBy(options)) return 'BEGIN ISOLATION LEVEL SERIALIZABLE';
   const begin = 'BEGIN ISOLATION LEVEL READ COMMITTED';
   return isDurable ? begin : `${begin}; SET LOCAL synchronous_commit = off`;
 }
@@ -58,15 +67,17 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
   ): Promise<Committed<Result>> {
     const since = performance.now();
     let workedUntil = since;
-    const begin = isBouncer ? `${beginOf(options)}; ${LOCAL_SETTINGS}` : beginOf(options);
+    const { lock } = options;
+    const beginning = [
+      beginOf(options),
+      ...(isBouncer ? [LOCAL_SETTINGS] : []),
+      ...(lock === undefined || isSerializableBy(options) ? [] : [lockOf(lock)]),
+    ];
     let pipeline: Pipeline | undefined;
     const transacted = pool.transaction(
-      begin,
+      beginning.join('; '),
       async (transaction) => {
         pipeline = pipelineOn(observed(transaction));
-        const { lock } = options;
-        // Each statement after it sees what the lock's earlier holders have committed.
-        if (lock !== undefined) await pipeline.pipelined(() => transaction(LOCK, [lock]));
         let state: UnitState | null = null;
         const connection = postgresConnection({
           run: pipeline.run,
@@ -75,7 +86,8 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
           savepoint: pipeline.savepoint,
           pipelined: pipeline.pipelined,
         });
-        state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false });
+        const isSerializable = isSerializableBy(options);
+        state = openUnit(connection, author, clock.now(), { isAnsweredAtOnce: false, isSerializable });
         try {
           const result = await state.finish(async (unit) => {
             await author.confirm?.(unit);
@@ -103,20 +115,23 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
   }
 
   const gate = retryGate(PATIENCE_MS);
+  /** Serializable changes by their lock. */
+  const named = slotPool({ perKey: 1, waitMs: PATIENCE_MS, refusal: busy });
 
-  return async <Result>(
+  /** Runs the work until it is committed. */
+  async function runUntilCommitted<Result>(
     author: Author,
     work: (unit: Unit) => Promise<Result>,
-    options: WriteOptions = {},
-  ): Promise<Committed<Result>> => {
-    const deadline = deadlineIn(LONGEST_MS);
+    options: WriteOptions,
+    deadline: Deadline,
+  ): Promise<Committed<Result>> {
     let uniqueRuns = 0;
     const run = () => runOnce(author, work, options, deadline);
     for (let wait = 0; ; wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS + wait * 2)) {
       try {
         const pause = () => Bun.sleep(wait * (0.5 + random.fraction()));
         if (wait > 0) return await gate.again(deadline, pause, run);
-        if (options.isolation !== 'read committed') await gate.pass(deadline);
+        if (isSerializableBy(options)) await gate.pass(deadline);
         return await run();
       } catch (error) {
         // An `AppError` is an outage that lasts, or a commit whose outcome is unknown: neither may run again.
@@ -125,8 +140,24 @@ export function postgresChanges({ pool, statements, clock, random, metrics, obse
         if (!isConflict(error) && !isLostBefore && !isTaken) throw translated(error);
         if (deadline.remainingMs() < LONGEST_MS - PATIENCE_MS)
           throw isConflict(error) ? busy(error) : translated(error);
-        metrics.conflicts += 1;
+        if (!isLostBefore) metrics.conflicts += 1;
       }
+    }
+  }
+
+  return async <Result>(
+    author: Author,
+    work: (unit: Unit) => Promise<Result>,
+    options: WriteOptions = {},
+  ): Promise<Committed<Result>> => {
+    const deadline = deadlineIn(LONGEST_MS);
+    const { lock } = options;
+    const run = () => runUntilCommitted(author, work, options, deadline);
+    try {
+      return await (lock !== undefined && isSerializableBy(options) ? named.run(lock, run) : run());
+    } catch (error) {
+      if (!(error instanceof NeedsSerializable)) throw error;
+      return runUntilCommitted(author, work, {}, deadline);
     }
   };
 }

@@ -42,9 +42,9 @@ export const LOCAL_SETTINGS = Object.entries(CHANGE_SETTINGS)
   .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
   .join('; ');
 
-/** Divides a number of connections among the kinds: half of them make changes. */
+/** Divides a number of connections among the kinds. Lookups travel together, so few connections carry them all. */
 export function lanesOf(total: number): Readonly<Record<Lane, number>> {
-  const lookups = Math.max(1, Math.floor(total / 5));
+  const lookups = Math.max(1, Math.floor(total / 10));
   const reads = Math.max(1, Math.floor(total / 5));
   const longReads = Math.max(1, Math.floor(total / 10));
   return { lookups, reads, longReads, changes: Math.max(1, total - lookups - reads - longReads) };

@@ -18,13 +18,19 @@ export const postgresDialect: Dialect = {
   joinInOrder: 'JOIN',
   unindexed: (column) => `(${column} || '')`,
   textPosition: (text, part) => `strpos(${text}, ${part})`,
+  tokenMatches: (query, size) =>
+    `SELECT entry FROM member_search WHERE CAST(tokens AS tsvector) @@ CAST(CAST(${query} AS text) AS tsquery) LIMIT ${size}`,
+  tokenQuery: { and: ' & ', or: ' | ' },
   currentTime: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}') COLLATE "C"`,
   idList: (list) => `(SELECT json_array_elements_text(${jsonOf(list)}))`,
+  // Before version 17 PostgreSQL reads the whole table for `IN`, and runs the subquery for each of its rows.
+  isAmong: (column, select) => `${column} = ANY (ARRAY(${select}))`,
   jsonRows: (list, columns) => {
     const typed = Object.entries(columns).map(([name, type]) => `${name} ${type === 'integer' ? 'bigint' : type}`);
     return `json_to_recordset(${jsonOf(list)}) AS listed (${typed.join(', ')})`;
   },
+  held: (table) => `FOR UPDATE OF ${table}`,
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   insertionOrder: 'id',
 };

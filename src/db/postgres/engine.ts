@@ -23,6 +23,9 @@ export interface PostgresEngineOptions extends Omit<PostgresPoolOptions, 'onOuta
   readonly events?: Pick<PostgresPoolOptions, 'onOutage'> & Pick<NewsOptions, 'onSilence'>;
 }
 
+/** A batch holds its own rows alone, and waits for answers of the server most of the time. */
+const BATCH_MS = 50;
+
 /** Opens the engine on a migrated schema. @throws the driver's error where no primary answers. */
 export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Database> {
   const { slow, events = { onOutage() {}, onSilence() {} } } = options;
@@ -53,6 +56,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
 
   return {
     engine: 'postgres',
+    batchMs: BATCH_MS,
     reader: { [CONNECTION]: reader },
     metrics,
     async write(author, work, writeOptions) {

@@ -1,6 +1,7 @@
 /** Migrations of PostgreSQL. It begins with one baseline, and shares the version numbers of SQLite's from there on. */
 import baseline from '../../../migrations/postgres/0013_baseline.sql' with { type: 'text' };
 import instances from '../../../migrations/postgres/0014_instances.sql' with { type: 'text' };
+import pages from '../../../migrations/postgres/0015_pages.sql' with { type: 'text' };
 
 export interface PostgresMigration {
   /** The schema that it leads to. */
@@ -17,4 +18,5 @@ export interface PostgresMigration {
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   { version: 13, sql: baseline, readableFrom: 13 },
   { version: 14, sql: instances, readableFrom: 13 },
+  { version: 15, sql: pages, readableFrom: 13 },
 ];

@@ -3,7 +3,7 @@
  * waits for the others. A lost connection replaces all of them: a new one is used only once its server is known to be a
  * primary, since a demoted one would answer with revoked sessions.
  */
-import type { SQL } from 'bun';
+import type { ReservedSQL, SQL } from 'bun';
 import { type Deadline, waitUntil } from '../../core/deadline.ts';
 import type { AppError } from '../../core/error.ts';
 import { pool as slotPool } from '../../core/pool.ts';
@@ -38,9 +38,12 @@ const RETRY_MS = 100;
 const CHECK_MS = 500;
 const LEAVE_SECONDS = 5;
 
+/** A read, or a change with its present statement. */
 interface InFlight {
   readonly lane: Lane;
-  readonly until: number;
+  until: number;
+  /** Whether a server that takes until then is taken for lost; otherwise the change has no more time. */
+  isLostThen: boolean;
   readonly fail: (error: unknown) => void;
 }
 
@@ -99,14 +102,23 @@ export async function openPool(options: PostgresPoolOptions) {
     return clients;
   }
 
-  /** Fails a statement that hangs, and leaves its connections: a network that was cut answers nothing. */
-  async function watched<Result>(lane: Lane, on: Clients, limitMs: number, work: Promise<Result>): Promise<Result> {
+  /**
+   * Fails a statement that hangs, and leaves its connections: a network that was cut answers nothing.
+   *
+   * @param work begins the statements; each one sets the time until which it may run.
+   */
+  async function watched<Result>(
+    lane: Lane,
+    on: Clients,
+    limitMs: number,
+    work: (one: InFlight) => Promise<Result>,
+  ): Promise<Result> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const one: InFlight = { lane, until: performance.now() + limitMs, fail: reject };
+    const one: InFlight = { lane, until: performance.now() + limitMs, isLostThen: true, fail: reject };
     inFlight.add(one);
     watch ??= setInterval(failOverdue, CHECK_MS);
     try {
-      return await Promise.race([work, promise]);
+      return await Promise.race([work(one), promise]);
     } catch (error) {
       if (isAway(error)) lose(on);
       throw error;
@@ -115,9 +127,23 @@ export async function openPool(options: PostgresPoolOptions) {
     }
   }
 
+  /** Takes a connection for a change. The server may still be busy with what a former one has given up. */
+  async function reserved(on: Clients, limitMs: number): Promise<ReservedSQL> {
+    const reserving = on.changes.reserve();
+    try {
+      return await watched('changes', on, limitMs, (one) => {
+        one.isLostThen = false;
+        return reserving;
+      });
+    } catch (error) {
+      void reserving.then((late) => late.release()).catch(() => {});
+      throw error;
+    }
+  }
+
   function failOverdue(): void {
     const now = performance.now();
-    for (const { until, fail } of inFlight) if (until <= now) fail(away());
+    for (const { until, isLostThen, fail } of inFlight) if (until <= now) fail(isLostThen ? away() : busy());
     if (inFlight.size > 0) return;
     clearInterval(watch);
     watch = undefined;
@@ -130,7 +156,7 @@ export async function openPool(options: PostgresPoolOptions) {
   async function read(lane: Lane, limitMs: number, text: string, values: readonly Bindable[], isList?: boolean) {
     const on = await current();
     count(lane);
-    return watched(lane, on, limitMs, execute(on[lane], text, values, isList));
+    return watched(lane, on, limitMs, () => execute(on[lane], text, values, isList));
   }
 
   function count(lane: Lane): void {
@@ -169,30 +195,38 @@ export async function openPool(options: PostgresPoolOptions) {
       const inConnection = async () => {
         requireAllowed();
         const on = await current();
-        const connection = await watched('changes', on, left(SLOT_MS), on.changes.reserve());
+        const connection = await reserved(on, left(SLOT_MS));
         connectionWaits.observe((performance.now() - since) / 1000);
-        const run: Run = (text, values, isList) => {
-          count('changes');
-          return watched('changes', on, left(STATEMENT_MS), execute(connection, text, values, isList));
-        };
         let isCommitting = false;
         let ending: Promise<unknown> | null = null;
         try {
-          // Not awaited: the first statement follows it at once, and fails if it fails.
-          const begun = run(begin, []);
-          begun.catch(() => {});
-          const result = await work(run);
-          await begun;
-          isCommitting = true;
-          const { command } = await run('COMMIT', []);
-          // PostgreSQL answers so to the commit of a transaction in which a statement has failed.
-          if (command === 'ROLLBACK') throw new Error('a change went on after a statement of it had failed');
-          return result;
+          return await watched('changes', on, left(STATEMENT_MS), async (one) => {
+            const run: Run = (text, values, isList) => {
+              count('changes');
+              one.until = performance.now() + left(STATEMENT_MS);
+              one.isLostThen = deadline.remainingMs() > STATEMENT_MS;
+              return execute(connection, text, values, isList);
+            };
+            // Not awaited: the first statement follows it at once, and fails if it fails.
+            const begun = run(begin, []);
+            begun.catch(() => {});
+            const result = await work(run).catch((error: unknown) =>
+              // After it has failed, the server says of others only that the transaction was aborted.
+              begun.then(() => Promise.reject(error)),
+            );
+            await begun;
+            isCommitting = true;
+            const { command } = await run('COMMIT', []);
+            // PostgreSQL answers so to the commit of a transaction in which a statement has failed.
+            if (command === 'ROLLBACK') throw new Error('a change went on after a statement of it had failed');
+            return result;
+          });
         } catch (error) {
-          if (isCommitting) throw isAway(error) ? away(error) : error;
-          ending = run('ROLLBACK', []).catch(() => {});
-          // A lost connection answers no rollback: the caller would wait for nothing.
-          if (!isAway(error)) await ending;
+          const isOver = deadline.remainingMs() <= 0;
+          if (isCommitting) throw isAway(error) || isOver ? away(error) : error;
+          ending = watched('changes', on, STATEMENT_MS, () => execute(connection, 'ROLLBACK', [])).catch(() => {});
+          // A lost connection answers no rollback, and the server may still run a statement that took too long.
+          if (!isAway(error) && !isOver) await ending;
           throw error;
         } finally {
           if (ending) void ending.then(() => connection.release());

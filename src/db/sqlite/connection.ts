@@ -1,18 +1,35 @@
 /** Connection to SQLite that prepares each statement once. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
-import type { ChangeScope, Connection, SqlValue } from '../connection.ts';
+import type { ChangeScope, Connection, Orm, SqlValue } from '../connection.ts';
 import { withBooleans } from '../statements.ts';
 import { sqliteDialect } from './dialect.ts';
 import { type LookupConnection, settle, sqliteLookups } from './lookups.ts';
 import { type QueryCache, tablesChangedBy, type ChangedRows } from '../query-cache.ts';
 
-interface Running {
-  run(...values: SqlValue[]): { readonly changes: number };
-  all(...values: SqlValue[]): unknown[];
-  values(...values: SqlValue[]): unknown[][];
-  get(...values: SqlValue[]): unknown;
-  finalize(): void;
+/** Results of a prepared statement's methods. */
+interface Results {
+  readonly run: { readonly changes: number };
+  readonly all: unknown[];
+  readonly values: unknown[][];
+  readonly get: unknown;
+}
+
+type Running = { [Method in keyof Results]: (...values: SqlValue[]) => Results[Method] } & { finalize(): void };
+
+interface PreparedStatement {
+  readonly sql: string;
+  readonly running: Running;
+  /** Tables that it changes; null for a read. */
+  readonly tables: readonly string[] | null;
+}
+
+/** Scope of a change as in {@link ChangeScope}, or rows with these ids; undefined for all rows of its tables. */
+type Scope = ChangeScope | { readonly ids: readonly string[] } | undefined;
+
+/** Returns whether a change is known to have changed no row. */
+function isWithoutEffect(result: unknown): boolean {
+  return (result as Partial<Results['run']>).changes === 0;
 }
 
 /** Connection to SQLite. */
@@ -39,98 +56,113 @@ export function createConnection(
   hooks: ConnectionHooks | null = null,
   readInThread: ((sql: string, values: SqlValue[]) => Promise<unknown[]>) | null = null,
 ): SqliteConnection {
-  const statements = new Map<string, Running>();
+  const statements = new Map<string, PreparedStatement>();
   const { changes, onStatement } = hooks ?? {};
 
-  /** Prepares a statement that reports its duration, and which tables or row it changes, each time it runs. */
-  function prepare(sql: string, scope?: ChangeScope): Running {
-    const prepared = sqlite.prepare<unknown, SqlValue[]>(sql);
-    const tables = changes && scope !== 'nothing cached' ? tablesChangedBy(sql) : null;
-    if (!onStatement && !tables) return prepared;
-    const reported =
-      <Result>(run: (...values: SqlValue[]) => Result) =>
-      (...values: SqlValue[]): Result => {
-        const since = performance.now();
-        const result = run(...values);
-        onStatement?.(sql, performance.now() - since);
-        if (tables) changes?.changed(typeof scope === 'object' ? { id: values[scope.idAt] as string } : { tables });
-        return result;
-      };
-    return {
-      run: reported((...values) => prepared.run(...values)),
-      all: reported((...values) => prepared.all(...values)),
-      values: reported((...values) => prepared.values(...values)),
-      get: reported((...values) => prepared.get(...values)),
-      finalize: () => prepared.finalize(),
-    };
+  function prepare(sql: string): PreparedStatement {
+    return { sql, running: sqlite.prepare<unknown, SqlValue[]>(sql), tables: changes ? tablesChangedBy(sql) : null };
   }
 
-  function statement(sql: string, scope?: ChangeScope): Running {
+  function statement(sql: string): PreparedStatement {
     let known = statements.get(sql);
     if (known === undefined) {
       if (statements.size >= MAX_STATEMENTS) {
-        for (const old of statements.values()) old.finalize();
+        for (const { running } of statements.values()) running.finalize();
         statements.clear();
       }
-      known = prepare(sql, scope);
+      known = prepare(sql);
       statements.set(sql, known);
     }
     return known;
   }
 
+  /** Runs a statement, and reports its duration and which rows it changes. */
+  function execute<Method extends keyof Results>(
+    { sql, running, tables }: PreparedStatement,
+    method: Method,
+    values: readonly SqlValue[],
+    scope?: Scope,
+  ): Results[Method] {
+    const since = onStatement ? performance.now() : 0;
+    const result = (running[method] as (...values: readonly SqlValue[]) => Results[Method])(...values);
+    onStatement?.(sql, performance.now() - since);
+    if (tables !== null) reportChange(tables, values, scope, result);
+    return result;
+  }
+
+  function reportChange(tables: readonly string[], values: readonly SqlValue[], scope: Scope, result: unknown): void {
+    if (scope === 'nothing cached' || isWithoutEffect(result)) return;
+    if (scope === undefined) changes?.changed({ tables });
+    else if (scope === 'returned ids') changes?.changed({ ids: (result as { id: string }[]).map(({ id }) => id) });
+    else changes?.changed({ ids: 'idAt' in scope ? [values[scope.idAt] as string] : scope.ids });
+  }
+
   /** Part of the driver that drizzle uses. */
-  const client = {
+  const clientOf = (scope?: Scope) => ({
     prepare(sql: string) {
       const isWrite = changes !== undefined && /^\s*(?:insert|update|delete|replace)/i.test(sql);
-      const run = <Result>(use: (statement: Running) => Result): Result => {
-        hooks?.enter();
-        if (isWrite) changes?.executed();
-        return use(statement(sql));
-      };
-      return {
-        run: (...values: SqlValue[]) => run((known) => known.run(...values)),
-        all: (...values: SqlValue[]) => run((known) => known.all(...values)),
-        values: (...values: SqlValue[]) => run((known) => known.values(...values)),
-      };
+      const run =
+        <Method extends keyof Results>(method: Method) =>
+        (...values: SqlValue[]) => {
+          hooks?.enter();
+          if (isWrite) changes?.executed();
+          return execute(statement(sql), method, values, scope);
+        };
+      return { run: run('run'), all: run('all'), values: run('values') };
+    },
+  });
+
+  function buildersFor(scope?: Scope): Orm {
+    const orm = drizzle({ client: clientOf(scope) as unknown as SqliteDatabase });
+    if (changes)
+      for (const method of ['insert', 'update', 'delete'] as const) {
+        const begin = orm[method].bind(orm) as (table: never) => unknown;
+        orm[method] = ((table: never) => {
+          changes.built();
+          return begin(table);
+        }) as never;
+      }
+    return orm;
+  }
+
+  const preparing = {
+    prepare(sql: string) {
+      const prepared = prepare(sql);
+      const run =
+        <Method extends keyof Results>(method: Method) =>
+        (...values: SqlValue[]) =>
+          execute(prepared, method, values);
+      return { run: run('run'), all: run('all'), values: run('values') };
     },
   };
-  const orm = drizzle({ client: client as unknown as SqliteDatabase });
-  if (changes)
-    for (const method of ['insert', 'update', 'delete'] as const) {
-      const begin = orm[method].bind(orm) as (table: never) => unknown;
-      orm[method] = ((table: never) => {
-        changes.built();
-        return begin(table);
-      }) as never;
-    }
-
-  const preparing = { prepare: (sql: string) => prepare(sql) };
   const forLookups: LookupConnection = {
     dialect: sqliteDialect,
     cache: hooks?.cache ?? null,
     enter: () => hooks?.enter(),
-    get: (sql, values) => statement(sql).get(...values),
+    get: (sql, values) => execute(statement(sql), 'get', values),
   };
   const best = hooks?.lookups;
   return {
     dialect: sqliteDialect,
-    orm,
+    orm: buildersFor(),
+    ormFor: (ids) => buildersFor({ ids }),
     prepared: new Map(),
     plainOrm: drizzle({ client: preparing as unknown as SqliteDatabase }),
     enter: () => hooks?.enter(),
-    rows: ({ compiled, values }) =>
+    rows: ({ compiled, values }, scope) =>
       settle(() => {
-        const rows = statement(compiled.sql).all(...values) as object[];
+        const rows = execute(statement(compiled.sql), 'all', values, scope) as object[];
         if (compiled.booleans.length > 0) for (const row of rows) withBooleans(compiled, row);
         return rows;
       }),
-    changes: ({ compiled, values }, scope) => settle(() => statement(compiled.sql, scope).run(...values).changes),
+    changes: ({ compiled, values }, scope) =>
+      settle(() => execute(statement(compiled.sql), 'run', values, scope).changes),
     execute: (prepared, values) => settle(() => (prepared.execute(values) as { sync(): unknown }).sync()),
     longRows(sql, values) {
       if (readInThread) return readInThread(sql, values) as Promise<object[]>;
       return settle(() => {
         hooks?.enter();
-        return statement(sql).all(...values) as object[];
+        return execute(statement(sql), 'all', values) as object[];
       });
     },
     // A failed statement of SQLite changes nothing, and the transaction goes on.

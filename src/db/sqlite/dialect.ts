@@ -12,14 +12,19 @@ export const sqliteDialect: Dialect = {
   joinInOrder: 'CROSS JOIN',
   unindexed: (column) => `+${column}`,
   textPosition: (text, part) => `instr(${text}, ${part})`,
+  tokenMatches: (query, size) =>
+    `SELECT rowid AS entry FROM member_tokens WHERE member_tokens MATCH ${query} LIMIT ${size}`,
+  tokenQuery: { and: ' AND ', or: ' OR ' },
   currentTime: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   jsonText: (column, key) => `json_extract(${column}, '$.${key}')`,
   idList: (list) => `(SELECT value FROM json_each(${list}))`,
+  isAmong: (column, select) => `${column} IN (${select})`,
   jsonRows: (list, columns) => {
     const values = Object.keys(columns).map((name) => `json_extract(value, '$.${name}') AS ${name}`);
     return `(SELECT ${values.join(', ')} FROM json_each(${list}))`;
   },
   // One writer: no other change has locked anything.
+  held: () => '',
   skipLocked: '',
   insertionOrder: 'rowid',
 };

@@ -11,6 +11,7 @@ import { AppError } from '../../core/error.ts';
 import { commitListeners } from '../commit-listeners.ts';
 import { type Author, CONNECTION, type Database, type DatabaseSize, type Unit } from '../database.ts';
 import { queryCache } from '../query-cache.ts';
+import { changeLog } from './change-log.ts';
 import { createConnection, type SqliteConnection } from './connection.ts';
 import { diskHealth, throwDiskError } from './disk-health.ts';
 import { checkIntegrity } from './integrity-check.ts';
@@ -20,6 +21,9 @@ import { sharedSnapshot, snapshotPerRead } from './snapshot.ts';
 import { writeTransaction } from './transaction.ts';
 import { walMaintenance } from './wal-maintenance.ts';
 import { writeQueue } from './write-queue.ts';
+
+/** A batch holds the only writer, and the event loop. */
+const BATCH_MS = 4;
 
 const NO_EVENTS: EngineEvents = { onRefusal() {}, onLoss() {}, onWalLeft() {} };
 
@@ -31,7 +35,7 @@ export async function openEngine(writer: SqliteDatabase, path: string, options: 
 function createDatabase(parts: EngineParts, options: EngineOptions): Database {
   const { path, reader, files, metrics, durability } = parts;
   const { probe = async () => {}, events = NO_EVENTS } = options;
-  const { queue, reading, snapshots } = connect(parts, options.isServer);
+  const { queue, reading, snapshots, noticeOthers } = connect(parts, options);
   const listeners = commitListeners();
   let damage = options.damage ?? null;
   let isClosed = false;
@@ -53,6 +57,7 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
 
   return {
     engine: 'sqlite',
+    batchMs: BATCH_MS,
     reader: { [CONNECTION]: reading },
     metrics,
     async write(author, work) {
@@ -80,6 +85,7 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
       return problems;
     },
     async maintain() {
+      noticeOthers();
       await disk.probeWhileRefusing();
       if (!isClosed) await wal.maintain(metrics.changes).catch(throwDiskError);
     },
@@ -93,11 +99,12 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
 }
 
 /** Connects the queue of changes and the reads, which share the query cache and each a snapshot. */
-function connect(parts: EngineParts, isServer: boolean) {
+function connect(parts: EngineParts, { isServer, changes: changesMemory = null }: EngineOptions) {
   const { writer, reader, worker, onStatement } = parts;
   // https://www.sqlite.org/pragma.html#pragma_data_version
   const version = writer.prepare<{ data_version: number }, []>('PRAGMA data_version');
-  const cache = queryCache(() => version.get()?.data_version);
+  const log = changesMemory && changeLog(changesMemory);
+  const cache = queryCache(() => version.get()?.data_version, { onChangedElsewhere: () => log?.everythingChanged() });
   // Tests change rows behind the product's back and read them in the same turn.
   const snapshotOn = isServer ? sharedSnapshot : snapshotPerRead;
   const readSnapshot = snapshotOn(reader);
@@ -106,6 +113,10 @@ function connect(parts: EngineParts, isServer: boolean) {
   const queue = writeQueue(parts, transaction, (changes) => {
     readSnapshot.end();
     cache.invalidate(changes);
+    if (log === null) return;
+    // The caches of other threads learn of other processes here, at the latest with the next `maintain`.
+    cache.invalidateIfChangedElsewhere();
+    log.committed(changes);
   });
   // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
   // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a
@@ -116,7 +127,8 @@ function connect(parts: EngineParts, isServer: boolean) {
     { enter: readSnapshot.enter, lookups: () => (transaction.isOpen() ? reading : lookups), onStatement },
     worker?.read ?? null,
   );
-  return { queue, reading, snapshots: [readSnapshot, lookupSnapshot] };
+  const noticeOthers = () => void (log && cache.invalidateIfChangedElsewhere());
+  return { queue, reading, snapshots: [readSnapshot, lookupSnapshot], noticeOthers };
 }
 
 /** @param finishLog checkpoints the log, or waits until a lost one is handled. */

@@ -1,7 +1,7 @@
 /** Lookups in SQLite, answered at once and cached. */
 import type { SqlValue } from '../connection.ts';
 import { compile, type CompiledSql, type Dialect } from '../dialect.ts';
-import type { CachedQuery, DependentLookup, Lookups, UncachedQuery } from '../lookup-queries.ts';
+import type { CachedQuery, DependentLookup, Lookups, Make, UncachedQuery } from '../lookup-queries.ts';
 import { requireDeclared } from '../lookups.ts';
 import type { QueryCache } from '../query-cache.ts';
 import { binder, type Binder, withBooleans } from '../statements.ts';
@@ -36,36 +36,47 @@ export function sqliteLookups(best: () => LookupConnection): Lookups {
   function dependentsOf(connection: LookupConnection, query: UncachedQuery): DependentLookup {
     return (dependent, id, make) => {
       requireDeclared(query, dependent);
-      return lookUp(connection, dependent, id, id, make);
+      return cached(connection, dependent, id) ?? read(connection, dependent, id, id, make);
     };
   }
 
-  function lookUp<Row, Answer>(
+  function cached<Answer>({ cache }: LookupConnection, query: CachedQuery<never>, key: string): Answer | undefined {
+    return cache === null ? undefined : (cache.entriesOf(query).get(key) as Answer | undefined);
+  }
+
+  function read<Row, Answer>(
     connection: LookupConnection,
     query: CachedQuery<Row>,
     key: string,
     value: Uint8Array | string,
     make: (row: Row) => Answer,
   ): Answer | undefined {
-    const entries = connection.cache?.entriesOf(query);
-    const known = entries?.get(key);
-    if (known !== undefined) return known as Answer;
     const statement = compiledFor(query, connection);
     const row = connection.get(statement.sql, [value]) as Row | null;
     if (row === null) return undefined;
     const answer = make(withBooleans(statement, row));
-    entries?.set(key, answer, query.rowIds(row));
+    connection.cache?.entriesOf(query).set(key, answer, row as object);
     return answer;
   }
 
+  /** Apart from `byKey`, which then allocates nothing for a cached row. */
+  function missed<Row, Answer>(
+    connection: LookupConnection,
+    query: CachedQuery<Row>,
+    text: string,
+    key: Uint8Array,
+    make: Make<Row, Answer>,
+  ): Answer | undefined {
+    return read(connection, query, text, key, (row) => make(row, dependentsOf(connection, query)));
+  }
+
   return {
-    byKey: (query, key, make) =>
-      settle(() => {
-        const connection = best();
-        connection.enter();
-        const text = connection.cache ? key.toHex() : '';
-        return lookUp(connection, query, text, key, (row) => make(row, dependentsOf(connection, query)));
-      }),
+    byKey(query, key, make) {
+      const connection = best();
+      connection.enter();
+      const text = connection.cache === null ? '' : key.toHex();
+      return cached(connection, query, text) ?? missed(connection, query, text, key, make);
+    },
     one: <Row, Answer>(query: UncachedQuery, given: unknown, make: (row: Row, look: DependentLookup) => Answer) =>
       settle(() => {
         const connection = best();

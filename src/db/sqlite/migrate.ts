@@ -15,6 +15,7 @@ import backups from '../../../migrations/0011_backups.sql' with { type: 'text' }
 import whoseAccount from '../../../migrations/0012_whose_account.sql' with { type: 'text' };
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import instances from '../../../migrations/0014_instances.sql' with { type: 'text' };
+import pages from '../../../migrations/0015_pages.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Connection } from '../connection.ts';
@@ -38,6 +39,7 @@ const MIGRATIONS: readonly string[] = [
   whoseAccount,
   leaseHolders,
   instances,
+  pages,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, ColumnType>> = { TEXT: 'text', INTEGER: 'in
 /** Returns the tables, but those that `isMoved` refuses. */
 export function sqliteSchema(sqlite: SqliteDatabase, isMoved: (table: string) => boolean): MovedSchema {
   const names = all<{ name: string }>(sqlite, {
-    sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+    sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
     values: [],
   }).map(({ name }) => name);
   return { version: schemaVersion(sqlite), tables: names.filter(isMoved).map((name) => tableOf(sqlite, name)) };

@@ -24,7 +24,7 @@ import { removeStaleNote, serverNotes, waitForRelock } from './running-server.ts
 import { upgradeData, type UpgradeOptions } from './upgrade.ts';
 import { findWalLoss, type WalLoss } from './wal-check.ts';
 
-export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' | 'probe'> {
+export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' | 'probe' | 'changes'> {
   readonly random: Random;
   readonly events: EngineEvents &
     UpgradeOptions['events'] & {

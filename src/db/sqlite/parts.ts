@@ -35,6 +35,8 @@ export interface EngineOptions {
   /** Damage found before the file was opened, in a sentence. */
   readonly damage?: string | null;
   readonly events?: EngineEvents;
+  /** Memory of a change log for the threads that verify; absent without them. */
+  readonly changes?: SharedArrayBuffer | null;
 }
 
 export type EngineParts = Awaited<ReturnType<typeof openParts>>;

@@ -46,7 +46,7 @@ export function writeQueue(parts: EngineParts, transaction: WriteTransaction, on
       built: () => current?.built(),
       executed: () => current?.executed(),
       changed(rows) {
-        if ('id' in rows) changes.ids.add(rows.id);
+        if ('ids' in rows) for (const id of rows.ids) changes.ids.add(id);
         else for (const table of rows.tables) changes.tables.add(table);
       },
     },

@@ -2,7 +2,9 @@
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import type { Texts } from '../../i18n/texts.ts';
-import { letterMail, type LetterList, type MailContent, type Sender } from '../letter.tsx';
+import type { NoticeContext } from '../account-notices.ts';
+import { letterMail, type LetterList, type MailContent } from '../letter.tsx';
+import { askedLine, factsOf } from '../occurrence.ts';
 
 export type Confirmation =
   | {
@@ -22,8 +24,6 @@ export interface Retention {
 }
 
 export interface AccountCodeMail {
-  readonly locale: Locale;
-  readonly application: Sender;
   readonly confirmation: Confirmation;
   readonly code: string;
   readonly lifetimeMinutes: number;
@@ -32,8 +32,10 @@ export interface AccountCodeMail {
 const SERVICES = { proof: 'proof', email_change: 'emailChange', account_deletion: 'deletion' } as const;
 
 /** States what the code does before showing it. The subject contains the code too, to be read from a notification. */
-export function accountCodeMail(mail: AccountCodeMail): MailContent {
-  const { locale, application, confirmation, code, lifetimeMinutes } = mail;
+export function accountCodeMail(
+  { locale, application, occurrence, line }: NoticeContext,
+  { confirmation, code, lifetimeMinutes }: AccountCodeMail,
+): MailContent {
   const { kind } = confirmation;
   const text = textsFor(locale);
   const app = application.name;
@@ -45,6 +47,8 @@ export function accountCodeMail(mail: AccountCodeMail): MailContent {
     lead: [...effectOf(confirmation, text, app), text('email.codeEnter', { app })],
     code,
     note: text('email.codeExpiry', { minutes: lifetimeMinutes }),
+    asked: askedLine(text, occurrence),
+    line,
     small:
       kind === 'email_change'
         ? [text('email.emailChange.ignore')]
@@ -90,7 +94,10 @@ function deletionLists(text: Texts, retention: Retention): LetterList[] {
   ];
 }
 
-export function accountDeletedMail(locale: Locale, application: Sender, retention: Retention): MailContent {
+export function accountDeletedMail(
+  { locale, application, occurrence, line }: NoticeContext,
+  retention: Retention,
+): MailContent {
   const text = textsFor(locale);
   const app = application.name;
   return letterMail({
@@ -99,6 +106,9 @@ export function accountDeletedMail(locale: Locale, application: Sender, retentio
     subject: text('email.deleted.title'),
     heading: text('email.deleted.title'),
     lead: [text('email.deleted.lead', { app }), ...deletionLists(text, retention)],
+    facts: factsOf(text, occurrence),
+    line,
     small: [text('email.deleted.notYou', { app })],
+    isHelpNamed: true,
   });
 }

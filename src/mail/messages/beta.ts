@@ -7,8 +7,14 @@ export type BetaMail = 'approved' | 'declined' | 'launched';
 
 const SERVICES = { approved: 'betaApproved', declined: 'betaDeclined', launched: 'betaLaunched' } as const;
 
-/** Explains why the reader gets it, since they may have no account. @param signInUrl link for approved readers. */
-export function betaMail(kind: BetaMail, locale: Locale, application: Sender, signInUrl: string): MailContent {
+/** Explains why the reader gets it, since they may have no account. @param line the application's own. */
+export function betaMail(
+  kind: BetaMail,
+  locale: Locale,
+  application: Sender,
+  signInUrl: string,
+  line: string | null,
+): MailContent {
   const text = textsFor(locale);
   const app = application.name;
   const service = SERVICES[kind];
@@ -20,6 +26,7 @@ export function betaMail(kind: BetaMail, locale: Locale, application: Sender, si
     heading: title,
     lead: [text(`email.${service}.lead`, { app })],
     ...(kind !== 'declined' && { link: { label: text('email.signInAction', { app }), url: signInUrl } }),
+    line,
     small: [text('email.betaReason', { app })],
   });
 }

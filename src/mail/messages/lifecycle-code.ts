@@ -2,6 +2,7 @@
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
+import { askedLine, type Occurrence } from '../occurrence.ts';
 
 const ACTIONS = { archive: 'archive', delete: 'delete', hide_now: 'hide' } as const;
 
@@ -13,11 +14,12 @@ export interface LifecycleCodeMail {
   readonly lifetimeMinutes: number;
   /** How many days a deleted application stays in the lists before it is hidden. */
   readonly graceDays: number;
+  readonly occurrence: Occurrence;
 }
 
 /** States what will happen before showing the code. */
 export function lifecycleCodeMail(mail: LifecycleCodeMail): MailContent {
-  const { locale, kind, applicationName: app, code, lifetimeMinutes, graceDays } = mail;
+  const { locale, kind, applicationName: app, code, lifetimeMinutes, graceDays, occurrence } = mail;
   const text = textsFor(locale);
   const action = ACTIONS[kind];
   return letterMail({
@@ -28,6 +30,7 @@ export function lifecycleCodeMail(mail: LifecycleCodeMail): MailContent {
     lead: [text(`email.${action}.effect`, { app, days: graceDays }), text('email.codeConfirm')],
     code,
     note: text('email.codeExpiry', { minutes: lifetimeMinutes }),
+    asked: askedLine(text, occurrence),
     small: [text('email.lifecycleNotYou')],
   });
 }

@@ -4,7 +4,7 @@ import { isoTime, MINUTE } from '../../core/clock.ts';
 import type { AuditEntry } from '../../core/audit.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import type { MailContent } from '../../mail/letter.tsx';
 import { type Confirmation, accountCodeMail } from '../../mail/messages/account.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
@@ -18,6 +18,7 @@ import type { CodeAsked, CodeGiven } from './model.ts';
 export interface ConfirmationDependencies {
   readonly db: Database;
   readonly challenges: CodeChallenges;
+  readonly notices: AccountNotices;
 }
 
 type Action = Confirmation['kind'];
@@ -29,7 +30,7 @@ export interface Asked {
   /** Data stored with the code and handed to `carryOut` on success. */
   readonly data?: Record<string, unknown>;
   /** Mail sent in place of the code when the address cannot be used but the answer must not reveal that. */
-  readonly insteadOfCode?: (application: Application) => MailContent;
+  readonly insteadOfCode?: (application: Application) => Promise<MailContent>;
   /** Audit record written once the code is queued. */
   readonly audit?: AuditEntry['kind'];
 }
@@ -37,7 +38,7 @@ export interface Asked {
 export type Confirmations = ReturnType<typeof confirmationService>;
 
 /** A code is valid once, for one action, in the session that asked for it. */
-export function confirmationService({ db, challenges }: ConfirmationDependencies) {
+export function confirmationService({ db, challenges, notices }: ConfirmationDependencies) {
   return {
     /**
      * Queues a code.
@@ -54,10 +55,12 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
         if (!issued.ok) return { ...issued, now: unit.now };
         const { code, challengeId, expiresAt } = issued;
         const application = await requireApplication(unit, applicationId);
-        const locale = localeToWriteIn((await requireUser(unit, userId)).locale);
+        const context = await notices.contextOf(unit, await requireUser(unit, userId), application, {
+          mail: 'confirmation_code',
+        });
         const lifetimeMinutes = CODE_LIFETIME_MS / MINUTE;
         const mail =
-          insteadOfCode?.(application) ?? accountCodeMail({ locale, application, confirmation, code, lifetimeMinutes });
+          (await insteadOfCode?.(application)) ?? accountCodeMail(context, { confirmation, code, lifetimeMinutes });
         await queueMail(unit, {
           to: email,
           ...mail,

@@ -2,16 +2,17 @@
 import type { Actor } from '../../core/actor.ts';
 import { DAY, isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { beginTask } from '../../jobs/background-tasks.ts';
 import { SENT_RETENTION_MS } from '../../jobs/retention-rules.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { accountDeletedMail, deletionStatement } from '../../mail/messages/account.ts';
 import { forgetPersonalKeys } from '../../store/api-keys.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
+import { deleteOutcomesOf } from '../../store/bulk-changes.ts';
 import { deleteWaitlistEntriesOf } from '../../store/waitlist.ts';
 import { purgeDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
@@ -30,7 +31,6 @@ import { forgetSessions } from './forget-sessions.ts';
 import { noteProofInSession } from '../sign-in/first-proof.ts';
 import { requireOwnProof } from '../sign-in/step-up.ts';
 import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
-import { mailNotice } from '../../mail/notice.ts';
 
 /** Ordered so that dependent rows go before the rows they refer to. */
 const WIPED = [deletePasskeysOf, deleteIdentitiesOf, ...PROFILE_TABLES, deleteEmailChangesOf] as const;
@@ -52,13 +52,14 @@ const BLANK = {
 
 export interface DeletionDependencies {
   readonly confirmations: Confirmations;
+  readonly notices: AccountNotices;
   readonly auditDays: number;
 }
 
 export type Deletions = ReturnType<typeof deletionService>;
 
 /** @param auditDays retention of audit records in days, stated to the person before and after. */
-export function deletionService({ confirmations, auditDays }: DeletionDependencies) {
+export function deletionService({ confirmations, notices, auditDays }: DeletionDependencies) {
   const retention = { auditDays, mailDays: SENT_RETENTION_MS / DAY };
   /** API answers are always in English. */
   const statement = deletionStatement('en', retention);
@@ -104,8 +105,9 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         const { userId, applicationId } = principal;
         await refuseOnlyOwner(unit, userId);
         await refuseWhileUndoable(unit, userId);
-        await noteProofInSession(unit, principal);
-        const { email, locale } = await requireUser(unit, userId);
+        await noteProofInSession(unit, principal, notices);
+        const person = await requireUser(unit, userId);
+        const { email } = person;
         const { used, unused } = await reservationsOf(unit, userId);
         await endMemberships(unit, userId, used);
         // Reservations are deleted without an event: those applications never saw the person.
@@ -116,7 +118,9 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         await updateUser(unit, userId, { ...BLANK, deletedAt: unit.now });
         await recordAudit(unit, { kind: 'account.deleted', applicationId, userId });
         const application = await requireApplication(unit, applicationId);
-        await mailNotice(unit, email, application, accountDeletedMail(localeToWriteIn(locale), application, retention));
+        await notices.send(unit, person, application, (context) => accountDeletedMail(context, retention), {
+          mail: 'account_deleted',
+        });
         return { userId, kept: statement.kept };
       });
     },
@@ -131,6 +135,7 @@ async function endMemberships(unit: Unit, userId: string, usedReservations: read
   await forgetPersonalKeys(unit, memberIds);
   await purgeDeviceGrants(unit, memberIds);
   await clearGrants(unit, memberIds);
+  for (const memberId of memberIds) await deleteOutcomesOf(unit, memberId);
   await updateMembers(unit, memberIds, {
     status: 'deleted',
     statusReason: 'account_deleted',
@@ -138,6 +143,8 @@ async function endMemberships(unit: Unit, userId: string, usedReservations: read
     reasonBeforeDeletion: null,
     username: null,
     reservedProfile: null,
+    externalId: null,
+    metadata: null,
   });
   // Applications that the person had left get the event too: they may still hold the person's data.
   for (const { applicationId, status } of memberships)

@@ -3,12 +3,11 @@ import type { Actor } from '../../core/actor.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
 import { UNDO_PATH } from '../../core/undo-path.ts';
 import { AppError } from '../../core/error.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { emailUndoneMail } from '../../mail/messages/account-change.ts';
-import { mailNotice } from '../../mail/notice.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import { listAddedByMovers, recordAudit } from '../../store/audit.ts';
 import { dropCodesTo } from '../../store/codes.ts';
@@ -37,12 +36,13 @@ export interface EmailUndoDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly baseUrl: () => string;
+  readonly notices: AccountNotices;
 }
 
 export type EmailUndo = ReturnType<typeof emailUndoService>;
 
 /** An undo link works once, for anyone who holds it, and is never logged. */
-export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDependencies) {
+export function emailUndoService({ db, clock, random, baseUrl, notices }: EmailUndoDependencies) {
   const open = async (reader: Reader, token: string, now: number): Promise<EmailChange | undefined> =>
     isSecret('emailUndo', token) ? findOpenEmailChange(reader, { tokenHash: hashSecret(token), now }) : undefined;
 
@@ -84,26 +84,26 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
         const { userId, previousEmail } = change;
         if (await isAddressOfAnother(unit, previousEmail, userId))
           throw new AppError('conflict', { hint: 'undo_address_taken' });
-        await putBack(unit, change);
+        await putBack(unit, notices, change);
         await endAccess(unit, { userId }, 'email_change_undone');
-        await tell(unit, change, await removeSignInMethods(unit, change));
+        await tell(unit, notices, change, await removeSignInMethods(unit, change));
       });
     },
   };
 }
 
 /** Restores the address. The replaced one is freed rather than archived, since it never belonged to this person. */
-async function putBack(unit: Unit, change: EmailChange): Promise<void> {
+async function putBack(unit: Unit, notices: AccountNotices, change: EmailChange): Promise<void> {
   const { userId, applicationId, previousEmail } = change;
-  const { email, locale } = await requireUser(unit, userId);
+  const present = await requireUser(unit, userId);
   await deleteAliases(unit, userId, await settleEmailChanges(unit, change));
   // Holding the link proves that mailbox. The new time also makes known browsers unknown: see known-browsers.ts.
   await updateUser(unit, userId, { email: previousEmail, emailVerifiedAt: unit.now });
   await restoreWaitlistEntries(unit, userId, change.createdAt);
-  if (email === previousEmail) return;
-  await dropCodesTo(unit, email);
+  if (present.email === previousEmail) return;
+  await dropCodesTo(unit, present.email);
   const application = await requireApplication(unit, applicationId);
-  await mailNotice(unit, email, application, emailUndoneMail(localeToWriteIn(locale), application, false));
+  await notices.send(unit, present, application, (context) => emailUndoneMail(context, false));
 }
 
 /**
@@ -121,6 +121,7 @@ async function removeSignInMethods(unit: Unit, { userId, createdAt }: EmailChang
 
 async function tell(
   unit: Unit,
+  notices: AccountNotices,
   { userId, applicationId, previousEmail: email }: EmailChange,
   removed: readonly string[],
 ): Promise<void> {
@@ -132,9 +133,9 @@ async function tell(
     email,
     detail: { removed },
   });
-  const { locale } = await requireUser(unit, userId);
+  const person = await requireUser(unit, userId);
   const application = await requireApplication(unit, applicationId);
-  await mailNotice(unit, email, application, emailUndoneMail(localeToWriteIn(locale), application, true));
+  await notices.send(unit, { ...person, email }, application, (context) => emailUndoneMail(context, true));
 }
 
 function linkGone(): AppError {

@@ -2,8 +2,8 @@
 import type { Actor } from '../../core/actor.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { addressTakenMail, emailChangedMail } from '../../mail/messages/account-change.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -25,17 +25,17 @@ import { FRESH_MS, requireProof, type WantedProof } from '../sign-in/step-up.ts'
 import { type EmailUndo, UNDO_DAYS } from './email-undo.ts';
 import { endAccess } from './end-access.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
-import { mailNotice } from '../../mail/notice.ts';
 
 export type EmailChanges = ReturnType<typeof emailChangeService>;
 
 export interface EmailChangeDependencies {
   readonly confirmations: Confirmations;
   readonly undo: EmailUndo;
+  readonly notices: AccountNotices;
 }
 
 /** Changes nothing before both mailboxes are proved: a stolen session token must not suffice to move the account. */
-export function emailChangeService({ confirmations, undo }: EmailChangeDependencies) {
+export function emailChangeService({ confirmations, undo, notices }: EmailChangeDependencies) {
   return {
     /**
      * Mails a code to the new address. If it is taken, the answer is the same, but its holder gets a notice instead.
@@ -48,7 +48,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
       return confirmations.ask(actor, principal, async (unit) => {
         await requireProof(unit, principal, moveTo(email));
         const { userId } = principal;
-        const { email: present, locale: ofAsker } = await requireUser(unit, userId);
+        const { email: present, locale: requested } = await requireUser(unit, userId);
         if (present === email) throw invalidField('email', 'This is your address already.');
         const holder = await findHolder(unit, email);
         return {
@@ -58,7 +58,8 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
           audit: 'account.email_change_requested',
           ...(holder !== undefined &&
             holder.id !== userId && {
-              insteadOfCode: (application) => addressTakenMail(localeToWriteIn(holder.locale, ofAsker), application),
+              insteadOfCode: async (application) =>
+                addressTakenMail(await notices.contextOf(unit, holder, application, { requested })),
             }),
         };
       });
@@ -75,7 +76,8 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
       return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
         const { email } = data as { email: string };
         const { userId, applicationId, sessionId } = principal;
-        const { email: previous, locale } = await requireUser(unit, userId);
+        const person = await requireUser(unit, userId);
+        const previous = person.email;
         if (previous === email) return { email };
         // The code may be requested at the end of the proof's lifetime, and given at the end of its own.
         const maxAgeMs = FRESH_MS + CODE_LIFETIME_MS;
@@ -94,7 +96,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
         const undoUrl = await undo.link(unit, { userId, applicationId, previousEmail: previous });
         const application = await requireApplication(unit, applicationId);
         const undoLink = { url: undoUrl, days: UNDO_DAYS };
-        await mailNotice(unit, previous, application, emailChangedMail(localeToWriteIn(locale), application, undoLink));
+        await notices.send(unit, person, application, (context) => emailChangedMail(context, undoLink));
         return { email };
       });
     },

@@ -13,7 +13,7 @@ import { requireOwnProof } from '../sign-in/step-up.ts';
 
 /** Columns never exported: secrets, what contains one (mail subjects), and who decided about the person. */
 const WITHHELD: Readonly<Record<string, readonly string[]>> = {
-  sessions: ['tokenHash'],
+  sessions: ['tokenHash', 'pageTokenHash'],
   api_keys: ['tokenHash'],
   passkey_challenges: ['challenge'],
   provider_states: ['stateHash', 'browserHash'],

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { DEVICE_TYPES } from '../../core/device-name.ts';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import { PROOF_PURPOSES } from '../sign-in/step-up.ts';
 import { Identity } from '../profile/model.ts';
@@ -54,6 +55,13 @@ const OwnSession = Type.Object(
     application: Type.Object({ id: Id('app'), name: Type.String() }),
     method: Type.String({ examples: ['otp'] }),
     device: Nullable(Type.String({ examples: ['Chrome on macOS'] })),
+    browser: Nullable(
+      Type.Object({
+        browser: Nullable(Type.String({ examples: ['Chrome'] })),
+        system: Nullable(Type.String({ examples: ['macOS'] })),
+      }),
+    ),
+    deviceType: Nullable(Choice(DEVICE_TYPES)),
     ip: Nullable(Type.String()),
     ipCountry: Nullable(Type.String()),
     createdAt: Timestamp(),

@@ -17,19 +17,19 @@ export function accountModule(
   context: ModuleContext,
   { challenges }: { challenges: CodeChallenges },
 ): Module & { readonly emailUndo: EmailUndo } {
-  const { db, auditDays } = context;
-  const confirmations = confirmationService({ db, challenges });
+  const { db, auditDays, notices } = context;
+  const confirmations = confirmationService({ db, challenges, notices });
   const emailUndo = emailUndoService(context);
   return {
     emailUndo,
     operations: accountRoutes({
       overview: overviewService(context),
-      proofs: proofService(confirmations),
+      proofs: proofService(confirmations, notices),
       ownSessions: ownSessionService(context),
-      emailChanges: emailChangeService({ confirmations, undo: emailUndo }),
+      emailChanges: emailChangeService({ confirmations, undo: emailUndo, notices }),
       ownMemberships: ownMembershipService(db),
       exports: exportService(db),
-      deletions: deletionService({ confirmations, auditDays }),
+      deletions: deletionService({ confirmations, notices, auditDays }),
     }),
     tasks: [forgetSessions],
   };

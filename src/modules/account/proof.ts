@@ -4,10 +4,12 @@ import { isoTime, MINUTE } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import type { Confirmation } from '../../mail/messages/account.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { requireUser } from '../../store/people.ts';
-import { noteSessionProved } from '../../store/sessions.ts';
+import type { ProofHolder } from '../../store/codes.ts';
+import { notePageProved, noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
 import { noteProofInSession } from '../sign-in/first-proof.ts';
 import { FRESH_MS, type ProofPurpose } from '../sign-in/step-up.ts';
@@ -21,7 +23,7 @@ interface Asked {
 export type Proofs = ReturnType<typeof proofService>;
 
 /** A proof is valid for ten minutes, for its purpose and in its session. The first one also verifies the address. */
-export function proofService(confirmations: Confirmations) {
+export function proofService(confirmations: Confirmations, notices: AccountNotices) {
   return {
     /** @throws {AppError} invalid_request, rate_limited */
     ask(actor: Actor, principal: SessionPrincipal, input: ProofInput): Promise<CodeAsked> {
@@ -29,7 +31,7 @@ export function proofService(confirmations: Confirmations) {
       return confirmations.ask(actor, principal, async (unit) => ({
         confirmation: confirmationOf(purpose, target),
         email: (await requireUser(unit, principal.userId)).email,
-        data: { purpose, target },
+        data: { purpose, target, holder: principal.isOfPage ? 'page' : 'token' },
       }));
     },
 
@@ -37,9 +39,9 @@ export function proofService(confirmations: Confirmations) {
     confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ freshUntil: string }> {
       return confirmations.give(actor, principal, { action: 'proof', ...given }, async (unit, data) => {
         const { sessionId, applicationId, userId } = principal;
-        const { purpose } = data as Asked;
-        await noteProofInSession(unit, principal);
-        if (purpose === 'session') await noteSessionProved(unit, sessionId);
+        const { purpose, holder } = data as Asked & { readonly holder: ProofHolder };
+        await noteProofInSession(unit, principal, notices);
+        if (purpose === 'session') await (holder === 'page' ? notePageProved : noteSessionProved)(unit, sessionId);
         const detail = { purpose };
         await recordAudit(unit, { kind: 'signin.proved_again', applicationId, userId, targetId: sessionId, detail });
         return { freshUntil: isoTime(unit.now + FRESH_MS) };

@@ -102,7 +102,7 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       id: 'listMySessions',
       method: 'GET',
       path: '/api/account/sessions',
-      summary: 'List my open sessions, newest first',
+      summary: 'List my open sessions: the calling one, then the others, newest first',
       description: 'Sessions in applications of the session’s workspace; from the console, all.',
       query: PageQuery,
       data: OwnSessionPage,

@@ -1,7 +1,7 @@
 /** Lists and ends a person's own sessions, within the reach of the requesting session. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
-import { deviceNameOf } from '../../core/device-name.ts';
+import { browserOf, deviceNameOf, deviceTypeOf } from '../../core/device-name.ts';
 import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
 import { coversWorkspace } from '../../core/access-control.ts';
@@ -23,23 +23,36 @@ export type OwnSessions = ReturnType<typeof ownSessionService>;
 /** A session reaches the sessions of its workspace's applications; a console session reaches all of the person's. */
 export function ownSessionService({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    /** Returns open sessions, newest first. */
+    /** Returns open sessions: the requesting one, then the others, newest first. */
     async list(
       principal: SessionPrincipal,
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
     ): Promise<Page<OwnSession>> {
       const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
-      const rows = await listOpenSessions(db.reader, principal, { now: clock.now(), before, limit: limit + 1 });
+      const { sessionId } = principal;
+      const now = clock.now();
+      const [first, others] = await Promise.all([
+        before === undefined ? listOpenSessions(db.reader, principal, { now, only: sessionId, limit: 1 }) : [],
+        listOpenSessions(db.reader, principal, {
+          now,
+          except: sessionId,
+          before: before || undefined,
+          limit: limit + 1,
+        }),
+      ]);
       return pageOf(
-        rows,
+        [...first, ...others],
         limit,
-        ({ session }) => [session.id],
+        // A page that ends with the requesting session is followed by the newest of the others.
+        ({ session }) => [session.id === sessionId ? '' : session.id],
         ({ session, application }) => ({
           id: session.id,
           isCurrent: session.id === principal.sessionId,
           application,
           method: session.method,
           device: deviceNameOf(session.userAgent),
+          browser: browserOf(session.userAgent),
+          deviceType: deviceTypeOf(session.userAgent),
           ip: session.ip,
           ipCountry: session.ipCountry,
           createdAt: isoTime(session.createdAt),
@@ -75,11 +88,10 @@ export function ownSessionService({ db, clock }: { db: Database; clock: Clock })
 
 async function endOtherSessions(unit: Unit, principal: SessionPrincipal): Promise<number> {
   const { userId, workspaceId, sessionId: exceptSessionId } = principal;
-  const some = await listOpenSessions(unit, principal, { now: unit.now, before: undefined, limit: 3 });
-  const [other, another] = some.filter(({ session }) => session.id !== exceptSessionId);
-  if (!other) return 0;
+  const wanted = { now: unit.now, except: exceptSessionId, limit: 2 };
+  const [other, another] = await listOpenSessions(unit, principal, wanted);
   const revoked = await endSessions(unit, { userId, workspaceId, exceptSessionId }, 'revoked_by_user');
-  await record(unit, principal, { revoked, targetId: another ? null : other.session.id });
+  if (other) await record(unit, principal, { revoked, targetId: another ? null : other.session.id });
   return revoked;
 }
 

@@ -9,6 +9,16 @@ const Time = (description: string) =>
     examples: ['2027-01-31T00:00:00.000Z'],
   });
 
+const IdFilter = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^[a-z]{2,8}_[0-9A-Za-z]{1,64}$',
+      description,
+      remedy: `Give a whole id, such as ${example}.`,
+      examples: [example],
+    }),
+  );
+
 export const ActivityQuery = Type.Composite([
   PageQuery,
   Type.Object({
@@ -38,6 +48,13 @@ export const ActivityQuery = Type.Composite([
         examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'],
       }),
     ),
+    actorUserId: IdFilter('Only what this person, or this key’s principal, did.', 'usr_01kat1h5ppe3bv2d9g3wq5r1xm'),
+    actorApiKeyId: IdFilter('Only calls with this API key.', 'key_01kat1h5ppe3bv2d9g3wq5r1xm'),
+    targetId: IdFilter(
+      'Only records about this object, by any id; a person’s works as `userId`.',
+      'whk_01kat1h5ppe3bv2d9g3wq5r1xm',
+    ),
+    requestId: IdFilter('Only what this request did: its `x-request-id`.', 'req_01kat1h5ppe3bv2d9g3wq5r1xm'),
     email: Type.Optional(
       Type.String({
         minLength: 1,
@@ -52,7 +69,7 @@ export const ActivityQuery = Type.Composite([
       Type.String({
         minLength: 1,
         maxLength: 320,
-        description: 'Part of the user’s e-mail, in any case.',
+        description: 'Part of the user’s e-mail, in any case; or a whole user id.',
         remedy: 'Give 1 to 320 characters.',
       }),
     ),
@@ -69,11 +86,21 @@ export const AuthEvent = Type.Object(
     kind: Type.String({ examples: ['signin.succeeded'] }),
     ok: Type.Boolean(),
     userId: Nullable(Type.String({ description: 'The person it is about.' })),
+    userName: Nullable(Type.String({ description: 'Their name, with full access.', examples: ['Ada Lovelace'] })),
     email: Nullable(Type.String()),
     actorType: Choice(['user', 'key', 'anonymous', 'system']),
     actorUserId: Nullable(Type.String()),
     actorApiKeyId: Nullable(Type.String()),
+    actorName: Nullable(
+      Type.String({
+        description: 'Of a key, its name; of a person, the name with full access, else the e-mail.',
+        examples: ['Deploy'],
+      }),
+    ),
     targetId: Nullable(Type.String()),
+    targetName: Nullable(
+      Type.String({ description: 'Name of the object, at the time if it was recorded.', examples: ['Shop backend'] }),
+    ),
     requestId: Nullable(Type.String()),
     ip: Nullable(Type.String()),
     ipCountry: Nullable(Type.String()),

@@ -1,6 +1,7 @@
 import { required } from '../../core/required.ts';
-import { credentialOf, type Principal } from '../../core/principal.ts';
-import type { Author } from '../../db/database.ts';
+import { applicationAccess, workspaceAccess } from '../../core/access-control.ts';
+import { type Access, credentialOf, type Principal } from '../../core/principal.ts';
+import type { Author, Reader } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { TenantApplication } from '../../store/applications.ts';
@@ -33,8 +34,13 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
     principal: Principal,
     actor: Author,
     context: RequestContext,
+    accessOf: (caller: Principal) => Access | null,
   ): Promise<ReadableStream<Uint8Array>> {
-    const confirm = required(actor.confirm, 'second look at a caller');
+    const again = required(actor.confirm, 'second look at a caller');
+    const confirm = async (reader: Reader) => {
+      const caller = await again(reader);
+      return { maySeeNames: !!caller && accessOf(caller) === 'full' };
+    };
     const budgetId = await budgetOf(scope.workspaceId);
     const after = context.request.headers.get('last-event-id');
     const { userId } = principal;
@@ -52,7 +58,8 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
       query: ActivityQuery,
       data: ActivityPage,
       errors: ['invalid_cursor'],
-      handle: ({ application, query }) => activity.list(scopeOf(application), query),
+      handle: ({ principal, application, query }) =>
+        activity.list(scopeOf(application), query, applicationAccess(principal, application) === 'full'),
     }),
     operation({
       ...stream,
@@ -60,7 +67,8 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
       path: '/api/applications/:id/activity/events',
       summary: 'Stream the activity of an application as server-sent events',
       scope: 'application',
-      handle: ({ application, principal, actor, context }) => follow(scopeOf(application), principal, actor, context),
+      handle: ({ application, principal, actor, context }) =>
+        follow(scopeOf(application), principal, actor, context, (caller) => applicationAccess(caller, application)),
     }),
     operation({
       ...common,
@@ -69,7 +77,8 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
       summary: 'Read one activity record of an application',
       scope: 'application',
       data: AuthEvent,
-      handle: ({ application, params }) => activity.get(scopeOf(application), params.activityId),
+      handle: ({ principal, application, params }) =>
+        activity.get(scopeOf(application), params.activityId, applicationAccess(principal, application) === 'full'),
     }),
     operation({
       ...common,
@@ -81,7 +90,8 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
       query: ActivityQuery,
       data: ActivityPage,
       errors: ['invalid_cursor'],
-      handle: ({ workspaceId, query }) => activity.list({ workspaceId, applicationId: null }, query),
+      handle: ({ principal, workspaceId, query }) =>
+        activity.list(wholeOf(workspaceId), query, workspaceAccess(principal, workspaceId) === 'full'),
     }),
     operation({
       ...common,
@@ -90,7 +100,8 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
       summary: 'Read one activity record of the workspace or one of its applications',
       scope: 'workspace',
       data: AuthEvent,
-      handle: ({ workspaceId, params }) => activity.get({ workspaceId, applicationId: null }, params.activityId),
+      handle: ({ principal, workspaceId, params }) =>
+        activity.get(wholeOf(workspaceId), params.activityId, workspaceAccess(principal, workspaceId) === 'full'),
     }),
     operation({
       ...stream,
@@ -99,9 +110,13 @@ export function activityRoutes({ activity, streams, budgetOf }: ActivityRouteDep
       summary: 'Stream the activity of the workspace and all its applications as server-sent events',
       scope: 'workspace',
       handle: ({ workspaceId, principal, actor, context }) =>
-        follow({ workspaceId, applicationId: null }, principal, actor, context),
+        follow(wholeOf(workspaceId), principal, actor, context, (caller) => workspaceAccess(caller, workspaceId)),
     }),
   ];
+}
+
+function wholeOf(workspaceId: string): AuditScope {
+  return { workspaceId, applicationId: null };
 }
 
 function scopeOf({ id, workspaceId }: TenantApplication): AuditScope {

@@ -2,12 +2,17 @@
  * Audit records of an application or workspace, newest first. A single filter uses an index; several filters and
  * partial addresses scan batches up to a bound, and the next page continues from there.
  */
+import { ID_PREFIXES } from '../../core/id.ts';
+import { onlyOne } from '../../core/required.ts';
 import { normalizeEmail } from '../../core/email.ts';
+import { wholeUserId } from '../../core/search-text.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { searchInBatches } from '../../core/batched-search.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import { findAuditNames } from '../../store/audit-names.ts';
+import type { AuditRecord } from '../../store/audit.ts';
 import {
   type AuditFilter,
   type AuditPosition,
@@ -24,7 +29,12 @@ import { presentRecord } from './present.ts';
 /** Rows in the first batch; mostly enough. */
 const FIRST_STRETCH = 500;
 /** Rows in further batches: a few milliseconds each. */
-const STRETCH = 5000;
+const STRETCH = 4000;
+
+interface PageOptions {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
 
 export type Activity = ReturnType<typeof activityService>;
 
@@ -34,7 +44,7 @@ export function activityService(db: Database) {
     filter: AuditFilter,
     after: AuditPosition | null,
     limit: number,
-  ): Promise<Page<AuthEvent>> {
+  ): Promise<Page<AuditPosition>> {
     const { found, next } = await searchInBatches<AuditPosition, AuditPosition>({
       after,
       limit,
@@ -42,56 +52,87 @@ export function activityService(db: Database) {
       positionOf: (position) => position,
       scan: (wanted) => scanAuditRecords(db.reader, scope, filter, wanted),
     });
-    return { items: await recordsAt(found), nextCursor: next && encodeCursor(next) };
+    return { items: found, nextCursor: next && encodeCursor(next) };
   }
 
   /** Skips records that retention has already deleted. */
-  async function recordsAt(positions: readonly AuditPosition[]): Promise<AuthEvent[]> {
+  async function recordsAt(positions: readonly AuditPosition[]): Promise<AuditRecord[]> {
     const records = await findAuditRecords(
       db.reader,
       positions.map(([, id]) => id),
     );
-    return positions.flatMap(([, id]) => records.get(id) ?? []).map(presentRecord);
+    return positions.flatMap(([, id]) => records.get(id) ?? []);
+  }
+
+  async function present(
+    { workspaceId }: AuditScope,
+    records: readonly AuditRecord[],
+    maySeeNames: boolean,
+  ): Promise<AuthEvent[]> {
+    const names = await findAuditNames(db.reader, workspaceId, records);
+    return records.map((record) => presentRecord(record, names, maySeeNames));
+  }
+
+  async function positions(scope: AuditScope, filter: AuditFilter, { limit = DEFAULT_PAGE_SIZE, cursor }: PageOptions) {
+    const after = cursor === undefined ? null : decodeCursor(cursor, ['number', 'string']);
+    if (!isIndexed(scope, filter)) return search(scope, filter, after, limit);
+    const found = await listAuditRecords(db.reader, scope, filter, { after, limit: limit + 1 });
+    return pageOf(
+      found,
+      limit,
+      (position) => position,
+      (position) => position,
+    );
   }
 
   return {
-    /** A page may be short and still have a next one, when the scan has reached its bound. */
-    async list(scope: AuditScope, query: ActivityQuery): Promise<Page<AuthEvent>> {
-      const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
-      const after = cursor === undefined ? null : decodeCursor(cursor, ['number', 'string']);
-      const filter = filterOf(query);
-      if (!isIndexed(scope, filter)) return search(scope, filter, after, limit);
-      const positions = await listAuditRecords(db.reader, scope, filter, { after, limit: limit + 1 });
-      const { items, nextCursor } = pageOf(
-        positions,
-        limit,
-        (position) => position,
-        (position) => position,
-      );
-      return { items: await recordsAt(items), nextCursor };
+    /**
+     * A page may be short and still have a next one, when the scan has reached its bound.
+     *
+     * @param maySeeNames whether the caller may see names of people.
+     */
+    async list(scope: AuditScope, query: ActivityQuery, maySeeNames: boolean): Promise<Page<AuthEvent>> {
+      const { items, nextCursor } = await positions(scope, filterOf(query), query);
+      return { items: await present(scope, await recordsAt(items), maySeeNames), nextCursor };
     },
 
     /** @throws {AppError} not_found */
-    async get(scope: AuditScope, id: string): Promise<AuthEvent> {
+    async get(scope: AuditScope, id: string, maySeeNames: boolean): Promise<AuthEvent> {
       const record = await findAuditRecord(db.reader, scope, id);
       if (!record) throw new AppError('not_found');
-      return presentRecord(record);
+      return onlyOne(await present(scope, [record], maySeeNames));
     },
   };
 }
 
 /** @throws {AppError} invalid_request */
-function filterOf({ status, family, country, userId, email, q, from, to }: ActivityQuery): AuditFilter {
+function filterOf(query: ActivityQuery): AuditFilter {
+  const { status, family, country, email, q, from, to, actorUserId, actorApiKeyId, requestId } = query;
+  const personId = q === undefined ? null : wholeUserId(q);
+  // Words that no address has, where another person or object is asked for.
+  const isAbout = personId !== null && query.userId === undefined && query.targetId === undefined;
+  const about = aboutOf(isAbout ? { ...query, userId: personId } : query);
   return {
+    actorUserId,
+    actorApiKeyId,
+    requestId,
+    ...about,
     ok: status === undefined ? undefined : status === 'ok',
     family,
     country: country?.toUpperCase(),
-    userId,
     email: email === undefined ? undefined : (normalizeEmail(email) ?? email),
-    needle: q?.toLowerCase(),
+    needle: isAbout ? undefined : q?.toLowerCase().replace(/^@(?=.)/, ''),
     from: timeOf('from', from),
     to: timeOf('to', to),
   };
+}
+
+/** A person as the target is the person a record is about. @throws {AppError} invalid_request for two people */
+function aboutOf({ userId, targetId }: ActivityQuery): Pick<AuditFilter, 'userId' | 'targetId'> {
+  if (!targetId?.startsWith(`${ID_PREFIXES.user}_`)) return { userId, targetId };
+  if (userId !== undefined && userId !== targetId)
+    throw invalidField('targetId', 'Give one person: the same as userId, or an object.');
+  return { userId: targetId };
 }
 
 function timeOf(path: string, text: string | undefined): number | undefined {

@@ -8,6 +8,7 @@ import { RECENT_READ } from '../../http/recent-ids.ts';
 import { streamHub, type StreamSource } from '../../http/stream-hub.ts';
 import { streamTail } from '../../http/stream-tail.ts';
 import type { AuditNotice, AuditRecord } from '../../store/audit.ts';
+import { findAuditNames, NO_NAMES } from '../../store/audit-names.ts';
 import {
   type AuditPosition,
   type AuditScope,
@@ -34,8 +35,8 @@ export interface ActivityStreamOptions extends AuditScope {
   readonly credentialId: string;
   /** Id of the last record received, from an earlier stream; null for a new one. */
   readonly after: string | null;
-  /** Throws if the caller may no longer read the scope. */
-  readonly confirm: (reader: Reader) => Promise<void>;
+  /** Throws if the caller may no longer read the scope. @returns whether names of people may be shown to the caller. */
+  readonly confirm: (reader: Reader) => Promise<{ readonly maySeeNames: boolean }>;
 }
 
 interface ActivityStream extends StreamSource, AuditScope, Pick<LogReader, 'notice'> {
@@ -116,17 +117,23 @@ export function activityStreams(reader: Reader, clock: Clock, lateMs = 0) {
     /** Opens a stream: `ready`, then every record since `after`, or from then on. @throws {AppError} rate_limited, unavailable */
     open({ workspaceId, applicationId, budgetId, userId, credentialId, after, confirm }: ActivityStreamOptions) {
       const scope = { workspaceId, applicationId };
+      let names = NO_NAMES;
+      let maySeeNames = false;
+      async function named(records: readonly AuditRecord[]): Promise<readonly AuditRecord[]> {
+        names = await findAuditNames(reader, workspaceId, records);
+        return records;
+      }
       const { read: readLog, notice } = logReader<AuditRecord, AuditPosition | null>({
         begin: () => begin(stream, after),
         async list(last) {
           const records = await listAuditRecordsAfter(reader, scope, last, LOG_BATCH);
           for (const { createdAt } of records) noteTime(stream, createdAt);
-          return records;
+          return named(records);
         },
-        find: async (ids) => inOrder(await findAuditRecords(reader, ids)),
+        find: async (ids) => named(inOrder(await findAuditRecords(reader, ids))),
         positionOf: ({ createdAt, id }) => [createdAt, id],
-        messageOf: (record) => eventMessage('activity', presentRecord(record), record.id),
-        confirm: () => confirm(reader),
+        messageOf: (record) => eventMessage('activity', presentRecord(record, names, maySeeNames), record.id),
+        confirm: async () => void ({ maySeeNames } = await confirm(reader)),
         late: tail.late,
       });
       const stream: ActivityStream = {

@@ -13,6 +13,7 @@ import {
   SlugsHeld,
   Slug,
   Timestamp,
+  SeriesUnit,
 } from '../../http/schemas.ts';
 import { KEY_ACCESS, KEY_SOURCES } from '../../store/api-keys.ts';
 
@@ -148,3 +149,14 @@ export const NewApiKeySchema = Type.Intersect([ApiKeySchema, Type.Object({ token
   $id: 'NewApiKey',
 });
 export type NewApiKeyRecord = Static<typeof NewApiKeySchema>;
+
+const Calls = Type.Integer({ examples: [340] });
+
+export const KeyCalls = Type.Object(
+  {
+    unit: SeriesUnit,
+    points: Type.Array(Type.Object({ at: Timestamp(), accepted: Calls, refused: Calls })),
+  },
+  { $id: 'KeyCalls', description: 'Refused: answered with an error, or with a token that is not valid.' },
+);
+export type KeyCalls = Static<typeof KeyCalls>;

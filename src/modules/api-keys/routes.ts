@@ -1,6 +1,6 @@
 /** API key routes: the same operations for applications and workspaces. */
 import { type Payload, type Operation, operation, type TargetOf } from '../../http/operation.ts';
-import { Input } from '../../http/schemas.ts';
+import { Input, SeriesQuery } from '../../http/schemas.ts';
 import type { KeyOwner } from '../../store/api-keys.ts';
 import {
   ApiKeySchema,
@@ -8,6 +8,7 @@ import {
   ApiKeyPatch,
   ApiKeyQuery,
   ApplicationKeyInput,
+  KeyCalls,
   NewApiKeySchema,
   WorkspaceKeyInput,
 } from './model.ts';
@@ -80,6 +81,17 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       summary: 'Read a key in any state',
       data: ApiKeySchema,
       handle: ({ params, ...target }) => apiKeys.get(ownerOf(target), params.keyId),
+    }),
+    operation({
+      ...common,
+      id: `get${name}KeyCalls`,
+      isNoTool: scope === 'workspace',
+      method: 'GET',
+      path: `${path}/:keyId/calls`,
+      summary: 'Read how often a key was used over time',
+      query: SeriesQuery,
+      data: KeyCalls,
+      handle: ({ params, query, ...target }) => apiKeys.calls(ownerOf(target), params.keyId, query),
     }),
     operation({
       ...common,

@@ -7,11 +7,12 @@ import { newId } from '../../core/id.ts';
 import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
+import { timeSeries } from '../../core/time-series.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
-import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import { DEFAULT_PAGE_SIZE, DEFAULT_SERIES_DAYS, type SeriesQuery } from '../../http/schemas.ts';
 import { beginTask } from '../../jobs/background-tasks.ts';
 import {
   type ApiKey,
@@ -38,9 +39,11 @@ import {
   type ApiKeyRecord,
   type ApplicationKeyInput,
   DEFAULT_RATE_LIMITS,
+  type KeyCalls,
   type NewApiKeyRecord,
   type WorkspaceKeyInput,
 } from './model.ts';
+import { callsOf } from './calls.ts';
 import { presentKey, surroundingsOf } from './present.ts';
 import { keyEndings } from './background-tasks.ts';
 import { tokenColumns } from './token.ts';
@@ -149,6 +152,12 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
     /** Returns a key in any state. @throws {AppError} not_found */
     async get(owner: KeyOwner, keyId: string): Promise<ApiKeyRecord> {
       return presented(db.reader, await find(db.reader, owner, keyId));
+    },
+
+    /** Returns accepted and refused calls over time; those of the last seconds may be missing. @throws {AppError} not_found */
+    async calls(owner: KeyOwner, keyId: string, { days = DEFAULT_SERIES_DAYS }: SeriesQuery): Promise<KeyCalls> {
+      const { key } = await find(db.reader, owner, keyId);
+      return callsOf(db.reader, key.id, timeSeries(days, clock.now()));
     },
 
     /** @throws {AppError} not_found, invalid_request */

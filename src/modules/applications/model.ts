@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
   Choice,
+  Email,
   Id,
   Input,
   Name,
@@ -10,6 +11,7 @@ import {
   SecretPrefix,
   Timestamp,
 } from '../../http/schemas.ts';
+import { ACCOUNT_FIELDS, OPTIONAL_PARTS } from '../../core/account-view.ts';
 import { SIGNIN_METHODS } from '../../core/sign-in-methods.ts';
 import { BETA_POLICIES, SIGNIN_GATES, STAGES, TOKEN_REFUSALS } from '../../store/applications.ts';
 import { LEGAL_URL_KINDS } from '../../store/legal-url-checks.ts';
@@ -21,13 +23,13 @@ const ApplicationSlug = Type.String({
   description: 'Unique on the server. Former slugs stay reserved for the application.',
 });
 
-const HttpUrl = Type.String({
-  $id: 'HttpUrl',
+const WEB_ADDRESS = {
   maxLength: 2000,
   pattern: '^https?://[^\\s/\\\\]+(?:/[^\\s\\\\]*)?$',
   remedy: 'Give an absolute http or https address, or null.',
-  examples: ['https://shop.example.com/terms'],
-});
+} as const;
+
+const HttpUrl = Type.String({ $id: 'HttpUrl', ...WEB_ADDRESS, examples: ['https://shop.example.com/terms'] });
 
 const ReturnUrl = Type.String({
   minLength: 1,
@@ -36,12 +38,49 @@ const ReturnUrl = Type.String({
   examples: ['https://shop.example.com/signed-in'],
 });
 
+export const SUPPORT_EMAIL_REMEDY = 'Give an e-mail address, or null.';
+
 const legalUrls = { terms: Nullable(HttpUrl), privacy: Nullable(HttpUrl), imprint: Nullable(HttpUrl) };
+
+/** Named, so that the API description defines each once. */
+const webAddress = ($id: string, description: string, example: string) =>
+  Nullable(Type.String({ $id, ...WEB_ADDRESS, description, examples: [example] }));
+
 const branding = {
   logoUrl: Nullable(HttpUrl),
+  logoDarkUrl: Nullable(HttpUrl),
+  iconUrl: Nullable(HttpUrl),
   accentColor: Nullable(
     Type.String({ pattern: '^#[0-9a-fA-F]{6}$', remedy: 'Give a colour as #rrggbb, or null.', examples: ['#3b5bdb'] }),
   ),
+  homeUrl: webAddress(
+    'HomeUrl',
+    'Where pages lead back to, by default the origin of the first return URL.',
+    'https://shop.example.com/',
+  ),
+  supportUrl: webAddress(
+    'SupportUrl',
+    'Where people get help; preferred to `supportEmail` on pages.',
+    'https://shop.example.com/help',
+  ),
+  supportEmail: Nullable(
+    Email({ $id: 'SupportEmail', remedy: SUPPORT_EMAIL_REMEDY, examples: ['help@shop.example.com'] }),
+  ),
+};
+
+const account = {
+  parts: Type.Array(Choice(OPTIONAL_PARTS), {
+    $id: 'AccountParts',
+    uniqueItems: true,
+    description: 'Shown by `/account` besides `sign-in`, `devices` and `data`, which always are.',
+    remedy: `Give some of ${OPTIONAL_PARTS.join(', ')}, each once.`,
+  }),
+  fields: Type.Array(Choice(ACCOUNT_FIELDS), {
+    $id: 'AccountFields',
+    uniqueItems: true,
+    description: 'Shown by those parts. People can change hidden ones by the API.',
+    remedy: `Give some of ${ACCOUNT_FIELDS.join(', ')}, each once.`,
+  }),
 };
 
 const settings = {
@@ -49,7 +88,8 @@ const settings = {
   slug: ApplicationSlug,
   returnUrls: Type.Array(ReturnUrl, { maxItems: 20, remedy: 'Give at most 20 addresses.' }),
   legalUrls: Input(optional(legalUrls)),
-  branding: Input(optional(branding)),
+  branding: Input(optional(branding), { $id: 'BrandingInput' }),
+  account: Input(optional(account), { $id: 'AccountViewInput' }),
   signinMethods: Type.Array(Choice(SIGNIN_METHODS, { $id: 'SignInMethod' }), {
     minItems: 1,
     uniqueItems: true,
@@ -91,7 +131,8 @@ export const ApplicationSchema = Type.Object(
     sessionTtlSeconds: Type.Integer({ examples: [2_592_000] }),
     returnUrls: Type.Array(ReturnUrl),
     legalUrls: Type.Object(legalUrls),
-    branding: Type.Object(branding),
+    branding: Type.Object(branding, { $id: 'Branding' }),
+    account: Type.Object(account, { $id: 'AccountView' }),
     clientSecretPrefix: Nullable(Type.String({ description: 'Null until a client secret exists.' })),
     pendingWork: Nullable(
       Type.Object(

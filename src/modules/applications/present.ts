@@ -1,3 +1,4 @@
+import { ACCOUNT_FIELDS, OPTIONAL_PARTS } from '../../core/account-view.ts';
 import { isoTime } from '../../core/clock.ts';
 import { onlyOne } from '../../core/required.ts';
 import type { Reader } from '../../db/database.ts';
@@ -43,7 +44,19 @@ function present(
     sessionTtlSeconds: row.sessionTtlSeconds,
     returnUrls: row.returnUrls,
     legalUrls: { terms: row.termsUrl, privacy: row.privacyUrl, imprint: row.imprintUrl },
-    branding: { logoUrl: row.logoUrl, accentColor: row.accentColor },
+    branding: {
+      logoUrl: row.logoUrl,
+      logoDarkUrl: row.logoDarkUrl,
+      iconUrl: row.iconUrl,
+      accentColor: row.accentColor,
+      homeUrl: row.homeUrl,
+      supportUrl: row.supportUrl,
+      supportEmail: row.supportEmail,
+    },
+    account: {
+      parts: OPTIONAL_PARTS.filter((part) => !row.hiddenAccountParts?.includes(part)),
+      fields: ACCOUNT_FIELDS.filter((field) => !row.hiddenAccountFields?.includes(field)),
+    },
     clientSecretPrefix: row.clientSecretPrefix,
     pendingWork,
     archivedAt: isoTime(row.archivedAt),

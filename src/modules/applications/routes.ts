@@ -136,6 +136,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
     operation({
       ...onOne,
       id: 'checkApplicationUrls',
+      isNoTool: true,
       method: 'GET',
       path: '/api/applications/:id/url-check',
       summary: 'Read how the legal URLs answer; probes those not probed yet',

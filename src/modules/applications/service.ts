@@ -1,5 +1,6 @@
 /** Applications: created, read, changed and moved from draft to test to live. */
 import type { Actor } from '../../core/actor.ts';
+import { ACCOUNT_FIELDS, OPTIONAL_PARTS } from '../../core/account-view.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
@@ -25,6 +26,7 @@ import {
 } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Grant, insertGrant, listGrants, updateGrant } from '../../store/grants.ts';
+import { brandingColumns, dropUnusedImages } from './branding.ts';
 import type { ApplicationInput, ApplicationPatch, ApplicationRecord, ApplicationsQuery, StageChange } from './model.ts';
 import { presentApplication, presentApplications } from './present.ts';
 
@@ -66,7 +68,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
     }
   }
 
-  function toColumns({ legalUrls, branding, ...columns }: ApplicationInput) {
+  function toColumns({ legalUrls, branding, account, ...columns }: ApplicationInput) {
     columns.returnUrls?.forEach((url, index) => {
       if (!parseReturnUrl(url, isLoopbackAllowed)) throw invalidField(`returnUrls.${index}`, returnUrlRemedy(url));
     });
@@ -76,8 +78,9 @@ export function applicationService(dependencies: ApplicationDependencies) {
       termsUrl: legalUrls?.terms,
       privacyUrl: legalUrls?.privacy,
       imprintUrl: legalUrls?.imprint,
-      logoUrl: branding?.logoUrl,
-      accentColor: branding?.accentColor,
+      ...brandingColumns(branding),
+      hiddenAccountParts: account?.parts && OPTIONAL_PARTS.filter((part) => !account.parts?.includes(part)),
+      hiddenAccountFields: account?.fields && ACCOUNT_FIELDS.filter((field) => !account.fields?.includes(field)),
     };
   }
 
@@ -224,6 +227,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
         }
         if (defaultRoles) await setDefaultRoles(unit, id, defaultRoles);
         const changed = await updateApplication(unit, id, toColumns(input));
+        await dropUnusedImages(unit, changed, input.branding);
         await recordAudit(unit, {
           kind: 'application.updated',
           applicationId: id,

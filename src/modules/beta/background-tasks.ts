@@ -7,7 +7,9 @@ import { DAY } from '../../core/clock.ts';
 import { type Locale, localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
 import { beginTask, type BackgroundTask, type Batch } from '../../jobs/background-tasks.ts';
+import { applicationSender } from '../../mail/application-sender.ts';
 import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
+import { signInLink } from '../../mail/page-links.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import {
@@ -21,8 +23,10 @@ import {
   isAnyoneUnreached,
   isAnyoneWaiting,
   takeWaiting,
+  type WaitlistEntry,
 } from '../../store/waitlist.ts';
 import { deleteLongWorksOf } from '../../store/long-works.ts';
+import { listMailLines } from '../../store/mail-lines.ts';
 import { fromApplication, type MailPriority } from '../../store/mails.ts';
 import { findUsersByEmail } from '../../store/people.ts';
 import { knownIn } from '../../store/reservations.ts';
@@ -30,12 +34,12 @@ import { knownIn } from '../../store/reservations.ts';
 const LAUNCH = 'launch';
 const MAIL_LIFETIME_MS = 3 * DAY;
 
-/** Queues the same mail to all addresses. @throws {AppError} rate_limited past the workspace's mail limit. */
+/** Queues the mail for each entry, in its language. @throws {AppError} rate_limited past the workspace's mail limit. */
 export type SendBetaMail = (
   unit: Unit,
   application: Application,
   kind: BetaMail,
-  emails: readonly string[],
+  entries: readonly Pick<WaitlistEntry, 'email' | 'locale'>[],
   lane: MailPriority,
 ) => Promise<void>;
 
@@ -49,25 +53,32 @@ export type BetaTasks = ReturnType<typeof betaTasks>;
 
 /** @param baseUrl this server's public URL, without a trailing slash. */
 export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
-  const sendMail: SendBetaMail = async (unit, application, kind, emails, lane) => {
-    const signInUrl = `${baseUrl()}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
-    const mailIn = lazily((locale: Locale) => betaMail(kind, locale, application, signInUrl));
-    const people = await findUsersByEmail(unit, emails);
+  const sendMail: SendBetaMail = async (unit, application, kind, entries, lane) => {
+    const signInUrl = signInLink(baseUrl(), application.clientId);
+    const sender = applicationSender(application, baseUrl());
+    const lines = await listMailLines(unit, application.id);
+    const lineIn = (locale: Locale) =>
+      lines.find((one) => one.mail === `waitlist_${kind}` && one.locale === locale)?.line ?? null;
+    const mailIn = lazily((locale: Locale) => betaMail(kind, locale, sender, signInUrl, lineIn(locale)));
+    const people = await findUsersByEmail(
+      unit,
+      entries.filter(({ locale }) => locale === null).map(({ email }) => email),
+    );
     const { workspaceId } = application;
     const ids = [...people.values()].map(({ id }) => id);
     const known = workspaceId === null ? null : await knownIn(unit, workspaceId, ids);
     // For people unknown in the workspace, not even the language of their account may show.
-    const localeOf = (to: string) => {
+    const ownLocale = (to: string) => {
       const person = people.get(to);
-      return localeToWriteIn(person && (known?.has(person.id) ?? true) ? person.locale : null);
+      return person && (known?.has(person.id) ?? true) ? person.locale : null;
     };
     const expiresAt = unit.now + MAIL_LIFETIME_MS;
     await mails.queue(
       unit,
       workspaceId,
-      emails.map((to) => ({
+      entries.map(({ email: to, locale }) => ({
         to,
-        ...mailIn(localeOf(to)),
+        ...mailIn(localeToWriteIn(locale ?? ownLocale(to))),
         code: null,
         expiresAt,
         lane,
@@ -85,7 +96,7 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
       if (room === 0 && (await isAnyoneUnreached(unit, { applicationId, epoch: data.epoch }))) return WAITING;
       const reached = await decideWaitlist(unit, applicationId, data, room);
-      await sendMail(unit, application, data.mail, emailsOf(reached), 'bulk');
+      await sendMail(unit, application, data.mail, reached, 'bulk');
       return batchOf(reached, room);
     },
     count: (reader, { applicationId, data }) => countUnreached(reader, { applicationId, epoch: data.epoch }),
@@ -103,7 +114,7 @@ export function betaTasks(mails: WorkspaceMail, baseUrl: () => string) {
       const mayTell = isInService(application) && room > 0;
       if (!mayTell && (await isAnyoneWaiting(unit, { applicationId, epoch }))) return WAITING;
       const reached = await takeWaiting(unit, applicationId, epoch, room);
-      await sendMail(unit, application, 'launched', emailsOf(reached), 'bulk');
+      await sendMail(unit, application, 'launched', reached, 'bulk');
       return batchOf(reached, room);
     },
     count: (reader, { applicationId, data }) => countWaiting(reader, { applicationId, epoch: data.epoch }),
@@ -148,10 +159,6 @@ function lazily<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
     made.set(key, value);
     return value;
   };
-}
-
-function emailsOf(reached: readonly { readonly email: string }[]): string[] {
-  return reached.map(({ email }) => email);
 }
 
 /** Needs no cursor: decided rows no longer match the query of the next step. */

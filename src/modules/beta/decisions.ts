@@ -32,7 +32,7 @@ export function betaDecisions(sendMail: SendBetaMail) {
     notify = awaitsNotice(row),
   ): Promise<WaitlistEntry> {
     if (row.status === 'approved') return row;
-    if (notify) await sendMail(unit, application, 'approved', [row.email], 'notice');
+    if (notify) await sendMail(unit, application, 'approved', [row], 'notice');
     const approved = await writeDecision(unit, row, 'approved');
     const { email, id: targetId } = row;
     await recordAudit(unit, { kind: 'beta.approved', applicationId: application.id, email, targetId });
@@ -52,7 +52,7 @@ export function betaDecisions(sendMail: SendBetaMail) {
   ): Promise<WaitlistEntry> {
     const status: BetaStatus = isSoft ? 'notify_when_public' : 'declined';
     if (row.status === status) return row;
-    if (isSoft) await sendMail(unit, application, 'declined', [row.email], 'notice');
+    if (isSoft) await sendMail(unit, application, 'declined', [row], 'notice');
     const declined = await writeDecision(unit, row, status);
     await recordAudit(unit, {
       kind: 'beta.declined',

@@ -13,10 +13,14 @@ import {
   refusalOfOne,
   Timestamp,
 } from '../../http/schemas.ts';
+import { WAITLIST_STANDINGS } from '../../core/waitlist-standing.ts';
 import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../store/applications.ts';
 import { BETA_STATUSES } from '../../store/waitlist.ts';
 
 const MAX_EMAILS = 500;
+
+const Locale = (description: string) =>
+  Type.String({ maxLength: 35, description, remedy: 'Give a language tag.', examples: ['de'] });
 
 export const BetaInterestSchema = Type.Object(
   {
@@ -24,6 +28,7 @@ export const BetaInterestSchema = Type.Object(
     email: Email(),
     status: Choice(BETA_STATUSES, { $id: 'BetaStatus' }),
     source: Type.String({ examples: ['admin_add', 'request', 'notify'] }),
+    locale: Nullable(Locale('The language of its mails; null if unknown.')),
     decidedById: Nullable(Type.String({ description: 'Who decided: a user id.' })),
     decidedAt: Nullable(Timestamp()),
     notifiedAt: Nullable(Timestamp()),
@@ -84,6 +89,7 @@ export const BetaAddInput = Input({
       description: 'Default: `pending` for a list, `approved` for a single address.',
     }),
   ),
+  locale: Type.Optional(Locale('The language of their mails, for new entries and those without one.')),
 });
 export type BetaAddInput = Static<typeof BetaAddInput>;
 
@@ -162,10 +168,33 @@ export const PolicyResult = Type.Object({
 
 export const GateInput = Input({ gate: Choice(SIGNIN_GATES, { $id: 'SignInGate' }) });
 
-export const AccessInterestInput = Input({ kind: Choice(['request', 'notify']), email: Email() });
+export const AccessInterestInput = Input({
+  kind: Choice(['request', 'notify']),
+  email: Email(),
+  locale: Type.Optional(Locale('The language of the mails; that of `Accept-Language` if omitted.')),
+});
 export type AccessInterestInput = Static<typeof AccessInterestInput>;
 
 export const InterestReceived = Type.Object({ received: Type.Literal(true) });
+
+export const AccessStateInput = Input({
+  email: Email(),
+  ticket: Type.String({
+    maxLength: 100,
+    description: 'From the `interest` of a refused sign-in with this address.',
+    remedy: 'Give the ticket of a refused sign-in.',
+    examples: ['mc5x2k3q.6QmOHZ1rB0nTq9bJc2hXyw'],
+  }),
+});
+export type AccessStateInput = Static<typeof AccessStateInput>;
+
+export const AccessState = Type.Object({
+  status: Choice(WAITLIST_STANDINGS, {
+    $id: 'WaitlistStanding',
+    description: '`notify`: mailed at the opening; `declined`: mailed at the opening too, and cannot request access.',
+  }),
+  since: Nullable(Timestamp({ description: 'When the request was made.' })),
+});
 
 export const PublicState = Type.Object({
   applicationId: Id('app'),

@@ -1,3 +1,4 @@
+import { requestedLocale } from '../../core/locale.ts';
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
@@ -7,6 +8,8 @@ import type { Application } from '../../store/applications.ts';
 import { ApplicationSchema } from '../applications/model.ts';
 import {
   AccessInterestInput,
+  AccessState,
+  AccessStateInput,
   ApproveInput,
   BetaAdded,
   BetaAddInput,
@@ -25,16 +28,21 @@ import {
   BetaInterestRemoved,
 } from './model.ts';
 import type { Beta } from './service.ts';
+import type { WaitlistStandings } from './standing.ts';
 
 export interface BetaRouteDependencies {
   readonly beta: Beta;
   /** Counts a request against its e-mail address. @throws {AppError} rate_limited */
   readonly limitInterest: (email: string, context: RequestContext) => Promise<void>;
+  readonly standings: WaitlistStandings;
+  /** Counts a read of a standing. @throws {AppError} rate_limited */
+  readonly limitStanding: (applicationId: string, email: string, context: RequestContext) => Promise<void>;
   /** Returns the hourly mail limit of the application's workspace. */
   readonly mailStanding: (application: Application) => Promise<MailStanding>;
 }
 
-export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDependencies): Operation[] {
+export function betaRoutes(dependencies: BetaRouteDependencies): Operation[] {
+  const { beta, limitInterest, standings, limitStanding, mailStanding } = dependencies;
   /** Adds the remaining mail limit to the response headers after the work. */
   async function announced<Result>(
     work: Promise<Result>,
@@ -173,7 +181,27 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       errors: ['not_found', 'application_archived'],
       async handle({ actor, params, body, context }) {
         await limitInterest(body.email, context);
-        return beta.receiveInterest(actor, params.id, body);
+        const locale = requestedLocale(body.locale, context.request.headers.get('accept-language'));
+        return beta.receiveInterest(actor, params.id, { ...body, locale });
+      },
+    }),
+    operation({
+      ...anyone,
+      id: 'readAccessState',
+      method: 'POST',
+      path: '/api/applications/:id/public/access-state',
+      summary: 'Read where the request of a proved address stands',
+      description:
+        'For a page that waits for the decision. A refused sign-in by code gives the ticket, which lasts a day and allows nothing else.',
+      limit: 'access_state',
+      isNoTool: true,
+      body: AccessStateInput,
+      data: AccessState,
+      errors: ['code_expired'],
+      async handle({ params, body, context }) {
+        const email = standings.requireTicket(params.id, body);
+        await limitStanding(params.id, email, context);
+        return standings.standingOf(params.id, email);
       },
     }),
     operation({

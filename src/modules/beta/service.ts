@@ -6,6 +6,7 @@ import { isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
+import { requestedLocale } from '../../core/locale.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
@@ -22,12 +23,12 @@ import {
   type BetaStatus,
   countWaitlist,
   countPending,
+  fillWaitlistLocale,
   deleteWaitlistEntry,
   findWaitlistEntry,
   findWaitlistEntryByEmail,
   insertWaitlistEntry,
   listWaitlist,
-  reopenWaitlistEntry,
   updateWaitlistEntry,
 } from '../../store/waitlist.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
@@ -46,6 +47,7 @@ import type {
   PublicState,
 } from './model.ts';
 import type { BetaTasks } from './background-tasks.ts';
+import { mayRequest } from './standing.ts';
 
 type Gate = Application['signinGate'];
 type Policy = Application['betaRequestPolicy'];
@@ -81,8 +83,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
     unit: Unit,
     applicationId: string,
     email: string,
-    status: BetaStatus,
-    source: string,
+    { status, source, locale }: Pick<WaitlistEntry, 'status' | 'source' | 'locale'>,
   ): Promise<WaitlistEntry> {
     return insertWaitlistEntry(unit, {
       id: newId('betaInterest', unit.now),
@@ -90,6 +91,7 @@ export function betaService({ db, tasks }: BetaDependencies) {
       email,
       status,
       source,
+      locale,
       ...decisionOf(unit, status, source),
     });
   }
@@ -127,8 +129,10 @@ export function betaService({ db, tasks }: BetaDependencies) {
     },
 
     /** Adds or decides entries, all or nothing; an approved row is never demoted. @throws {AppError} invalid_request */
-    async add(actor: Actor, application: Application, { emails, status }: BetaAddInput): Promise<BetaAdded> {
+    async add(actor: Actor, application: Application, input: BetaAddInput): Promise<BetaAdded> {
+      const { emails, status } = input;
       const addresses = normalizeAll(emails);
+      const locale = requestedLocale(input.locale, null);
       const wanted: BetaStatus = status ?? (emails.length === 1 ? 'approved' : 'pending');
       return db.write(actor, async (unit) => {
         const summary = { requested: emails.length, created: 0, updated: 0, unchanged: 0 };
@@ -137,12 +141,14 @@ export function betaService({ db, tasks }: BetaDependencies) {
           const known = await findWaitlistEntryByEmail(unit, application.id, email);
           if (!known) {
             summary.created += 1;
-            items.push(present(await insert(unit, application.id, email, wanted, 'admin_add')));
+            const entry = { status: wanted, source: 'admin_add', locale };
+            items.push(present(await insert(unit, application.id, email, entry)));
           } else if (known.status === wanted || known.status === 'approved') {
             summary.unchanged += 1;
             items.push(present(known));
           } else {
             summary.updated += 1;
+            await fillWaitlistLocale(unit, { id: known.id, locale });
             items.push(present(await writeDecision(unit, known, wanted, 'admin_add')));
           }
         }
@@ -234,8 +240,9 @@ export function betaService({ db, tasks }: BetaDependencies) {
     async receiveInterest(
       actor: Actor,
       applicationId: string,
-      input: AccessInterestInput,
+      input: Pick<AccessInterestInput, 'kind' | 'email'> & Pick<WaitlistEntry, 'locale'>,
     ): Promise<{ received: true }> {
+      const { locale } = input;
       const email = normalizeEmail(input.email);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       return db.write(actor, async (unit) => {
@@ -246,19 +253,20 @@ export function betaService({ db, tasks }: BetaDependencies) {
         const status =
           input.kind === 'notify' ? 'notify_when_public' : STATUS_OF_REQUEST[application.betaRequestPolicy];
         // A person waiting for the launch may still request access; any other existing entry stays as it is.
-        const isUpgrade = known?.source === 'notify' && known.decidedAt === null && input.kind === 'request';
+        const isUpgrade = known !== undefined && mayRequest(known) && input.kind === 'request';
         if (known && !isUpgrade) {
-          // Written unchanged: without a write, the faster response would reveal that the address is known.
-          await reopenWaitlistEntry(unit, known.id);
+          // Always a write: without one, the faster response would reveal that the address is known.
+          await fillWaitlistLocale(unit, { id: known.id, locale });
           return { received: true };
         }
         if (known)
           await updateWaitlistEntry(unit, known, {
             status,
             source: input.kind,
+            locale: locale ?? known.locale,
             ...decisionOf(unit, status, input.kind),
           });
-        else await insert(unit, applicationId, email, status, input.kind);
+        else await insert(unit, applicationId, email, { status, source: input.kind, locale });
         await recordAudit(unit, {
           kind: 'beta.requested',
           applicationId,
@@ -297,12 +305,13 @@ function normalizeAll(emails: readonly string[]): string[] {
 }
 
 function present(row: WaitlistEntry): BetaInterestRecord {
-  const { id, email, status, source, decidedById } = row;
+  const { id, email, status, source, locale, decidedById } = row;
   return {
     id,
     email,
     status,
     source,
+    locale,
     decidedById,
     decidedAt: isoTime(row.decidedAt),
     notifiedAt: isoTime(row.notifiedAt),

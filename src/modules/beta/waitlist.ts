@@ -26,6 +26,7 @@ const MOST_MOVED = 200;
 export async function followAddress(unit: Unit, person: Proved, workspaceIds: readonly string[]): Promise<void> {
   const former = await listAliasesOf(unit, person.id);
   if (former.length === 0) return;
+  unit.requireSerializable();
   for (const row of await listWaitlistEntriesOf(unit, former, workspaceIds, MOST_MOVED)) {
     const existing = await findWaitlistEntryByEmail(unit, row.applicationId, person.email);
     if (existing && !(row.status === 'approved' && isUndecided(existing))) continue;

@@ -13,8 +13,8 @@ import {
   dropChallenge,
   dropChallengesOf,
   findChallenge,
+  holdChallengesOf,
   insertChallenge,
-  listChallengesOf,
   listChallengesOfPerson,
   listChallengesTo,
 } from '../../store/codes.ts';
@@ -187,7 +187,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       const browser = await browserOf(unit, subject.email);
       const [lockedOut, sent] = await Promise.all([
         refusalOfClient(unit, subject, browser),
-        listChallengesOf(unit, subject, unit.now - CODE_LIFETIME_MS),
+        holdChallengesOf(unit, subject, unit.now - CODE_LIFETIME_MS),
       ]);
       if (lockedOut !== null) return lockedOut;
       const given = sent.find(({ id }) => id === presented.id) ?? (await findChallenge(unit, purpose, presented.id));

@@ -1,5 +1,6 @@
 /** Errors in the OpenAPI description: the codes an operation answers with, and the body of each status. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
+import { WAITLIST_STANDINGS } from '../../core/waitlist-standing.ts';
 import { onlyOne } from '../../core/required.ts';
 import { type Style, verifyCodeField } from '../../http/errors.ts';
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
@@ -96,7 +97,7 @@ function contentOf(family: Exclude<Style, 'flat'>, codes: readonly ErrorCode[], 
   const schema = {
     allOf: [
       components.share('schemas', names.schema, bodySchema(names, components)),
-      { properties: { [names.code]: { enum: codes } } },
+      { properties: { [names.code]: { enum: codes }, ...interestOf(codes, components) } },
     ],
   };
   return { 'application/json': { schema, examples } };
@@ -137,6 +138,22 @@ function bodySchema({ flag, code, text }: FailureNames, components: Components):
     },
   };
 }
+
+/** Refused sign-ins by code say where the request for access stands. */
+function interestOf(codes: readonly ErrorCode[], components: Components): object {
+  return codes.includes('waitlist') ? { interest: components.share('schemas', 'RefusedInterest', INTEREST) } : {};
+}
+
+const INTEREST = {
+  type: 'object',
+  description: 'After a right code: the request for access, with a ticket for `public/access-state`.',
+  required: ['status', 'since', 'ticket'],
+  properties: {
+    status: { type: 'string', enum: WAITLIST_STANDINGS },
+    since: { type: ['string', 'null'], format: 'date-time' },
+    ticket: { type: 'string' },
+  },
+};
 
 const FIELDS = {
   type: 'array',

@@ -49,6 +49,8 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly component: string; rea
   service: { component: 'Service', description: 'Group of texts: a page, the mails, or the errors.' },
   locale: { component: 'Locale', description: 'The language, as a BCP 47 tag.' },
   file: { component: 'File', description: 'The kind of picture and its width, such as `avatar-128.webp`.' },
+  image: { component: 'ApplicationImage', description: 'Which image of the application.' },
+  imageFile: { component: 'ImageFile', description: 'The image of the application, such as `logo-dark.png`.' },
 };
 
 function inPath(name: string, values: readonly string[] | undefined, components: Components): Reference {

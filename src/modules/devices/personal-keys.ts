@@ -3,13 +3,13 @@ import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { accountChangeMail } from '../../mail/messages/account-change.ts';
 import {
   countDevices,
@@ -26,7 +26,6 @@ import { recordAudit } from '../../store/audit.ts';
 import type { Member } from '../../store/members.ts';
 import { requireUser } from '../../store/people.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
-import { mailNotice } from '../../mail/notice.ts';
 import { DEFAULT_RATE_LIMITS } from '../api-keys/model.ts';
 import { tokenColumns } from '../api-keys/token.ts';
 import type { DeviceRecord } from './model.ts';
@@ -38,6 +37,7 @@ export interface PersonalKeyDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
+  readonly notices: AccountNotices;
 }
 
 export interface NewPersonalKey {
@@ -51,7 +51,7 @@ export interface NewPersonalKey {
 export type PersonalKeys = ReturnType<typeof personalKeyService>;
 
 /** A session reaches the keys of its workspace; the console reaches all of the person's. */
-export function personalKeyService({ db, clock, random }: PersonalKeyDependencies) {
+export function personalKeyService({ db, clock, random, notices }: PersonalKeyDependencies) {
   /** @throws {AppError} not_found for a key that is not this person's. */
   async function find(unit: Unit, owner: DeviceOwner, keyId: string): Promise<HeldDevice> {
     const device = await findDevice(unit, owner, keyId);
@@ -92,9 +92,12 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
         targetId: id,
         detail: { name, access, source: 'device' },
       });
-      const { email, locale } = await requireUser(unit, userId);
+      const owner = await requireUser(unit, userId);
       const change = { kind: 'device_connected', name } as const;
-      await mailNotice(unit, email, application, accountChangeMail(localeToWriteIn(locale), application, change));
+      await notices.send(unit, owner, application, ({ occurrence, ...context }) =>
+        // The device itself asks for its key, so its address counts although it is no browser.
+        accountChangeMail({ ...context, occurrence: { ...occurrence, country: unit.actor.ipCountry } }, change),
+      );
       return { id, token };
     },
 

@@ -12,6 +12,7 @@ import integrationTests from './guides/integration-tests.md' with { type: 'text'
 import migrate from './guides/migrate.md' with { type: 'text' };
 import monitoring from './guides/monitoring.md' with { type: 'text' };
 import onAPage from './guides/on-a-page.md' with { type: 'text' };
+import performance from './guides/performance.md' with { type: 'text' };
 import production from './guides/production.md' with { type: 'text' };
 import settings from './guides/settings.md' with { type: 'text' };
 import shop from './guides/shop.md' with { type: 'text' };
@@ -51,6 +52,7 @@ export const GUIDES: readonly Guide[] = [
   guide('Run', 'production', production),
   guide('Run', 'backups', backups),
   guide('Run', 'growing', growing),
+  guide('Run', 'performance', performance),
   guide('Run', 'monitoring', monitoring),
   guide('Run', 'settings', settings),
   guide('Run', 'command-line-and-agents', commandLine),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Input, Name, Nullable, PageOf, Remark, Timestamp } from '../../http/schemas.ts';
+import { Input, Name, Nullable, PageOf, PageQuery, Remark, Timestamp } from '../../http/schemas.ts';
 
 const GrantSlug = Type.String({
   pattern: '^[a-z0-9_:.-]{1,64}$',
@@ -35,6 +35,21 @@ export const GrantPatch = Input(
 );
 export type GrantPatch = Static<typeof GrantPatch>;
 
+export const GrantsQuery = Type.Composite([
+  PageQuery,
+  Type.Object({
+    include: Type.Optional(
+      Type.String({
+        pattern: '^people$',
+        description: '`people`: how many people have each.',
+        remedy: 'The only thing to include is "people".',
+        examples: ['people'],
+      }),
+    ),
+  }),
+]);
+export type GrantsQuery = Static<typeof GrantsQuery>;
+
 export const GrantForceQuery = Type.Object({
   force: Type.Optional(
     Type.Boolean({ description: 'Proceeds although somebody holds it.', remedy: 'Give true or false.' }),
@@ -48,6 +63,9 @@ export const GrantSchema = Type.Object(
     name: Type.String(),
     description: Nullable(Type.String()),
     isDefault: Type.Boolean(),
+    people: Type.Optional(
+      Type.Integer({ description: 'People who have it, in any status; with `include=people`.', examples: [1940] }),
+    ),
     createdAt: Timestamp(),
     updatedAt: Timestamp(),
   },

@@ -1,9 +1,8 @@
 /** Roles, scopes and membership groups: the same four operations for each. */
 import { type Payload, type Operation, operation } from '../../http/operation.ts';
-import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
-import { GrantForceQuery, GrantSchema, GrantInput, GrantPage, GrantPatch, GrantRemoved } from './model.ts';
+import { GrantForceQuery, GrantSchema, GrantInput, GrantPage, GrantPatch, GrantRemoved, GrantsQuery } from './model.ts';
 import type { GrantService } from './service.ts';
 
 /** Names in paths and operation ids. */
@@ -31,7 +30,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       path,
       summary: `List the ${noun}s of an application`,
       access: 'read',
-      query: PageQuery,
+      query: GrantsQuery,
       data: GrantPage,
       errors: ['invalid_cursor'],
       handle: ({ application, query }) => grants.list(application, query),

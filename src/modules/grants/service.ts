@@ -4,13 +4,14 @@ import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import { beginTask } from '../../jobs/background-tasks.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   countGrants,
   countHolders,
+  countPeople,
   findGrant,
   findGrantIds,
   type Grant,
@@ -22,7 +23,7 @@ import {
   updateGrant,
 } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
-import type { GrantInput, GrantPatch, GrantRecord } from './model.ts';
+import type { GrantInput, GrantPatch, GrantRecord, GrantsQuery } from './model.ts';
 import { announceRename, withdrawGrant } from './background-tasks.ts';
 
 /** More would not fit the envelope, which is sent at every verification. */
@@ -47,11 +48,21 @@ export function grantService(kind: GrantKind, db: Database) {
   }
 
   return {
-    /** Returns grants ordered by slug. */
-    async list(application: Application, { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Promise<Page<GrantRecord>> {
+    /** Returns grants ordered by slug; with `include`, the number of people of each. */
+    async list(
+      application: Application,
+      { limit = DEFAULT_PAGE_SIZE, cursor, include }: GrantsQuery,
+    ): Promise<Page<GrantRecord>> {
       const after = cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0];
       const rows = await pageOfGrants(db.reader, kind, application.id, { after, limit: limit + 1 });
-      return pageOf(rows, limit, (row) => [row.slug], present);
+      const page = pageOf(rows, limit, (row) => [row.slug], present);
+      if (include === undefined) return page;
+      const people = await countPeople(
+        db.reader,
+        kind,
+        page.items.map(({ id }) => id),
+      );
+      return { ...page, items: page.items.map((grant) => ({ ...grant, people: people.get(grant.id) ?? 0 })) };
     },
 
     create(actor: Actor, application: Application, input: GrantInput): Promise<GrantRecord> {
@@ -71,7 +82,7 @@ export function grantService(kind: GrantKind, db: Database) {
           kind: `${audit}.created`,
           applicationId: application.id,
           targetId: grant.id,
-          detail: { slug },
+          detail: { slug, name: grant.name },
         });
         return present(grant);
       });
@@ -108,7 +119,7 @@ export function grantService(kind: GrantKind, db: Database) {
           kind: `${audit}.updated`,
           applicationId: application.id,
           targetId: id,
-          detail: { fields: Object.keys(patch) },
+          detail: { name: changed.name, fields: Object.keys(patch) },
         });
         return present(changed);
       });
@@ -126,7 +137,7 @@ export function grantService(kind: GrantKind, db: Database) {
       isForced: boolean,
     ): Promise<{ id: string; withdrawnFrom: number }> {
       return db.write(actor, async (unit) => {
-        const { slug } = await find(unit, application, id);
+        const { slug, name } = await find(unit, application, id);
         if (!isForced && (await isGrantHeld(unit, kind, id)))
           throw new AppError('conflict', { hint: 'grant_deleted_in_use', values: { noun } });
         const withdrawnFrom = await countHolders(unit, kind, id);
@@ -137,7 +148,7 @@ export function grantService(kind: GrantKind, db: Database) {
           kind: `${audit}.deleted`,
           applicationId: application.id,
           targetId: id,
-          detail: { slug, withdrawnFrom },
+          detail: { slug, name, withdrawnFrom },
         });
         return { id, withdrawnFrom };
       });

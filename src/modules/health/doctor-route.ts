@@ -29,6 +29,8 @@ const DoctorAnswer = Type.Object({
     forwarded: Header(),
   }),
   untrustedProxyHeader: Header(),
+  /** Host and port of the mail server that is set in the console; null without one. */
+  mailServerOfConsole: Header(),
   /** Counted since the start. */
   refusals: Type.Array(Type.Object({ limit: Type.String(), count: Type.Integer() })),
 });
@@ -75,10 +77,16 @@ export function doctorRoute({ db, clock, metrics, peerAddress, instance }: Docto
           forwarded: headers.get('forwarded'),
         },
         untrustedProxyHeader: instance.untrustedProxyHeader(),
+        mailServerOfConsole: await serverOfConsole(instance),
         refusals: await refusalsIn(metrics),
       };
     },
   });
+}
+
+async function serverOfConsole({ mail }: Pick<InstanceFacts, 'mail'>): Promise<string | null> {
+  const { source, server } = await mail();
+  return source === 'console' ? server : null;
 }
 
 async function refusalsIn(metrics: Pick<Metrics, 'families'>): Promise<DoctorAnswer['refusals']> {

@@ -18,6 +18,6 @@ export function instanceHealthRoute(health: InstanceHealth): Operation {
     consoleRole: 'owner',
     limit: 'key',
     data: InstanceHealthSchema,
-    handle: ({ principal }) => health.get(principal),
+    handle: ({ principal, workspaceId }) => health.get(principal, workspaceId),
   });
 }

@@ -3,7 +3,9 @@ import { isoTime, SECOND, type WorldClock } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { findInstances } from '../instances/overview.ts';
-import type { InstanceFacts } from './facts.ts';
+import { hasAnyUser } from '../../store/members.ts';
+import { listQuarantinedEndpoints } from '../../store/webhooks.ts';
+import type { InstanceFacts, MailFacts } from './facts.ts';
 import type { InstanceHealthRecord } from './model.ts';
 import { isOperator } from './operator.ts';
 import { presentDatabase, presentInstance } from './present.ts';
@@ -21,6 +23,9 @@ export interface InstanceHealthDependencies {
   readonly backups: () => Promise<BackupStanding | null>;
 }
 
+/** More are found in the applications' lists. */
+const MAX_ENDPOINTS = 20;
+
 export type InstanceHealth = ReturnType<typeof instanceHealthService>;
 
 export function instanceHealthService({
@@ -32,9 +37,12 @@ export function instanceHealthService({
   queueCounts,
   backups,
 }: InstanceHealthDependencies) {
-  /** Returns the part that every workspace owner may see. */
-  function present(): Omit<InstanceHealthRecord, 'isOperator'> {
-    const { version, startedAt, mode, mail } = instance;
+  /** Returns the part that an owner of the workspace may see. */
+  async function present(
+    workspaceId: string,
+    { transport, source }: MailFacts,
+  ): Promise<Omit<InstanceHealthRecord, 'isOperator'>> {
+    const { version, startedAt, mode } = instance;
     return {
       version,
       startedAt: isoTime(startedAt),
@@ -42,7 +50,8 @@ export function instanceHealthService({
       mode,
       engine: db.engine,
       baseUrl: baseUrl(),
-      mail: { transport: mail.transport, server: null, from: null },
+      quarantined: await listQuarantinedEndpoints(db.reader, { workspaceId, limit: MAX_ENDPOINTS }),
+      mail: { transport, source, server: null, from: null },
       database: null,
       instances: null,
       queues: null,
@@ -52,19 +61,23 @@ export function instanceHealthService({
   }
 
   return {
-    async get(principal: Principal): Promise<InstanceHealthRecord> {
-      if (!(await isOperator(db.reader, principal))) return { ...present(), isOperator: false };
-      const [size, instances, queues, standing] = await Promise.all([
+    /** @param workspaceId whose quarantined endpoints are listed. */
+    async get(principal: Principal, workspaceId: string): Promise<InstanceHealthRecord> {
+      const mail = await instance.mail();
+      const shown = await present(workspaceId, mail);
+      if (!(await isOperator(db.reader, principal))) return { ...shown, isOperator: false };
+      const [size, instances, queues, standing, hasUsers] = await Promise.all([
         db.measure(),
         findInstances(db.reader, clock),
         queueCounts.recent(),
         backups(),
+        hasAnyUser(db.reader),
       ]);
       const status = db.status();
       const { mails, deliveries, longWork } = queues;
-      const { mail, settings } = instance;
+      const { settings } = instance;
       return {
-        ...present(),
+        ...shown,
         isOperator: true,
         mail,
         database: presentDatabase(db.schemaVersion, status, size),
@@ -80,11 +93,13 @@ export function instanceHealthService({
         warnings: warningsOf({
           now: clock.now(),
           facts: instance,
+          mail,
           baseUrl: baseUrl(),
           database: { ...status, ...size },
           instances,
           queues,
           backups: standing,
+          hasUsers,
         }),
       };
     },

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Nullable, Timestamp } from '../../http/schemas.ts';
 import { DatabaseSchema, ListedInstanceSchema } from './database-model.ts';
+import { MAIL_SOURCES } from '../../mail/server-in-use.ts';
 import { MAIL_TRANSPORTS, MODES } from './facts.ts';
 import { WARNING_CODES } from './warnings.ts';
 
@@ -21,10 +22,23 @@ export const InstanceHealthSchema = Type.Object(
     mail: Type.Object(
       {
         transport: Choice(MAIL_TRANSPORTS, { $id: 'MailTransport' }),
+        source: Nullable(Choice(MAIL_SOURCES, { $id: 'MailSource', description: 'Where the mail server was set.' })),
         server: Nullable(Type.String({ description: 'Host and port.', examples: ['smtp.example.com:587'] })),
         from: Nullable(Type.String({ examples: ['Acme <no-reply@acme.example>'] })),
       },
       { $id: 'InstanceMail' },
+    ),
+    quarantined: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ examples: ['whk_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+          url: Type.String({ examples: ['https://crm.example/hooks'] }),
+          applicationId: Type.String({ examples: ['app_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+          applicationName: Type.String({ examples: ['Shop'] }),
+        },
+        { $id: 'QuarantinedEndpoint' },
+      ),
+      { description: "The workspace's quarantined webhook endpoints, at most 20." },
     ),
     database: Nullable(DatabaseSchema),
     instances: Nullable(

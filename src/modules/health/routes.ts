@@ -1,13 +1,10 @@
 /** Liveness and readiness, for supervisors and load balancers. */
-import { Type } from '@sinclair/typebox';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { noteProbe } from '../../store/rate-counters.ts';
-
-const Status = Type.Object({ status: Type.String({ examples: ['ok'] }) });
-const tag = 'Operation';
+import { livenessRoute, HealthStatus, TAG as tag } from './liveness-route.ts';
 
 /** Readiness is verified by a write, at most this often. */
 const WRITE_EVERY_MS = 5000;
@@ -31,19 +28,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
   }
 
   return [
-    operation({
-      id: 'healthz',
-      method: 'GET',
-      path: '/healthz',
-      summary: 'Check whether the process is alive',
-      tag,
-      access: 'none',
-      scope: 'instance',
-      limit: 'none',
-      style: 'flat',
-      data: Status,
-      handle: () => ({ status: 'ok' }),
-    }),
+    livenessRoute(),
     operation({
       id: 'readyz',
       method: 'GET',
@@ -57,7 +42,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       scope: 'instance',
       limit: 'none',
       style: 'flat',
-      data: Status,
+      data: HealthStatus,
       errors: ['unavailable'],
       async handle() {
         if (isStopping()) throw new AppError('unavailable', { hint: 'server_stopping' });

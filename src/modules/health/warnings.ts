@@ -6,16 +6,14 @@ import { bytesText } from '../../core/quantities.ts';
 import type { DatabaseOutage, DatabaseSize, DatabaseStatus } from '../../db/database.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
 import { INSTANCE_WARNING_CODES, instanceWarnings, type ListedInstance } from '../instances/overview.ts';
-import type { InstanceFacts } from './facts.ts';
+import type { InstanceFacts, MailFacts } from './facts.ts';
 import { QUEUE_WARNING_CODES, type Queues, queueWarnings } from './queue-warnings.ts';
 import { SERVER_WARNING_CODES, serverWarnings } from './server-warnings.ts';
 
 export interface Observed {
   readonly now: number;
-  readonly facts: Pick<
-    InstanceFacts,
-    'mode' | 'isBaseUrlSet' | 'mail' | 'untrustedProxyHeader' | 'certificateExpiresAt'
-  >;
+  readonly facts: Pick<InstanceFacts, 'mode' | 'isBaseUrlSet' | 'untrustedProxyHeader' | 'certificateExpiresAt'>;
+  readonly mail: Pick<MailFacts, 'transport'>;
   readonly baseUrl: string;
   readonly database: DatabaseStatus & DatabaseSize;
   /** Instances on the database; empty where it can have only one. */
@@ -23,6 +21,8 @@ export interface Observed {
   readonly queues: Queues;
   /** Null if the server makes no backups of its own. */
   readonly backups: BackupStanding | null;
+  /** Whether an application has users, whose loss could not be made good. */
+  readonly hasUsers: boolean;
 }
 
 export interface BackupStanding {
@@ -46,6 +46,7 @@ export const WARNING_CODES = [
   ...SERVER_WARNING_CODES,
   ...INSTANCE_WARNING_CODES,
   'disk_nearly_full',
+  'backups_off',
   'backup_failed',
   'backup_late',
   ...QUEUE_WARNING_CODES,
@@ -67,8 +68,9 @@ const OUTAGE_REMEDIES: Partial<Record<DatabaseOutage, string>> = {
 };
 
 /** Returns warnings in order of urgency. */
-export function warningsOf({ now, facts, baseUrl, database, instances, queues, backups }: Observed): Warning[] {
-  const { mode, isBaseUrlSet, mail } = facts;
+export function warningsOf(observed: Observed): Warning[] {
+  const { now, facts, mail, baseUrl, database, instances, queues, backups, hasUsers } = observed;
+  const { mode, isBaseUrlSet } = facts;
   const proxyHeader = facts.untrustedProxyHeader();
   const expiresAt = facts.certificateExpiresAt();
   const found: (Warning | false)[] = [
@@ -91,6 +93,14 @@ export function warningsOf({ now, facts, baseUrl, database, instances, queues, b
         message: `${bytesText(database.freeBytes)} are left on the disk of the data folder.`,
         remedy: 'Make room, or move the data folder to a larger disk; without room nothing is accepted.',
       },
+    backups === null &&
+      hasUsers &&
+      mode === 'normal' &&
+      database.server === null && {
+        code: 'backups_off',
+        message: 'Nothing backs up this server: a lost disk loses every user.',
+        remedy: 'Set GATEHOUSE_BACKUP_TO to a folder on another disk or an S3 bucket, then restart the server.',
+      },
     backups?.error !== null &&
       backups?.error !== undefined && {
         code: 'backup_failed',
@@ -107,7 +117,7 @@ export function warningsOf({ now, facts, baseUrl, database, instances, queues, b
       mail.transport === 'outbox' && {
         code: 'mail_goes_nowhere',
         message: 'No mail server is set: mails, codes among them, stay in the outbox, where owners can read them.',
-        remedy: 'Set GATEHOUSE_SMTP_URL, start again, and send a test mail.',
+        remedy: 'Set a mail server under Mail on this page, or set GATEHOUSE_SMTP_URL and restart the server.',
       },
     mode === 'normal' &&
       !isBaseUrlSet && {

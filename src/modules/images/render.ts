@@ -2,7 +2,7 @@
 import { free } from '../../core/buffer.ts';
 import { cutMiddle } from './cut.ts';
 import { inspect } from './inspect.ts';
-import { damaged, maxPixelsOf, noPicture, tooLarge } from './picture.ts';
+import { damaged, maxPixelsOf, noPicture, type Picture, tooLarge } from './picture.ts';
 import type { Shape } from './variants.ts';
 import { withoutProfile } from './webp.ts';
 
@@ -19,9 +19,7 @@ export interface Variant {
  * @param file is consumed. @throws {AppError} invalid_request for an incomplete or too large picture
  */
 export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]> {
-  const picture = inspect(file, (await metadataOf(file)).format);
-  const size = await metadataOf(picture.bytes);
-  if (size.width * size.height > maxPixelsOf(picture)) throw tooLarge(size, maxPixelsOf(picture));
+  const { picture, size } = await openPicture(file);
   const { turn } = picture;
   const isTurned = turn.rotate % 180 !== 0;
   const widest = Math.max(...shape.sizes);
@@ -45,13 +43,21 @@ export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]>
   return variants;
 }
 
+/** Reads a file without decoding it. @throws {AppError} invalid_request if it is no picture, damaged or too large */
+export async function openPicture(file: Uint8Array): Promise<{ picture: Picture; size: Bun.Image.Metadata }> {
+  const picture = inspect(file, (await metadataOf(file)).format);
+  const size = await metadataOf(picture.bytes);
+  if (size.width * size.height > maxPixelsOf(picture)) throw tooLarge(size, maxPixelsOf(picture));
+  return { picture, size };
+}
+
 /** Reads metadata at any size, since the error for a too large picture names its size. */
 function metadataOf(bytes: Uint8Array): Promise<Bun.Image.Metadata> {
   return new Bun.Image(bytes, { maxPixels: Number.MAX_SAFE_INTEGER, autoOrient: false }).metadata().catch(refuse);
 }
 
 /** @throws {AppError} invalid_request if the file is at fault; other errors are rethrown. */
-function refuse(error: unknown): never {
+export function refuse(error: unknown): never {
   switch ((error as { code?: Bun.Image.ErrorCode }).code) {
     case 'ERR_IMAGE_UNKNOWN_FORMAT':
     case 'ERR_IMAGE_FORMAT_UNSUPPORTED':

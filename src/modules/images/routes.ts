@@ -1,20 +1,12 @@
-import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import type { RequestContext } from '../../http/request-context.ts';
-import { queryOf } from '../../http/request-url.ts';
-import type { ImageKind, StoredVariant } from '../../store/images.ts';
-import { PICTURE_TYPES } from './inspect.ts';
+import type { ImageKind } from '../../store/images.ts';
+import { imageResponse } from './image-response.ts';
 import { Image, NoImage } from './model.ts';
 import type { Images } from './service.ts';
+import { UPLOAD } from './upload-rule.ts';
 import { SHAPES } from './variants.ts';
 
-const UPLOAD = { maxBytes: 10 * 1024 * 1024, mediaTypes: PICTURE_TYPES };
-
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'image' } as const;
-
-/** The URL contains the version, so it is immutable. An outdated URL serves the current picture, cached briefly. */
-const CURRENT = 'public, max-age=31536000, immutable';
-const OUTDATED = 'public, max-age=60';
 
 export function imageRoutes(images: Images): Operation[] {
   return [
@@ -35,7 +27,9 @@ export function imageRoutes(images: Images): Operation[] {
       isRevalidated: true,
       errors: ['not_found'],
       async handle({ params: { appSlug, userId, file }, context }) {
-        return answer(await images.find(appSlug, userId, file), file, context);
+        const { updatedAt, bytes } = await images.find(appSlug, userId, file);
+        const etag = `"${file.slice(0, -'.webp'.length)}-${updatedAt}"`;
+        return imageResponse(context, { version: String(updatedAt), etag, mediaType: 'image/webp', bytes });
       },
     }),
   ];
@@ -65,21 +59,4 @@ function uploading(images: Images, kind: ImageKind, name: 'Avatar' | 'Banner', s
       handle: ({ actor, principal }) => images.remove(actor, principal, kind),
     }),
   ];
-}
-
-/** User content: the headers keep browsers from treating it as anything but a picture. */
-function answer({ updatedAt, bytes }: StoredVariant, file: string, context: RequestContext): Response {
-  const version = queryOf(context.request).get('v');
-  const etag = `"${file.slice(0, -'.webp'.length)}-${updatedAt}"`;
-  const headers = {
-    ...context.headers,
-    ETag: etag,
-    'Cache-Control': version === String(updatedAt) ? CURRENT : OUTDATED,
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-    'Cross-Origin-Resource-Policy': 'cross-origin',
-  };
-  if (matchesEtag(context.request.headers.get('if-none-match'), etag))
-    return new Response(null, { status: 304, headers });
-  return new Response(new Uint8Array(bytes), { headers: { ...headers, 'Content-Type': 'image/webp' } });
 }

@@ -16,31 +16,19 @@ import {
 import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { publishOfProfile } from '../users/publish.ts';
 import type { Image } from './model.ts';
+import type { PictureQueue } from './queue.ts';
 import { render, type Variant } from './render.ts';
 import { SHAPES, VARIANTS } from './variants.ts';
 
 export interface ImageDependencies {
   readonly db: Database;
   readonly cdnUrl: () => string;
+  readonly inTurn: PictureQueue;
 }
-
-/** Pause in which the allocator returns a picture's memory; else it adds to the next one's (test/bench/images.ts). */
-const REST_MS = 200;
 
 export type Images = ReturnType<typeof imageService>;
 
-/** Works on one picture at a time for all callers, since each takes much memory. */
-export function imageService({ db, cdnUrl }: ImageDependencies) {
-  /** Tail of the queue. It includes the pause, for which the caller just served does not wait. */
-  let last: Promise<unknown> = Promise.resolve();
-
-  function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
-    const result = last.then(task);
-    // A failed picture does not fail those queued behind it.
-    last = result.catch(() => {}).then(() => Bun.sleep(REST_MS));
-    return result;
-  }
-
+export function imageService({ db, cdnUrl, inTurn }: ImageDependencies) {
   function urlIn(applicationSlug: string, userId: string, kind: ImageKind, size: number, updatedAt: number): string {
     return imageUrl({ cdnUrl: cdnUrl(), applicationSlug, userId, kind, size, updatedAt });
   }

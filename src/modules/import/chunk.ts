@@ -15,14 +15,16 @@ import {
   type HeldGrants,
 } from '../../store/grants.ts';
 import { insertLanguages, listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
-import { findMembersOf, findUsernameHolders, type Member, updateMember } from '../../store/members.ts';
+import { findExternalIdHolders, findUsernameHolders } from '../../store/handles.ts';
+import { findMembersOf, type Member, updateMember } from '../../store/members.ts';
 import { updateUser, type User } from '../../store/people.ts';
 import { addGrants } from '../grants/holders.ts';
 import { accountOf, type Recipient, findRecipients, type Stranger } from '../users/recipients.ts';
-import { publishProfile, profileUpdate } from '../users/publish.ts';
+import { emitProfileUpdate, publishProfile } from '../users/publish.ts';
 import { BLANK_PROFILE, differenceOf, filled, profileOf } from '../users/fill-profile.ts';
 import { enrolMember, reserveMember } from '../users/members.ts';
 import { fillUnproved } from '../users/unproved.ts';
+import { type Attributes, fillAttributes, wantedAttributes } from './attributes.ts';
 import type { ImportResult, ImportOutcome } from './model.ts';
 import type { CleanProfile, CleanRow } from './rows.ts';
 
@@ -45,6 +47,8 @@ interface Known {
   readonly members: Map<string, Member>;
   /** User ids by username. */
   readonly usernames: Map<string, string>;
+  /** User ids by external id. */
+  readonly externalIds: Map<string, string>;
   /** By membership. */
   readonly held: Map<string, HeldGrants>;
   /** By user id; only users known to the workspace. */
@@ -80,6 +84,7 @@ async function readKnown(
   const members = await findMembersOf(unit, applicationId, userIds);
   const memberIds = [...members.values()].map(({ id }) => id);
   const names = sound.flatMap(({ profile: { username } }) => (username === null ? [] : [username]));
+  const externalIds = rows.flatMap(({ externalId }) => externalId ?? []);
   const idsOf = (kind: GrantKind) => findGrantIds(unit, kind, applicationId, slugsIn(rows, kind));
   return {
     defaults: await defaultGrants(unit, applicationId),
@@ -87,6 +92,7 @@ async function readKnown(
     addressees,
     members,
     usernames: await findUsernameHolders(unit, applicationId, names),
+    externalIds: await findExternalIdHolders(unit, applicationId, externalIds),
     held: await heldGrantsOf(unit, memberIds),
     languages: new Map(await listLanguagesOf(unit, userIds)),
     changed: new Set(),
@@ -106,7 +112,7 @@ async function importRow(
   unit: Unit,
   applicationId: string,
   known: Known,
-  { email, profile, slugs }: CleanRow,
+  { email, profile, slugs, ...offered }: CleanRow,
 ): Promise<RowResult> {
   const skip = (error: string, userId: string | null = null) => ({ email, outcome: 'skipped', userId, error }) as const;
   if ('error' in profile) return skip(profile.error);
@@ -123,22 +129,27 @@ async function importRow(
   if (nameHolder !== undefined && nameHolder !== accountId)
     return skip(`username_taken:${wantedName}`, isExpected(addressee) ? accountId : null);
 
+  const attributes = wantedAttributes(known, member, accountId, offered);
+  if ('error' in attributes) return skip(attributes.error, isExpected(addressee) ? accountId : null);
+
   const userId =
     addressee.kind === 'known'
       ? await fillPerson(unit, known, addressee.user, profile)
       : await reserve(
           unit,
           known,
-          { applicationId, email, addressee, member },
+          { applicationId, email, addressee, member, attributes },
           { ...profile, username: wantedName },
           slugs,
         );
   if (wantedName !== null) known.usernames.set(wantedName, userId);
+  if (attributes.externalId != null) known.externalIds.set(attributes.externalId, userId);
   if (member) {
+    await setAttributes(unit, known, userId, attributes);
     if (wantedName !== null) await claimUsername(unit, known, userId, wantedName);
     await addNamedGrants(unit, known, userId, slugs);
   } else if (addressee.kind === 'known') {
-    const enrolled = { applicationId, userId, username: wantedName };
+    const enrolled = { applicationId, userId, username: wantedName, ...attributes };
     known.members.set(userId, await enrolMember(unit, enrolled, joiningGrants(known, slugs)));
   }
   if (!member) known.changed.add(userId);
@@ -174,13 +185,14 @@ interface Place {
   readonly email: string;
   readonly addressee: Stranger;
   readonly member: Member | undefined;
+  readonly attributes: Attributes;
 }
 
 /** Reserves a membership for a stranger to the workspace, or fills its reservation's blanks; never their profile. */
 async function reserve(
   unit: Unit,
   known: Known,
-  { applicationId, email, addressee, member }: Place,
+  { applicationId, email, addressee, member, attributes }: Place,
   { username, ...offered }: CleanProfile,
   slugs: CleanRow['slugs'],
 ): Promise<string> {
@@ -188,7 +200,7 @@ async function reserve(
   const before = member?.reservedProfile ?? BLANK_PROFILE;
   const reservedProfile = filled(before, profileOf(offered, offered.languages));
   if (!member) {
-    const reservation = { applicationId, userId, username, reservedEmail: email, reservedProfile };
+    const reservation = { applicationId, userId, username, reservedEmail: email, reservedProfile, ...attributes };
     known.addressees.set(email, { ...addressee, userId, isReserved: true });
     known.members.set(userId, await reserveMember(unit, reservation, joiningGrants(known, slugs)));
     return userId;
@@ -203,11 +215,7 @@ async function reserve(
     return userId;
   }
   const name = displayName({ ...reservedProfile, name: null });
-  await emit(unit, {
-    type: 'user.profile_updated',
-    applicationId,
-    data: { userId, ...profileUpdate(name, difference) },
-  });
+  await emitProfileUpdate(unit, member, { name, ...difference });
   return userId;
 }
 
@@ -222,6 +230,13 @@ async function claimUsername(unit: Unit, { members, changed }: Known, userId: st
     applicationId,
     data: { userId, username, previousUsername: null },
   });
+}
+
+async function setAttributes(unit: Unit, known: Known, userId: string, attributes: Attributes): Promise<void> {
+  const set = await fillAttributes(unit, required(known.members.get(userId), `membership of ${userId}`), attributes);
+  if (!set) return;
+  known.changed.add(userId);
+  known.members.set(userId, set);
 }
 
 async function addNamedGrants(unit: Unit, known: Known, userId: string, slugs: CleanRow['slugs']): Promise<void> {

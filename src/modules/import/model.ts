@@ -1,5 +1,6 @@
 import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { Choice, Described, Input, Nullable } from '../../http/schemas.ts';
+import { ATTRIBUTES_INPUT } from '../../http/user-attributes.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
 
 const MAX_ROWS = 500;
@@ -44,6 +45,7 @@ export const ImportRow = Input(
     roles: SlugsAlso('roleSlugs'),
     scopes: SlugsAlso('scopeSlugs'),
     memberships: SlugsAlso('membershipSlugs'),
+    ...ATTRIBUTES_INPUT,
     profile: Type.Optional(ImportProfile),
   },
   { $id: 'ImportRow' },
@@ -79,7 +81,7 @@ export const ImportResult = Type.Object(
         error: Type.Optional(
           Type.String({
             description:
-              'Why the row is skipped: `email_invalid`, `email_archived`, `user_deleted`, `username_taken:<name>`, `username_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`; `field_invalid:<path>` for any other field, such as `field_invalid:profile.fullName`; `field_unknown:<path>` for one that does not exist; `field_repeated:<name>` for `roles` beside `roleSlugs` and the like; `row_invalid` for what is no object.',
+              'Why the row is skipped: `email_invalid`, `email_archived`, `user_deleted`, `username_taken:<name>`, `external_id_taken:<id>`, `username_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`; `field_invalid:<path>` for any other field, such as `field_invalid:profile.fullName`; `field_unknown:<path>` for one that does not exist; `field_repeated:<name>` for `roles` beside `roleSlugs` and the like; `row_invalid` for what is no object.',
           }),
         ),
       }),

@@ -1,5 +1,6 @@
 /** Validates and normalizes the rows of an import, before they are compared with existing data. */
 import { normalizeEmail } from '../../core/email.ts';
+import { isTooLarge, type Metadata, mergePatch } from '../../core/metadata.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { singleLine } from '../../core/single-line.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
@@ -21,6 +22,9 @@ export interface CleanRow {
   /** Normalized; as given if invalid. */
   readonly email: string;
   readonly slugs: Grants;
+  readonly externalId: string | null;
+  /** Without nulls, as a merge patch applied to nothing. */
+  readonly metadata: Metadata;
   /** The profile, or why the row is skipped. */
   readonly profile: CleanProfile | { readonly error: string };
 }
@@ -56,13 +60,17 @@ export function cleanRow(row: unknown): CleanRow {
   if (flaw?.path === '') return skipped('', 'row_invalid');
   if (email === null) return skipped(given.slice(0, MAX_SHOWN_EMAIL), 'email_invalid');
   if (flaw) return skipped(email, errorOf(flaw));
-  const { profile = {}, ...lists } = row as ImportRow;
+  const { profile = {}, externalId = null, metadata: offered, ...lists } = row as ImportRow;
+  const metadata = mergePatch({}, offered ?? {});
+  if (isTooLarge(metadata)) return skipped(email, 'field_invalid:metadata');
   const repeated = ALL_KINDS.find((kind) => lists[kind] !== undefined && lists[SLUG_FIELDS[kind]] !== undefined);
   if (repeated !== undefined) return skipped(email, `field_repeated:${repeated}`);
   const slugs = (kind: GrantKind) => lists[kind] ?? lists[SLUG_FIELDS[kind]] ?? [];
   return {
     email,
     slugs: { roles: slugs('roles'), scopes: slugs('scopes'), memberships: slugs('memberships') },
+    externalId,
+    metadata,
     profile: cleanProfile(profile),
   };
 }
@@ -73,7 +81,8 @@ function emailIn(row: unknown): string {
 }
 
 function skipped(email: string, error: string): CleanRow {
-  return { email, slugs: { roles: [], scopes: [], memberships: [] }, profile: { error } };
+  const slugs = { roles: [], scopes: [], memberships: [] };
+  return { email, slugs, externalId: null, metadata: {}, profile: { error } };
 }
 
 function errorOf({ path, isUnknown }: Flaw): string {

@@ -9,7 +9,7 @@ import type { Database, Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { amendAudit, recordAudit } from '../../store/audit.ts';
 import { ALL_KINDS } from '../../store/grants.ts';
-import { findUsernameHolders } from '../../store/members.ts';
+import { findUsernameHolders } from '../../store/handles.ts';
 import { type ImportedChunk, importChunk } from './chunk.ts';
 import type { ImportResult, ImportRow, ImportOutcome, UsernameCheck } from './model.ts';
 import { cleanRow } from './rows.ts';
@@ -33,15 +33,19 @@ export function importService(db: Database, noteImported: (outcome: ImportOutcom
         const before = done;
         const recordId: string | null = auditId;
         const chunk = rows.slice(before.results.length, before.results.length + CHUNK).map(cleanRow);
-        [done, auditId] = await db.write(actor, async (unit) => {
-          const after = added(before, await importChunk(unit, { id: applicationId, workspaceId }, chunk));
-          const { summary: detail } = after;
-          if (recordId !== null) await amendAudit(unit, recordId, detail);
-          return [
-            after,
-            recordId ?? (await recordAudit(unit, { kind: 'user.imported', applicationId, workspaceId, detail })),
-          ] as const;
-        });
+        [done, auditId] = await db.write(
+          actor,
+          async (unit) => {
+            const after = added(before, await importChunk(unit, { id: applicationId, workspaceId }, chunk));
+            const { summary: detail } = after;
+            if (recordId !== null) await amendAudit(unit, recordId, detail);
+            return [
+              after,
+              recordId ?? (await recordAudit(unit, { kind: 'user.imported', applicationId, workspaceId, detail })),
+            ] as const;
+          },
+          { lock: `import into ${workspaceId}` },
+        );
         for (const { outcome } of done.results.slice(before.results.length)) noteImported(outcome);
       } while (done.results.length < rows.length);
       return done;

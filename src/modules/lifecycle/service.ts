@@ -5,6 +5,7 @@ import { AppError } from '../../core/error.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
+import { occurrenceOf } from '../../mail/occurrence.ts';
 import { lifecycleCodeMail } from '../../mail/messages/lifecycle-code.ts';
 import {
   type Application,
@@ -79,8 +80,9 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
           lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
           graceDays: GRACE_MS / DAY,
         };
-        for (const { email, locale } of recipients) {
-          const mail = lifecycleCodeMail({ locale: localeToWriteIn(locale), ...content });
+        for (const { email, locale, timezone } of recipients) {
+          const occurrence = occurrenceOf(unit, timezone);
+          const mail = lifecycleCodeMail({ locale: localeToWriteIn(locale), occurrence, ...content });
           await queueMail(unit, { to: email, ...mail, code, expiresAt, origin: fromApplication(application) });
         }
         await recordAudit(unit, {

@@ -38,11 +38,16 @@ export function riskOf({ danger, gift }: Tool, given: Readonly<Record<string, un
 /** The default page size for agents, who pay for every token they read. */
 export const PAGE_SIZE = 25;
 
+/** Returns whether an operation manages with JSON and a key: what commands can derive from. */
+export function isPlainManagement(operation: Operation): boolean {
+  const { access, consoleRole, upload, mediaType, isRedirect, style = 'envelope' } = operation;
+  const isManagement = access === 'read' || access === 'full';
+  return isManagement && !consoleRole && !upload && !mediaType && !isRedirect && style === 'envelope';
+}
+
 /** Accepts operations that a key may call with JSON in and out: no streams, files, pages or sign-in. */
 export function isTool(operation: Operation): boolean {
-  const { access, consoleRole, upload, mediaType, isRedirect, isNoTool, style = 'envelope' } = operation;
-  const isManagement = access === 'read' || access === 'full';
-  return isManagement && !consoleRole && !upload && !mediaType && !isRedirect && !isNoTool && style === 'envelope';
+  return isPlainManagement(operation) && !operation.isNoTool;
 }
 
 /** Returns the tools by name. Yields to the event loop while building them. */

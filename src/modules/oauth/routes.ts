@@ -1,10 +1,10 @@
 import { type Operation, operation } from '../../http/operation.ts';
 import { DEVICE_GRANT_TYPE } from '../devices/model.ts';
 import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from '../devices/routes.ts';
-import { AuthorizationServerMetadata, Introspection, Revoked, TokenInput } from './model.ts';
+import { BY_CLIENTS, COMMON, INTROSPECTION_PATH, introspectionRoute } from './introspection-route.ts';
+import { AuthorizationServerMetadata, Revoked, TokenInput } from './model.ts';
 import type { Tokens } from './service.ts';
 
-const INTROSPECTION_PATH = '/api/v1/introspect';
 const REVOCATION_PATH = '/api/v1/revoke';
 const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
 
@@ -14,23 +14,10 @@ export interface OAuthRouteDependencies {
 }
 
 export function oauthRoutes({ tokens, baseUrl }: OAuthRouteDependencies): Operation[] {
-  const common = { tag: 'OAuth', scope: 'instance' } as const;
-  const byClients = { ...common, method: 'POST', limit: 'client', style: 'oauth', isFormAccepted: true } as const;
   return [
+    introspectionRoute(tokens.introspect),
     operation({
-      ...byClients,
-      id: 'introspectToken',
-      path: INTROSPECTION_PATH,
-      summary: 'Introspect a token (RFC 7662)',
-      description:
-        'Live, like `/api/v1/verify`. `active` is false, without a reason, for a token that is not valid now or belongs to another application.',
-      access: 'client',
-      body: TokenInput,
-      data: Introspection,
-      handle: ({ principal, body }) => tokens.introspect(principal, body.token),
-    }),
-    operation({
-      ...byClients,
+      ...BY_CLIENTS,
       id: 'revokeToken',
       path: REVOCATION_PATH,
       summary: 'Revoke a session token, or a key from the device grant (RFC 7009)',
@@ -46,7 +33,7 @@ export function oauthRoutes({ tokens, baseUrl }: OAuthRouteDependencies): Operat
       },
     }),
     operation({
-      ...common,
+      ...COMMON,
       id: 'getAuthorizationServerMetadata',
       method: 'GET',
       path: '/.well-known/oauth-authorization-server',

@@ -12,41 +12,50 @@ import { isOfPerson, type KeySubject, type SessionSubject } from '../verificatio
 import type { Introspection } from './model.ts';
 
 export interface TokenDependencies {
-  readonly verification: Verification;
+  readonly verification: Pick<Verification, 'introspect' | 'look'>;
   readonly sessions: Sessions;
   readonly personalKeys: PersonalKeys;
   readonly baseUrl: () => string;
+}
+
+export type Introspect = (client: OAuthClient, token: string) => Promise<Introspection>;
+
+/** Returns `active: false` without a reason for every token that is invalid or another client's (RFC 7662 §2.2). */
+export function introspection({
+  verification,
+  baseUrl,
+}: Pick<TokenDependencies, 'verification' | 'baseUrl'>): Introspect {
+  return async (client: OAuthClient, token: string): Promise<Introspection> => {
+    const row = await verification.introspect(client, token);
+    if (row === null) return { active: false };
+    const { userId: sub, clientId, issuedAt } = row;
+    const { username, email, fullName: name, roles, scopes, memberships } = row.identity.envelope;
+    const end = endOf(row);
+    return {
+      active: true,
+      sub,
+      client_id: clientId,
+      aud: clientId,
+      iss: baseUrl(),
+      jti: 'sessionId' in row ? row.sessionId : row.keyId,
+      token_type: 'Bearer',
+      iat: seconds(issuedAt),
+      ...(end !== Infinity && { exp: seconds(end) }),
+      ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+      ...(username !== null && { username }),
+      ...(isOfPerson(row) && { email }),
+      ...(name && { name }),
+      roles,
+      memberships,
+    };
+  };
 }
 
 export type Tokens = ReturnType<typeof tokenService>;
 
 export function tokenService({ verification, sessions, personalKeys, baseUrl }: TokenDependencies) {
   return {
-    /** Returns `active: false` without a reason for every token that is invalid or another client's (RFC 7662 §2.2). */
-    async introspect(client: OAuthClient, token: string): Promise<Introspection> {
-      const row = await verification.introspect(client, token);
-      if (row === null) return { active: false };
-      const { userId: sub, clientId, issuedAt } = row;
-      const { username, email, fullName: name, roles, scopes, memberships } = row.identity.envelope;
-      const end = endOf(row);
-      return {
-        active: true,
-        sub,
-        client_id: clientId,
-        aud: clientId,
-        iss: baseUrl(),
-        jti: 'sessionId' in row ? row.sessionId : row.keyId,
-        token_type: 'Bearer',
-        iat: seconds(issuedAt),
-        ...(end !== Infinity && { exp: seconds(end) }),
-        ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-        ...(username !== null && { username }),
-        ...(isOfPerson(row) && { email }),
-        ...(name && { name }),
-        roles,
-        memberships,
-      };
-    },
+    introspect: introspection({ verification, baseUrl }),
 
     /**
      * Ends a session, like its holder's sign-out, or a personal key. Unknown and ended tokens succeed (RFC 7009 §2.2).

@@ -11,9 +11,10 @@ export type ShownAnswer = (answer: string | null) => string | null;
 /** Leaves answers unchanged for the first workspace, which belongs to those who run the instance. */
 export async function answersFor(
   reader: Reader,
-  { mail: { server } }: Pick<InstanceFacts, 'mail'>,
+  { mail }: Pick<InstanceFacts, 'mail'>,
   workspaceId: string,
 ): Promise<ShownAnswer> {
+  const { server } = await mail();
   if (server === null || workspaceId === (await findFirstWorkspaceId(reader))) return (answer) => answer;
   const host = server.replace(/:\d+$/, '');
   return (answer) => answer && answer.replaceAll(server, PLACEHOLDER).replaceAll(host, PLACEHOLDER);

@@ -9,6 +9,7 @@ import type { Database, Unit } from '../../db/database.ts';
 import type { HeldLease, WorkLeases } from '../../jobs/work-leases.ts';
 import { mailTestMail } from '../../mail/messages/mail-test.ts';
 import type { SendNow } from '../../mail/send-now.ts';
+import type { MailTransport } from '../../mail/transport.ts';
 import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findBudget } from '../../store/budgets.ts';
@@ -70,12 +71,16 @@ export function mailTestService({ db, clock, leases, mails, sendNow, baseUrl, in
   return {
     standing: (workspaceId: string): Promise<MailStanding> => mails.standing(db.reader, workspaceId, clock.now()),
 
-    /** Returns the mail server's answer, refusals included. @throws {AppError} invalid_request; rate_limited */
+    /**
+     * Returns the mail server's answer, refusals included.
+     * @param candidate is tested instead of the server in use. @throws {AppError} invalid_request; rate_limited
+     */
     async send(
       actor: Actor,
       principal: Principal,
       workspaceId: string,
       to: string | undefined,
+      candidate?: MailTransport,
     ): Promise<MailTestRecord> {
       const email = await addressee(principal, to);
       const test = async (unit: Unit) => {
@@ -92,7 +97,7 @@ export function mailTestService({ db, clock, leases, mails, sendNow, baseUrl, in
         await recordAudit(unit, { kind: 'mail.tested', workspaceId, targetId: id, email });
         return id;
       };
-      const result = await alone(workspaceId, () => sendNow(actor, test));
+      const result = await alone(workspaceId, () => sendNow(actor, test, candidate));
       const told = await answersFor(db.reader, instance, workspaceId);
       const transport = result.outcome === 'captured' ? 'outbox' : 'smtp';
       return { transport, to: email, ...result, answer: told(result.answer) };

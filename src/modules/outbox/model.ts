@@ -25,6 +25,7 @@ export type OutboxQuery = Static<typeof OutboxQuery>;
 const record = {
   id: Id('mail'),
   to: Email(),
+  sender: Nullable(Type.String({ examples: ['Shop'] })),
   subject: Nullable(
     Type.String({
       description: 'Lists omit its code.',
@@ -40,8 +41,8 @@ const record = {
   sentAt: Nullable(Timestamp()),
   isReadable: Type.Boolean({
     description:
-      'Whether the content can be read: the mail was captured here and not sent, and its recipient has a ' +
-      'proved address and is known only to the caller’s workspaces.',
+      'Whether the content can be read: it was captured, not sent, and its recipient has a proved address ' +
+      'and is known only to the caller’s workspaces.',
   }),
 };
 

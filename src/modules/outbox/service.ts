@@ -116,10 +116,12 @@ const LANE_NAMES = Object.fromEntries(
 );
 
 function present(mail: MailEnvelope, isReadable: boolean, told: ShownAnswer): OutboxMailRecord {
-  const { id, recipient, subject, lane, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;
+  const { id, recipient, senderName, subject, lane, status } = mail;
+  const { attempts, lastError, applicationId, createdAt, sentAt } = mail;
   return {
     id,
     to: recipient,
+    sender: senderName,
     subject: isReadable ? subject : null,
     lane: LANE_NAMES[lane] ?? 'notice',
     status,

@@ -19,6 +19,7 @@ const NAMES: Record<string, string> = {
   'fdb141b2-5d84-443e-8a35-4698c205a502': 'KeePassXC',
 };
 
-export function authenticatorName(aaguid: string): string {
-  return NAMES[aaguid] ?? 'Passkey';
+/** Returns the name of what keeps a passkey; null if it is not known. */
+export function authenticatorName(aaguid: string): string | null {
+  return NAMES[aaguid] ?? null;
 }

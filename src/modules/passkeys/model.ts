@@ -90,7 +90,7 @@ export const PasskeyPatch = Input({ name: Name() });
 export const PasskeyRecord = Type.Object(
   {
     id: Id('psk'),
-    name: Name(),
+    name: Nullable(Name()),
     isBackedUp: Type.Boolean({ description: 'Whether a password manager keeps it, so that it survives its device.' }),
     createdAt: Timestamp(),
     lastUsedAt: Nullable(Timestamp()),

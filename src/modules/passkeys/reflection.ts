@@ -1,2 +1,2 @@
-/** Loads what the WebAuthn library's certificate code needs first; a bundle would order a dynamic import after it. */
+/** Loads what the WebAuthn library's certificate code needs first. */
 import 'reflect-metadata';

@@ -1,6 +1,7 @@
 import { type Operation, operation } from '../../http/operation.ts';
 import { RemovalQuery, SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
+import type { PageBrowserOf } from '../sign-in/known-browsers.ts';
 import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import {
   AttestationOptions,
@@ -20,12 +21,14 @@ export interface PasskeyRouteDependencies {
   readonly passkeys: Passkeys;
   readonly passkeySignIn: PasskeySignIn;
   readonly setSignInCookies: SetSignInCookies;
+  readonly pageBrowserOf: PageBrowserOf;
 }
 
 const own = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
 const signIn = { tag: 'Sign-in', access: 'none', scope: 'instance', limit: 'passkey' } as const;
 
-export function passkeyRoutes({ passkeys, passkeySignIn, setSignInCookies }: PasskeyRouteDependencies): Operation[] {
+export function passkeyRoutes(dependencies: PasskeyRouteDependencies): Operation[] {
+  const { passkeys, passkeySignIn, setSignInCookies, pageBrowserOf } = dependencies;
   return [
     operation({
       ...signIn,
@@ -58,8 +61,11 @@ export function passkeyRoutes({ passkeys, passkeySignIn, setSignInCookies }: Pas
         ...SIGN_IN_REFUSALS,
       ],
       async handle({ actor, body, context }) {
-        const signedIn = await passkeySignIn.verify(actor, body, context.request.headers.get('user-agent'));
-        setSignInCookies(context, signedIn);
+        const signedIn = await passkeySignIn.verify(actor, body, {
+          userAgent: context.request.headers.get('user-agent'),
+          pageBrowser: pageBrowserOf(context.request),
+        });
+        await setSignInCookies(context, actor, signedIn);
         return signedIn;
       },
     }),

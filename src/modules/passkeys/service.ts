@@ -2,13 +2,13 @@
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
 import { coversWorkspace } from '../../core/access-control.ts';
 import type { Random } from '../../core/random.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account-change.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -16,16 +16,17 @@ import {
   deletePasskey,
   findPasskey,
   findPasskeyOf,
+  givenName,
   insertPasskey,
   listPasskeysOf,
   type Passkey,
   renamePasskey,
+  UNNAMED_PASSKEY,
 } from '../../store/passkeys.ts';
 import { isSessionLive } from '../../store/sessions.ts';
 import { endWithCredential } from '../sign-in/credential-sessions.ts';
 import { requireFresh } from '../sign-in/step-up.ts';
 import type { RemovalQuery } from '../sign-in/model.ts';
-import { mailNotice } from '../../mail/notice.ts';
 import type { LastMethodGuard } from '../sign-in/last-method.ts';
 import { publishToMemberships } from '../users/publish.ts';
 import { authenticatorName } from './authenticators.ts';
@@ -41,6 +42,7 @@ export interface PasskeyDependencies {
   readonly db: Database;
   readonly random: Random;
   readonly lastMethodGuard: LastMethodGuard;
+  readonly notices: AccountNotices;
   /** @throws {AppError} invalid_state if this server's URL cannot be a relying party. */
   readonly relyingParty: () => RelyingParty;
 }
@@ -49,7 +51,7 @@ export type Passkeys = ReturnType<typeof passkeyService>;
 
 /** Adding and removing a passkey need a fresh session, and both notify the person by mail. */
 export function passkeyService(dependencies: PasskeyDependencies) {
-  const { db, random, lastMethodGuard, relyingParty } = dependencies;
+  const { db, random, lastMethodGuard, notices, relyingParty } = dependencies;
 
   return {
     /** Returns the passkeys of the session's workspace, oldest first; from the console all of them. */
@@ -104,9 +106,9 @@ export function passkeyService(dependencies: PasskeyDependencies) {
         if (!(await isSessionLive(unit, { id: sessionId, now: unit.now }))) throw new AppError('unauthenticated');
         refuseFurther(await passkeysUnderHandle(unit, principal));
         if (await findPasskey(unit, made.credentialId)) throw new AppError('conflict', { hint: 'passkey_registered' });
-        const name = input.name?.trim() ?? authenticatorName(made.aaguid);
+        const name = input.name?.trim() ?? authenticatorName(made.aaguid) ?? UNNAMED_PASSKEY;
         const passkey = await insertPasskey(unit, { userId, workspaceId, ...made, name });
-        await tell(unit, principal, passkey, 'passkey_added');
+        await tell(unit, notices, principal, { kind: 'passkey_added', name: givenName(passkey) });
         const detail = { sessionId };
         await recordAudit(unit, { kind: 'passkey.added', applicationId, userId, targetId: passkey.id, detail });
         return present(passkey);
@@ -145,7 +147,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
         await deletePasskey(unit, passkey.id);
         const credential = { credentialId: passkey.id, method: 'passkey' } as const;
         const sessionsEnded = await endWithCredential(unit, principal, credential, endAllSessions);
-        await tell(unit, principal, passkey, 'passkey_removed');
+        await tell(unit, notices, principal, { kind: 'passkey_removed', name: givenName(passkey) });
         const detail = { sessionsEnded };
         await recordAudit(unit, { kind: 'passkey.removed', applicationId, userId, targetId: passkey.id, detail });
         return { id: passkey.id, sessionsEnded };
@@ -174,16 +176,16 @@ function refuseFurther(held: readonly Passkey[]): void {
 /** Notifies the applications and the person of an added or removed sign-in method. */
 async function tell(
   unit: Unit,
+  notices: AccountNotices,
   { userId, applicationId, identity: { envelope } }: SessionPrincipal,
-  { name }: Passkey,
-  kind: Extract<AccountChange['kind'], `passkey_${string}`>,
+  change: AccountChange,
 ): Promise<void> {
   await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['passkey'] });
   const application = await requireApplication(unit, applicationId);
-  const mail = accountChangeMail(localeToWriteIn(envelope.locale), application, { kind, name });
-  await mailNotice(unit, envelope.email, application, mail);
+  await notices.send(unit, envelope, application, (context) => accountChangeMail(context, change));
 }
 
-function present({ id, name, isBackedUp, createdAt, lastUsedAt }: Passkey): PasskeyRecord {
-  return { id, name, isBackedUp, createdAt: isoTime(createdAt), lastUsedAt: isoTime(lastUsedAt) };
+function present(passkey: Passkey): PasskeyRecord {
+  const { id, isBackedUp, createdAt, lastUsedAt } = passkey;
+  return { id, name: givenName(passkey), isBackedUp, createdAt: isoTime(createdAt), lastUsedAt: isoTime(lastUsedAt) };
 }

@@ -8,7 +8,7 @@ import type { Database } from '../../db/database.ts';
 import { type Application, findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { countPasskeyUse, findPasskey, type Passkey } from '../../store/passkeys.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { completeSignIn, recordRefusal } from '../sign-in/complete.ts';
+import { completeSignIn, type ProvenIdentity, recordRefusal } from '../sign-in/complete.ts';
 import { signInRefused } from '../sign-in/refused.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
@@ -22,6 +22,8 @@ export interface PasskeySignInDependencies {
   readonly sessions: Sessions;
   readonly relyingParty: () => RelyingParty;
 }
+
+type SignInBrowser = Pick<ProvenIdentity, 'userAgent' | 'pageBrowser'>;
 
 export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 
@@ -57,7 +59,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
      *
      * @throws {AppError} code_expired, code_consumed, passkey_unknown, passkey_invalid, or a sign-in refusal.
      */
-    async verify(actor: Actor, input: PasskeySignInInput, userAgent: string | null): Promise<SignedIn> {
+    async verify(actor: Actor, input: PasskeySignInInput, browser: SignInBrowser): Promise<SignedIn> {
       const rp = relyingParty();
       const used = await db.write(actor, (unit) =>
         useChallenge(unit, input.challengeId, { purpose: 'sign_in', sessionId: null }),
@@ -84,7 +86,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
           person: { userId: passkey.userId },
           method: 'passkey',
           credentialId: passkey.id,
-          userAgent,
+          ...browser,
         });
         return { signIn, current };
       });

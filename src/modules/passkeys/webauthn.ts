@@ -1,13 +1,5 @@
 /** Creates WebAuthn options and verifies answers; callers check challenges, ownership, uniqueness and counters. */
-import './reflection.ts';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import { base64url } from 'oslo/encoding';
-import { decodeAttestationObject, decodeClientDataJSON, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { AppError } from '../../core/error.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Passkey } from '../../store/passkeys.ts';
@@ -18,6 +10,10 @@ import type { AssertionCredential, AttestationCredential } from './model.ts';
 const ALGORITHMS = [-8, -7, -257];
 
 type Challenge = Uint8Array<ArrayBuffer>;
+
+const loadLibrary = () => import('./webauthn-library.ts');
+
+type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 const toBase64Url = (bytes: Uint8Array) => base64url.encode(bytes, { includePadding: false });
 
@@ -35,7 +31,8 @@ export interface NewCredentialFor {
 }
 
 /** Asks for a discoverable credential with user verification and without attestation. */
-export function creationOptions(rp: RelyingParty, challenge: Challenge, person: NewCredentialFor) {
+export async function creationOptions(rp: RelyingParty, challenge: Challenge, person: NewCredentialFor) {
+  const { generateRegistrationOptions } = await loadLibrary();
   return generateRegistrationOptions({
     rpName: 'Gatehouse',
     rpID: rp.id,
@@ -55,7 +52,8 @@ export function creationOptions(rp: RelyingParty, challenge: Challenge, person: 
 }
 
 /** Lists no credentials, so any discoverable one fits. */
-export function requestOptions(rp: RelyingParty, challenge: Challenge) {
+export async function requestOptions(rp: RelyingParty, challenge: Challenge) {
+  const { generateAuthenticationOptions } = await loadLibrary();
   return generateAuthenticationOptions({
     rpID: rp.id,
     challenge,
@@ -79,10 +77,11 @@ export async function verifyCreation(
   challenge: Uint8Array,
   credential: AttestationCredential,
 ): Promise<VerifiedCredential> {
+  const library = await loadLibrary();
   return orInvalid(async () => {
-    refuseFrames(credential);
-    refuseCertificates(credential);
-    const { verified, registrationInfo } = await verifyRegistrationResponse({
+    refuseFrames(library, credential);
+    refuseCertificates(library, credential);
+    const { verified, registrationInfo } = await library.verifyRegistrationResponse({
       response: { ...credential, clientExtensionResults: {}, response: { ...credential.response, transports: [] } },
       expectedChallenge: toBase64Url(challenge),
       expectedOrigin: [...rp.origins],
@@ -105,7 +104,10 @@ export async function verifyCreation(
 }
 
 /** Refuses certificates: none was requested, and checking one would fetch revocation lists from URLs it names. */
-function refuseCertificates({ response }: AttestationCredential): void {
+function refuseCertificates(
+  { decodeAttestationObject, isoBase64URL }: Library,
+  { response }: AttestationCredential,
+): void {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get('fmt');
   const isSelfSigned = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
@@ -116,7 +118,10 @@ function refuseCertificates({ response }: AttestationCredential): void {
  * Refuses answers from cross-origin frames, where no page of ours runs (WebAuthn level 3 §7.1, §7.2). The library
  * accepts them if the browser does not name the embedding page.
  */
-function refuseFrames({ response }: { readonly response: { readonly clientDataJSON: string } }): void {
+function refuseFrames(
+  { decodeClientDataJSON }: Library,
+  { response }: { readonly response: { readonly clientDataJSON: string } },
+): void {
   const { crossOrigin = false, topOrigin } = decodeClientDataJSON(response.clientDataJSON);
   if (crossOrigin !== false || topOrigin !== undefined) throw new Error('made in a frame of another site');
 }
@@ -133,11 +138,12 @@ export async function verifyAssertion(
   credential: AssertionCredential,
   passkey: Passkey,
 ): Promise<VerifiedAssertion> {
+  const library = await loadLibrary();
   return orInvalid(async () => {
-    refuseFrames(credential);
+    refuseFrames(library, credential);
     const { userHandle, ...response } = credential.response;
     if (userHandle !== toBase64Url(userHandleOf(passkey))) throw new Error('the user handle is another’s');
-    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    const { verified, authenticationInfo } = await library.verifyAuthenticationResponse({
       response: { ...credential, clientExtensionResults: {}, response: { ...response, userHandle } },
       expectedChallenge: toBase64Url(challenge),
       expectedOrigin: [...rp.origins],

@@ -16,7 +16,7 @@ import {
 } from '../../store/addresses.ts';
 import { detachAddress } from '../../store/legal-entities.ts';
 import { recordChange } from './change.ts';
-import { cleanFields, completeFields, differences, namesOfSet } from './fields.ts';
+import { cleanFields, completeFields, differences, namesOfSet } from '../../http/text-fields.ts';
 import {
   type Address,
   ADDRESS_RULES,

@@ -15,7 +15,7 @@ import {
   updateLegalEntity,
 } from '../../store/legal-entities.ts';
 import { recordChange } from './change.ts';
-import { cleanFields, completeFields, differences, namesOfSet } from './fields.ts';
+import { cleanFields, completeFields, differences, namesOfSet } from '../../http/text-fields.ts';
 import { type Entity, ENTITY_RULES, type EntityInput, type EntityPatch, MAX_ENTRIES } from './model.ts';
 import { visibleRows, type ProfileDependencies, requireVisible } from './profile-scope.ts';
 

@@ -5,8 +5,9 @@ import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { recordChange } from './change.ts';
-import { cleanFields, differences } from './fields.ts';
-import { type Identity, IDENTITY_RULES, type IdentityPatch } from './model.ts';
+import { cleanFields, differences } from '../../http/text-fields.ts';
+import { IDENTITY_RULES, type IdentityPatch } from '../../http/identity-input.ts';
+import type { Identity } from './model.ts';
 
 /** A patch without effect records and announces nothing. */
 export function identityService(db: Database) {

@@ -6,7 +6,7 @@ import type { Database, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
 import { deleteLanguage, insertLanguage, listLanguages, updateLanguage } from '../../store/languages.ts';
 import { recordChange } from './change.ts';
-import { completeFields } from './fields.ts';
+import { completeFields } from '../../http/text-fields.ts';
 import { type Language, LANGUAGE_RULES, MAX_ENTRIES } from './model.ts';
 
 /** Compares tags in their canonical form. */

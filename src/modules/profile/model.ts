@@ -1,5 +1,5 @@
 /** Schemas of a person's own profile, and the rules that normalise its fields. */
-import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import {
   Choice,
   Country,
@@ -14,20 +14,13 @@ import {
 } from '../../http/schemas.ts';
 import { ADDRESS_KINDS } from '../../store/addresses.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
-import * as fields from './fields.ts';
+import { GivenOrNull, GivenText, OrNull } from '../../http/identity-input.ts';
+import * as fields from '../../http/text-fields.ts';
 
 /** Maximum per person of languages, and per person and workspace of addresses and of legal entities. */
 export const MAX_ENTRIES = 50;
 
 const Text = (options: SchemaOptions = {}) => Nullable(Type.String(options));
-
-/** Leaves length and form to the rule, which counts code points. */
-const Given = ({ remedy }: fields.FieldRule) => Type.String({ remedy, description: remedy });
-
-const OrNull = <Schema extends TSchema>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()], { remedy: schema['remedy'] }));
-
-const GivenOrNull = (rule: fields.FieldRule) => OrNull(Given(rule));
 
 const MAX_ID = 100;
 const GivenId = (what: string) =>
@@ -39,26 +32,6 @@ const GivenId = (what: string) =>
   });
 
 export const EntryRemoved = Type.Object({ id: Type.String() }, { $id: 'EntryRemoved' });
-
-export const IDENTITY_RULES = {
-  fullName: fields.line(100),
-  givenName: fields.line(100),
-  familyName: fields.line(100),
-  locale: fields.locale,
-  timezone: fields.timeZone,
-} as const;
-
-export const IdentityPatch = Input(
-  {
-    fullName: GivenOrNull(IDENTITY_RULES.fullName),
-    givenName: GivenOrNull(IDENTITY_RULES.givenName),
-    familyName: GivenOrNull(IDENTITY_RULES.familyName),
-    locale: GivenOrNull(IDENTITY_RULES.locale),
-    timezone: GivenOrNull(IDENTITY_RULES.timezone),
-  },
-  { $id: 'IdentityPatch' },
-);
-export type IdentityPatch = Static<typeof IdentityPatch>;
 
 export const Identity = Type.Object(
   {
@@ -140,14 +113,14 @@ export const ADDRESS_RULES = {
 
 const addressFields = {
   label: GivenOrNull(ADDRESS_RULES.label),
-  recipient: Given(ADDRESS_RULES.recipient),
+  recipient: GivenText(ADDRESS_RULES.recipient),
   company: GivenOrNull(ADDRESS_RULES.company),
-  line1: Given(ADDRESS_RULES.line1),
+  line1: GivenText(ADDRESS_RULES.line1),
   line2: GivenOrNull(ADDRESS_RULES.line2),
-  city: Given(ADDRESS_RULES.city),
+  city: GivenText(ADDRESS_RULES.city),
   region: GivenOrNull(ADDRESS_RULES.region),
   postalCode: GivenOrNull(ADDRESS_RULES.postalCode),
-  country: Given(ADDRESS_RULES.country),
+  country: GivenText(ADDRESS_RULES.country),
   phone: GivenOrNull(ADDRESS_RULES.phone),
 };
 
@@ -218,11 +191,11 @@ export const ENTITY_RULES = {
 } as const;
 
 const entityFields = {
-  legalName: Given(ENTITY_RULES.legalName),
+  legalName: GivenText(ENTITY_RULES.legalName),
   tradeName: GivenOrNull(ENTITY_RULES.tradeName),
   registrationNumber: GivenOrNull(ENTITY_RULES.registrationNumber),
   taxId: GivenOrNull(ENTITY_RULES.taxId),
-  country: Given(ENTITY_RULES.country),
+  country: GivenText(ENTITY_RULES.country),
   addressId: OrNull(GivenId('one of your addresses, or null')),
 };
 
@@ -255,7 +228,7 @@ export const EntityPage = PageOf(Entity);
 
 export const LANGUAGE_RULES = { code: fields.requiredLocale } as const;
 
-const LanguageCode = Given(LANGUAGE_RULES.code);
+const LanguageCode = GivenText(LANGUAGE_RULES.code);
 
 export const LanguageInput = Input(
   { code: LanguageCode, level: Choice(LANGUAGE_LEVELS, { $id: 'LanguageLevel' }) },

@@ -5,7 +5,7 @@ import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { requireUser, updateUser } from '../../store/people.ts';
 import { recordChange } from './change.ts';
-import { type Cleaned, cleanFields, completeFields, differences } from './fields.ts';
+import { type Cleaned, cleanFields, completeFields, differences } from '../../http/text-fields.ts';
 import { REGION_RULES, type RegionInput } from './model.ts';
 
 type RegionFields = Cleaned<typeof REGION_RULES>;

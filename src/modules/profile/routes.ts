@@ -1,15 +1,8 @@
 import { RegionSchema } from '../../http/schemas.ts';
+import { IdentityPatch } from '../../http/identity-input.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { collectionRoutes } from './collection-routes.ts';
-import {
-  Identity,
-  IdentityPatch,
-  RegionInput,
-  Username,
-  UsernameInput,
-  UsernameQuery,
-  UsernameState,
-} from './model.ts';
+import { Identity, RegionInput, Username, UsernameInput, UsernameQuery, UsernameState } from './model.ts';
 import type { Profiles } from './service.ts';
 
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;

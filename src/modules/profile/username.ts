@@ -7,7 +7,8 @@ import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import type { Database } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { changeUsername, findMember, findUsernameHolders } from '../../store/members.ts';
+import { changeUsername, findUsernameHolders } from '../../store/handles.ts';
+import { findMember } from '../../store/members.ts';
 import type { UsernameState } from './model.ts';
 
 const RULES =

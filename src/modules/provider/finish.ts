@@ -2,6 +2,7 @@
 import { AppError } from '../../core/error.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import type { Application } from '../../store/applications.ts';
 import { findMemberById, type Member } from '../../store/members.ts';
 import { requireUser, updateUser } from '../../store/people.ts';
@@ -42,8 +43,9 @@ export async function finishSignIn(
     profile,
     client,
     userAgent,
+    pageBrowser,
     browserLocale,
-  }: Finishing & Pick<ProvenIdentity, 'userAgent' | 'browserLocale'>,
+  }: Finishing & Pick<ProvenIdentity, 'userAgent' | 'pageBrowser' | 'browserLocale'>,
 ): Promise<Outcome> {
   const { subject, email } = profile;
   const { issuer, clientId } = client;
@@ -67,6 +69,7 @@ export async function finishSignIn(
     method: METHOD,
     credentialId,
     userAgent,
+    pageBrowser,
     browserLocale,
   });
   if (!outcome.ok) return outcome;
@@ -78,7 +81,7 @@ export async function finishSignIn(
     const workspaceId = client.reach === 'everywhere' ? null : application.workspaceId;
     const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
     await noteSessionCredential(unit, { sessionId: outcome.sessionId, credentialId: linked.id });
-    if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
+    if (!isNew) await tellOwner(unit, sessions.notices, 'provider_linked', linked, application);
   }
   // A workspace's client may not write to the person's own record, unless they linked the identity themselves.
   const isConnected = client.reach === 'everywhere' || (known !== undefined && known.linkedByHolderAt !== null);
@@ -121,6 +124,7 @@ async function touch(
  */
 export async function finishLink(
   unit: Unit,
+  notices: AccountNotices,
   { application, profile, client, sessionId }: Finishing & { sessionId: string },
 ): Promise<void> {
   const member = await memberOf(unit, sessionId);
@@ -138,7 +142,7 @@ export async function finishLink(
   } else {
     const place = { userId, workspaceId, issuer, clientId, subject, email };
     const linked = await insertIdentity(unit, { ...place, linkedByHolderAt: unit.now });
-    await tellOwner(unit, 'provider_linked', linked, application, sessionId);
+    await tellOwner(unit, notices, 'provider_linked', linked, application, sessionId);
   }
   if (await isHeardAbout(unit, userId, client, application)) await keepPicture(unit, profileIdOf(member), profile);
 }

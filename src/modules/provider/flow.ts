@@ -20,6 +20,7 @@ import {
   requireApplication,
 } from '../../store/applications.ts';
 import type { ProviderState } from '../../store/provider-states.ts';
+import type { BrowserOf } from '../codes/code-challenge.ts';
 import type { BrowserLocale } from '../sign-in/complete.ts';
 import { requireFresh } from '../sign-in/step-up.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -49,6 +50,8 @@ export interface ProviderFlowDependencies {
 export interface Landing {
   readonly location: string;
   readonly session: SignedIn | null;
+  /** False where a workspace's own provider vouched, whose operator may be the one who signs in. */
+  readonly isByHolder: boolean;
 }
 
 export interface ComingBack {
@@ -56,6 +59,8 @@ export interface ComingBack {
   /** The browser's secret, from its cookie. */
   readonly browser: string | null;
   readonly userAgent: string | null;
+  /** Recognises the browser among those that have signed the person in. */
+  readonly pageBrowser: BrowserOf | null;
 }
 
 export interface SettingOut {
@@ -148,7 +153,7 @@ export function providerFlow({
     actor: Actor,
     flow: ProviderState,
     profile: ProviderProfile,
-    { userAgent }: Pick<ComingBack, 'userAgent'>,
+    { userAgent, pageBrowser }: Pick<ComingBack, 'userAgent' | 'pageBrowser'>,
   ): Promise<Landing> {
     const { purpose, sessionId, returnTo, applicationId, issuer, clientId, locale, timezone } = flow;
     const client = { issuer, clientId, reach: clients.reachOf(flow) };
@@ -161,12 +166,14 @@ export function providerFlow({
     const land = (values: Record<string, string>, session: SignedIn | null = null) => ({
       location: withFragment(returnTo, values),
       session,
+      isByHolder: client.reach === 'everywhere',
     });
     if (purpose === 'link') {
       try {
         await db.write(actor, async (unit) => {
           const application = await presentOf(unit);
-          await finishLink(unit, { application, profile, client, sessionId: required(sessionId, 'session of a link') });
+          const linking = { application, profile, client, sessionId: required(sessionId, 'session of a link') };
+          await finishLink(unit, sessions.notices, linking);
         });
         return land({ linked: 'provider' });
       } catch (error) {
@@ -177,7 +184,7 @@ export function providerFlow({
     const { application, outcome } = await db.write(actor, async (unit) => {
       const application = await presentOf(unit);
       const browserLocale = { locale, timezone };
-      const ending = { application, profile, client, userAgent, browserLocale };
+      const ending = { application, profile, client, userAgent, pageBrowser, browserLocale };
       return { application, outcome: await finishSignIn(unit, sessions, ending) };
     });
     if (!outcome.ok) return land({ error: outcome.refusal, ...draftErrorDescription(outcome.refusal, application) });
@@ -236,7 +243,7 @@ export function providerFlow({
         if (!isDeclined)
           log.warn({ requestId: actor.requestId, issuer, reason }, 'the identity provider refused a sign-in');
         const location = withFragment(flow.returnTo, { error: isDeclined ? 'access_denied' : 'provider_failed' });
-        return { location, session: null };
+        return { location, session: null, isByHolder: false };
       }
       return finish(actor, flow, profile, comingBack);
     },

@@ -2,11 +2,11 @@
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import { type SessionPrincipal } from '../../core/principal.ts';
 import { coversWorkspace } from '../../core/access-control.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account-change.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -20,7 +20,6 @@ import {
 import { endWithCredential } from '../sign-in/credential-sessions.ts';
 import { requireFresh, requireProof } from '../sign-in/step-up.ts';
 import type { RemovalQuery } from '../sign-in/model.ts';
-import { mailNotice } from '../../mail/notice.ts';
 import type { LastMethodGuard } from '../sign-in/last-method.ts';
 import { publishToMemberships } from '../users/publish.ts';
 import { issuerName } from '../../core/issuer.ts';
@@ -29,6 +28,7 @@ import type { IdentityRecord, IdentityRemoved } from './model.ts';
 /** Audits, announces and mails an added or removed identity. @param sessionId the session that asked for it. */
 export async function tellOwner(
   unit: Unit,
+  notices: AccountNotices,
   change: Extract<AccountChange['kind'], `provider_${string}`>,
   { id, userId, issuer, email }: ProviderIdentity,
   application: Application,
@@ -39,20 +39,21 @@ export async function tellOwner(
   const detail = { issuer, ...(sessionId !== undefined && { sessionId }) };
   await recordAudit(unit, { kind, applicationId, workspaceId, userId, targetId: id, detail });
   await publishToMemberships(unit, userId, 'user.identity_changed', { changed: ['provider'] });
-  const { email: to, locale } = await requireUser(unit, userId);
+  const owner = await requireUser(unit, userId);
   const told = { kind: change, provider: issuerName(issuer, null), email };
-  await mailNotice(unit, to, application, accountChangeMail(localeToWriteIn(locale), application, told));
+  await notices.send(unit, owner, application, (context) => accountChangeMail(context, told));
 }
 
 export interface IdentityDependencies {
   readonly db: Database;
   readonly lastMethodGuard: LastMethodGuard;
+  readonly notices: AccountNotices;
 }
 
 export type ProviderIdentities = ReturnType<typeof providerIdentityService>;
 
 /** Every call is limited to the person's own identities. */
-export function providerIdentityService({ db, lastMethodGuard }: IdentityDependencies) {
+export function providerIdentityService({ db, lastMethodGuard, notices }: IdentityDependencies) {
   return {
     /** Returns the identities valid in the session's workspace, oldest first; from the console all of them. */
     async list(principal: SessionPrincipal): Promise<Page<IdentityRecord>> {
@@ -81,7 +82,8 @@ export function providerIdentityService({ db, lastMethodGuard }: IdentityDepende
         await deleteIdentity(unit, id);
         const credential = { credentialId: id, method: 'provider' } as const;
         const sessionsEnded = await endWithCredential(unit, principal, credential, endAllSessions);
-        await tellOwner(unit, 'provider_unlinked', identity, await requireApplication(unit, applicationId));
+        const application = await requireApplication(unit, applicationId);
+        await tellOwner(unit, notices, 'provider_unlinked', identity, application);
         return { id, sessionsEnded };
       });
     },

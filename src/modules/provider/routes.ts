@@ -2,6 +2,7 @@ import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { RemovalQuery } from '../sign-in/model.ts';
 import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
+import type { PageBrowserOf } from '../sign-in/known-browsers.ts';
 import type { ProviderClients } from './clients.ts';
 import type { FlowCookie } from './flow-cookie.ts';
 import type { ProviderFlow } from './flow.ts';
@@ -23,13 +24,14 @@ export interface ProviderRouteDependencies {
   readonly identities: ProviderIdentities;
   readonly flowCookie: FlowCookie;
   readonly setSignInCookies: SetSignInCookies;
+  readonly pageBrowserOf: PageBrowserOf;
 }
 
 export function providerRoutes(dependencies: ProviderRouteDependencies): Operation[] {
   return [...flowRoutes(dependencies), ...accountProviderRoutes(dependencies), ...clientRoutes(dependencies.clients)];
 }
 
-function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDependencies): Operation[] {
+function flowRoutes({ flow, flowCookie, setSignInCookies, pageBrowserOf }: ProviderRouteDependencies): Operation[] {
   const common = {
     method: 'GET',
     tag: 'Sign-in',
@@ -78,8 +80,10 @@ function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDepende
         const { request } = context;
         const browser = flowCookie.read(request);
         const userAgent = request.headers.get('user-agent');
-        const { location, session } = await flow.callback(actor, { query, browser, userAgent });
-        if (session) setSignInCookies(context, session);
+        const pageBrowser = pageBrowserOf(request);
+        const landing = await flow.callback(actor, { query, browser, userAgent, pageBrowser });
+        const { location, session, isByHolder } = landing;
+        if (session) await setSignInCookies(context, actor, session, { landing: location, isByHolder });
         return redirect(context, location);
       },
     }),

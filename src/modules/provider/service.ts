@@ -33,6 +33,10 @@ export function providerService(dependencies: ProviderDependencies) {
     clients,
     lastMethodGuard: guard,
     flow: providerFlow({ ...dependencies, clients, relyingParty: party, returnRules }),
-    identities: providerIdentityService({ ...dependencies, lastMethodGuard: guard }),
+    identities: providerIdentityService({
+      ...dependencies,
+      notices: dependencies.sessions.notices,
+      lastMethodGuard: guard,
+    }),
   };
 }

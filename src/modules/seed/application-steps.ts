@@ -2,11 +2,12 @@
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import type { Clock } from '../../core/clock.ts';
+import { normalizeEmail } from '../../core/email.ts';
 import type { Principal } from '../../core/principal.ts';
 import { parseReturnUrl, returnUrlRemedy } from '../../core/return-url.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
 import { STAGES } from '../../store/applications.ts';
-import type { ApplicationPatch, ApplicationRecord } from '../applications/model.ts';
+import { type ApplicationPatch, type ApplicationRecord, SUPPORT_EMAIL_REMEDY } from '../applications/model.ts';
 import { presentApplication } from '../applications/present.ts';
 import type { Applications } from '../applications/service.ts';
 import type { Beta } from '../beta/service.ts';
@@ -46,6 +47,9 @@ export async function planSettings(
   const { slug } = wanted;
   for (const [at, url] of (wanted.returnUrls ?? []).entries())
     if (!parseReturnUrl(url, isLoopbackAllowed)) plan.problems.add(`${place}.returnUrls.${at}`, returnUrlRemedy(url));
+  const { supportEmail } = wanted.branding ?? {};
+  if (supportEmail != null && normalizeEmail(supportEmail) === null)
+    plan.problems.add(`${place}.branding.supportEmail`, SUPPORT_EMAIL_REMEDY);
   if (!present) {
     plan.add(place, [created('application', null, slug)], async () => {
       const input = { ...settingsOf(wanted), slug, name: wanted.name ?? slug };
@@ -116,11 +120,19 @@ const rank = (stage: string) => (STAGES as readonly string[]).indexOf(stage);
 
 type Wanted = Site['wanted'];
 
-function settingsOf({ returnUrls, legalUrls, branding, signinMethods, sessionTtlSeconds }: Wanted): ApplicationPatch {
+function settingsOf({
+  returnUrls,
+  legalUrls,
+  branding,
+  account,
+  signinMethods,
+  sessionTtlSeconds,
+}: Wanted): ApplicationPatch {
   return {
     ...(returnUrls && { returnUrls }),
     ...(legalUrls && { legalUrls }),
     ...(branding && { branding }),
+    ...(account && { account }),
     ...(signinMethods && { signinMethods }),
     ...(sessionTtlSeconds !== undefined && { sessionTtlSeconds }),
   };
@@ -131,10 +143,15 @@ function settingDifferences(wanted: Wanted, present: ApplicationRecord) {
   const flat = (of: Wanted | ApplicationRecord) => ({
     name: of.name?.trim(),
     signinMethods: sorted(of.signinMethods),
+    'account.parts': sorted(of.account?.parts),
+    'account.fields': sorted(of.account?.fields),
     ...Object.fromEntries(TEXT_FIELDS.map((field) => [field, of[field]])),
     ...Object.fromEntries(
       NESTED_FIELDS.flatMap((field) =>
-        Object.entries(of[field] ?? {}).map(([name, value]) => [`${field}.${name}`, value]),
+        Object.entries(of[field] ?? {}).map(([name, value]) => [
+          `${field}.${name}`,
+          name === 'supportEmail' && value != null ? normalizeEmail(value) : value,
+        ]),
       ),
     ),
   });

@@ -3,6 +3,7 @@ import type { FieldProblem } from '../../core/error.ts';
 import { AppError } from '../../core/error.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { isSecret } from '../../core/secret.ts';
+import { USERNAME_RULES } from '../../core/username.ts';
 import { yieldIfLong } from '../../core/event-loop.ts';
 import { validator } from '../../http/validate.ts';
 import type { ImportRow } from '../import/model.ts';
@@ -18,12 +19,10 @@ const ROWS_A_LOOK = 200;
 
 const ROW_PROBLEMS: Readonly<Record<string, FieldProblem>> = {
   email_invalid: { path: 'email', message: 'Give an e-mail address, such as ada@example.com.' },
-  username_invalid: {
-    path: 'username',
-    message: 'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter; no reserved word.',
-  },
+  username_invalid: { path: 'username', message: USERNAME_RULES },
   locale_invalid: { path: 'locale', message: 'Give a language tag, such as de-AT.' },
   timezone_invalid: { path: 'timezone', message: 'Give an IANA time zone, such as Europe/Vienna.' },
+  'field_invalid:metadata': { path: 'metadata', message: 'Give a JSON object of at most 4096 bytes.' },
   language_invalid: { path: 'languages', message: 'Give language tags, such as de-AT.' },
 };
 
@@ -103,12 +102,14 @@ export function namesOfSecrets({ applications = [], apiKeys = [] }: SeedDocument
   return [...new Set([...references, ...apiKeys.map(({ token }) => token)].map(({ env }) => env))];
 }
 
-export function importRowOf({ email, roles, scopes, groups, ...profile }: SeedUser): ImportRow {
+export function importRowOf({ email, roles, scopes, groups, externalId, metadata, ...profile }: SeedUser): ImportRow {
   return {
     email,
     ...(roles && { roleSlugs: roles }),
     ...(scopes && { scopeSlugs: scopes }),
     ...(groups && { membershipSlugs: groups }),
+    ...(externalId && { externalId }),
+    ...(metadata && { metadata }),
     profile,
   };
 }
@@ -134,11 +135,20 @@ async function checkApplication(
       problems.add(`${path}.webhooks.${at}.${problem.path}`, problem.message);
     if (secret) checkSigningSecret(problems, `${path}.webhooks.${at}.secret.env`, secret.env, secrets);
   }
-  const listed = (at: number) => `${path}.allowlist.${at}`;
-  for (const [at, email] of allowlist.entries())
-    if (normalizeEmail(email) === null) problems.add(listed(at), 'Give an e-mail address, such as ada@example.com.');
-  unique(problems, allowlist, listed, (email) => normalizeEmail(email));
+  await checkAllowlist(problems, allowlist, `${path}.allowlist`);
   await checkUsers(problems, application.users ?? [], `${path}.users`);
+}
+
+async function checkAllowlist(problems: Problems, allowlist: readonly string[], path: string): Promise<void> {
+  const seen = new Map<string, number>();
+  for (const [at, email] of allowlist.entries()) {
+    const address = normalizeEmail(email);
+    const first = address === null ? undefined : seen.get(address);
+    if (address === null) problems.add(`${path}.${at}`, 'Give an e-mail address, such as ada@example.com.');
+    else if (first === undefined) seen.set(address, at);
+    else problems.add(`${path}.${at}`, `The same as ${path}.${first}; give each once.`);
+    if (at % ROWS_A_LOOK === 0) await yieldIfLong();
+  }
 }
 
 async function checkUsers(problems: Problems, users: readonly SeedUser[], path: string): Promise<void> {
@@ -187,12 +197,11 @@ function unique<Item>(
   problems: Problems,
   items: readonly Item[],
   pathOf: (at: number) => string,
-  nameOf: (item: Item) => string | null,
+  nameOf: (item: Item) => string,
 ): void {
   const seen = new Map<string, number>();
   for (const [at, item] of items.entries()) {
     const name = nameOf(item);
-    if (name === null) continue;
     const first = seen.get(name);
     if (first === undefined) seen.set(name, at);
     else problems.add(pathOf(at), `The same as ${pathOf(first)}; give each once.`);

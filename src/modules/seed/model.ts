@@ -31,7 +31,7 @@ const EnvironmentReference = Input(
 const { slug, stage, signinGate, betaRequestPolicy } = ApplicationSchema.properties;
 const { slug: _slug, ...settings } = ApplicationInput.properties;
 const { clientSecret: _secret, ...provider } = ProviderInput.properties;
-const { roleSlugs, scopeSlugs, membershipSlugs } = ImportRow.properties;
+const { roleSlugs, scopeSlugs, membershipSlugs, externalId, metadata } = ImportRow.properties;
 const { memberships, ...keyFields } = ApplicationKeyInput.properties;
 const {
   applicationIds: _ids,
@@ -52,6 +52,8 @@ export const SeedUser = Input(
     roles: roleSlugs,
     scopes: scopeSlugs,
     groups: membershipSlugs,
+    externalId,
+    metadata,
   },
   { $id: 'SeedUser', description: 'Adds users and fills blank fields; removes nothing and mails nobody.' },
 );

@@ -7,7 +7,13 @@ import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { bumpApplicationEpoch } from '../../store/applications.ts';
 import { denyApprovedGrants } from '../../store/device-grants.ts';
-import { bumpMemberEpoch, findMemberById, findMembersById, type Member } from '../../store/members.ts';
+import {
+  bumpMemberEpoch,
+  findMemberById,
+  findMembersById,
+  type Member,
+  noteSessionsEnded,
+} from '../../store/members.ts';
 import { listMembershipsOf, listMembershipsWithApplication } from '../../store/memberships.ts';
 import {
   countOpenSessions,
@@ -28,6 +34,7 @@ import {
 export type EndingSessions =
   | { readonly applicationId: string }
   | { readonly memberId: string }
+  /** All of a person's members: a sign-in in the same change may be continued, since no earlier one is left. */
   | { readonly memberIds: readonly string[]; readonly exceptSessionId?: string }
   /** A person's sessions in the applications of one workspace or, without one, everywhere. */
   | { readonly userId: string; readonly workspaceId?: string | null; readonly exceptSessionId?: string }
@@ -47,6 +54,7 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
   if ('memberId' in whose) {
     const member = await findMemberById(unit, whose.memberId);
     const open = await countOpenSessions(unit, whose, unit.now);
+    await noteSessionsEnded(unit, { memberIds: [whose.memberId] });
     return member ? endOfMembers(unit, [member], { open }, reason) : 0;
   }
   if ('memberIds' in whose) return endOfSeveral(unit, whose, reason);
@@ -58,10 +66,14 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
   return beginTask(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds: null } });
 }
 
+/** Reasons that forbid continuing an earlier sign-in where the session was; a sign-out does not. */
+const REVOCATIONS: readonly string[] = ['revoked_by_user', 'revoked_by_admin'];
+
 async function endOne(unit: Unit, id: string, reason: string): Promise<number> {
   const session = await findOpenSession(unit, { id, now: unit.now });
   if (!session) return 0;
   await writeEnd(unit, session, { reason, at: unit.now });
+  if (REVOCATIONS.includes(reason)) await noteSessionsEnded(unit, { memberIds: [session.memberId] });
   return 1;
 }
 
@@ -109,6 +121,8 @@ async function endOfPerson(
     .filter(({ application }) => workspaceId === null || application.workspaceId === workspaceId)
     .map(({ member }) => member);
   const open = await countOpenSessions(unit, { userId, workspaceId }, unit.now);
+  // Without an open session as well: one of another workspace could be continued here.
+  await noteSessionsEnded(unit, { memberIds: members.map(({ id }) => id) });
   return endOfMembers(unit, members, { open, exceptSessionId }, reason);
 }
 

@@ -1,5 +1,6 @@
 /** Mints sessions at the end of a sign-in, and ends them by sign-out. */
 import type { Actor } from '../../core/actor.ts';
+import { SECOND } from '../../core/clock.ts';
 import { newId } from '../../core/id.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
@@ -7,6 +8,7 @@ import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findOpenSession, insertSession, revokeSessionRow } from '../../store/sessions.ts';
@@ -19,14 +21,18 @@ export interface MintedSession {
 }
 
 export interface SessionToMint {
-  readonly application: Pick<Application, 'id' | 'sessionTtlSeconds'>;
+  readonly application: Pick<Application, 'id' | 'sessionTtlSeconds' | 'sessionEpoch'>;
   readonly applicationUserId: string;
   readonly userId: string;
   readonly email: string;
   readonly isNewUser: boolean;
+  /** The user's id in the application's own systems. */
+  readonly externalId: string | null;
   readonly method: SignInMethod;
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
+  /** When the person proved who they are, if the session continues another: its lifetime counts from then. */
+  readonly authenticatedAt?: number | undefined;
 }
 
 type SignedInAs = Pick<SessionPrincipal, 'userId' | 'applicationId' | 'sessionId'>;
@@ -35,9 +41,18 @@ const MAX_USER_AGENT = 300;
 
 export type Sessions = ReturnType<typeof sessionService>;
 
+export interface SessionDependencies {
+  readonly db: Database;
+  readonly random: Random;
+  readonly notices: AccountNotices;
+}
+
 /** Checks no permission to sign in: sign-in/complete.ts has decided that. */
-export function sessionService({ db, random }: { db: Database; random: Random }) {
+export function sessionService({ db, random, notices }: SessionDependencies) {
   return {
+    /** For what else a sign-in changes. */
+    notices,
+
     async mint(unit: Unit, session: SessionToMint): Promise<MintedSession> {
       const {
         application,
@@ -45,26 +60,30 @@ export function sessionService({ db, random }: { db: Database; random: Random })
         userId,
         email,
         isNewUser,
+        externalId,
         method,
         credentialId = null,
         userAgent,
+        authenticatedAt,
       } = session;
       const token = mintSecret('session', random);
       const sessionId = newId('session', unit.now);
-      const expiresAt = unit.now + application.sessionTtlSeconds * 1000;
+      const expiresAt = (authenticatedAt ?? unit.now) + application.sessionTtlSeconds * SECOND;
       await insertSession(unit, {
         id: sessionId,
         tokenHash: hashSecret(token),
         memberId: applicationUserId,
+        applicationEpoch: application.sessionEpoch,
         method,
         credentialId,
         userAgent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
         expiresAt,
+        authenticatedAt: authenticatedAt ?? null,
       });
       await emit(unit, {
         type: 'user.signed_in',
         applicationId: application.id,
-        data: { userId, sessionId, method, email, isNewUser },
+        data: { userId, sessionId, method, email, isNewUser, ...(externalId !== null && { externalId }) },
       });
       return { token, sessionId, expiresAt };
     },

@@ -3,12 +3,15 @@ import { isClosed } from '../../core/application-state.ts';
 import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
+import { newSignInMail } from '../../mail/messages/account-change.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { isOnAllowlist } from '../../store/waitlist.ts';
 import { defaultGrants } from '../../store/grants.ts';
 import {
   findMember,
+  holdMember,
   KEPT_OUT,
   type Member,
   MEMBER_SEEN,
@@ -20,6 +23,7 @@ import {
   findAliasHolder,
   findUser,
   findUserByEmail,
+  holdPerson,
   insertPerson,
   requireUser,
   updateUser,
@@ -29,12 +33,14 @@ import { findPlaceHolder, NEVER } from '../../store/reservations.ts';
 import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import { followAddress } from '../beta/waitlist.ts';
+import type { BrowserOf } from '../codes/code-challenge.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
 import { redeemReservations } from '../users/redemption.ts';
 import { admitUnproved } from '../users/unproved.ts';
 import { endClaimsElsewhere } from './claimed-identities.ts';
 import { withFirstProof } from './first-proof.ts';
+import { isNewBrowserOf } from './new-browser.ts';
 
 /** A proven identity: the caller has verified that the request may act as this person. */
 export interface ProvenIdentity {
@@ -43,8 +49,12 @@ export interface ProvenIdentity {
   /** The passkey or provider identity that was used; removing it ends the session. */
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
+  /** Finds the browser among those that have signed the person in; null where that cannot be known. */
+  readonly pageBrowser?: BrowserOf | null;
   /** Stored at the person's first sign-in of all; omitted if there was one before. */
   readonly browserLocale?: BrowserLocale;
+  /** When the person proved who they are in the session that this one continues. */
+  readonly continuedSince?: number;
 }
 
 /** The reader's locale and time zone as the browser or page reports them; null if it does not. */
@@ -84,16 +94,29 @@ export type SignInOutcome =
     } & MintedSession)
   | { readonly ok: false; readonly refusal: SignInRefusal };
 
-/** Returns refusals, so that the change commits: the code that was used stays used, and the refusal is audited. */
+/**
+ * Returns refusals, so that the change commits: the code that was used stays used, and the refusal is audited. A change
+ * that is not serializable holds what it decides upon; it ends where it would have to decide upon more.
+ */
 export async function completeSignIn(
   unit: Unit,
   sessions: Sessions,
   application: Application,
-  { person: proven, method, credentialId = null, userAgent, browserLocale }: ProvenIdentity,
+  {
+    person: proven,
+    method,
+    credentialId = null,
+    userAgent,
+    pageBrowser,
+    browserLocale,
+    continuedSince,
+  }: ProvenIdentity,
 ): Promise<SignInOutcome> {
+  if (application.stage === 'draft' || application.signinGate !== 'public') unit.requireSerializable();
   const { user: known, email, isEmailProven } = await findPerson(unit, proven);
   // The address is proved even if the sign-in is refused below.
-  const proof = { application, locale: browserLocale?.locale ?? null };
+  const { notices } = sessions;
+  const proof = { application, notices, locale: browserLocale?.locale ?? null };
   const user = known && isEmailProven ? await withFirstProof(unit, known, proof) : known;
   if (user && isEmailProven && application.workspaceId !== null)
     await followAddress(unit, user, [application.workspaceId]);
@@ -102,13 +125,21 @@ export async function completeSignIn(
     ? 'forbidden'
     : await refusalOf(unit, application, { email, user, member });
   if (refusal !== null) {
+    unit.requireSerializable();
     await recordRefusal(unit, application, { email, userId: user?.id, method, reason: refusal });
     return { ok: false, refusal };
   }
-  const person = user ?? (await insertPerson(unit, email, isEmailProven));
-  const { member: joined, isFirst } = await admit(unit, application, { person, isNew: user === undefined, member });
+  const isInNewBrowser = await isNewBrowserOf(unit, known, pageBrowser);
+  const person = user ?? (await insertPerson(unit, email, isEmailProven, browserLocale));
+  const { member: joined, isFirst } = await admit(unit, application, {
+    person,
+    isNew: user === undefined,
+    member,
+    notices,
+  });
   const profileId = profileIdOf(joined);
-  if (isFirst && browserLocale) await storeBrowserLocale(unit, profileId, browserLocale);
+  if (isFirst && browserLocale && (user || profileId !== person.id))
+    await storeBrowserLocale(unit, profileId, browserLocale);
   await reactivate(unit, joined);
   const session = await sessions.mint(unit, {
     application,
@@ -116,9 +147,11 @@ export async function completeSignIn(
     userId: person.id,
     email: person.email,
     isNewUser: !hasSignedInBefore(person, member),
+    externalId: joined.externalId,
     method,
     credentialId,
     userAgent,
+    authenticatedAt: continuedSince,
   });
   await recordAudit(unit, {
     kind: 'signin.succeeded',
@@ -127,8 +160,13 @@ export async function completeSignIn(
     userId: person.id,
     email,
     targetId: session.sessionId,
-    detail: { method },
+    detail: { method, ...(continuedSince !== undefined && { continued: true }) },
   });
+  if (isInNewBrowser)
+    await notices.send(unit, person, application, newSignInMail, {
+      mail: 'new_sign_in',
+      requested: browserLocale?.locale ?? null,
+    });
   return { ok: true, userId: person.id, profileId, applicationId: application.id, ...session };
 }
 
@@ -142,18 +180,20 @@ interface Admitted {
   readonly user: User;
   readonly isNew: boolean;
   readonly member: Member | undefined;
+  readonly notices: AccountNotices;
 }
 
 /** Admits a person, with an unproved profile while only their workspace's provider vouches for them. */
 async function admit(
   unit: Unit,
   application: Application,
-  { person, isNew, member }: { readonly person: User; readonly isNew: boolean; readonly member: Member | undefined },
+  { person, isNew, member, notices }: Omit<Admitted, 'user'> & { readonly person: User },
 ): Promise<Admission> {
   if (person.emailVerifiedAt !== null || application.workspaceId === null) {
     const isFirst = isNew || (lacksLocale(person) && !(await hasComeAnywhere(unit, person.id)));
-    return { member: await joinAtFirstSignIn(unit, application, { user: person, isNew, member }), isFirst };
+    return { member: await joinAtFirstSignIn(unit, application, { user: person, isNew, member, notices }), isFirst };
   }
+  unit.requireSerializable();
   if (member && member.profileUserId !== null) {
     await noteMemberSeen(unit, member.id, unit.now);
     return { member, isFirst: false };
@@ -164,24 +204,30 @@ async function admit(
   return { member: admitted.member, isFirst: admitted.isNewProfile };
 }
 
-async function findPerson(reader: Reader, proven: ProvenIdentity['person']) {
-  if (!('userId' in proven)) return { ...proven, user: await findUserByEmail(reader, proven.email) };
-  const user = await requireUser(reader, proven.userId);
-  return { user, email: user.email, isEmailProven: false };
+async function findPerson(unit: Unit, proven: ProvenIdentity['person']) {
+  if ('userId' in proven) {
+    unit.requireSerializable();
+    const user = await requireUser(unit, proven.userId);
+    return { user, email: user.email, isEmailProven: false };
+  }
+  await holdPerson(unit, proven.email);
+  return { ...proven, user: await findUserByEmail(unit, proven.email) };
 }
 
 /** Prefers the applicant's membership to another id's reservation for their address, unless that keeps them out. */
 async function findMembership(
-  reader: Reader,
+  unit: Unit,
   application: Application,
   { user, email }: Pick<Applicant, 'user' | 'email'>,
 ): Promise<Member | undefined> {
+  if (user) await holdMember(unit, { applicationId: application.id, userId: user.id });
   const [own, holderId] = await Promise.all([
-    user && findMember(reader, application.id, user.id),
-    findPlaceHolder(reader, application, email),
+    user && findMember(unit, application.id, user.id),
+    findPlaceHolder(unit, application, email),
   ]);
   if (holderId === undefined || holderId === user?.id) return own;
-  const reserved = await findMember(reader, application.id, holderId);
+  unit.requireSerializable();
+  const reserved = await findMember(unit, application.id, holderId);
   return reserved && (!own || KEPT_OUT.includes(reserved.status)) ? reserved : own;
 }
 
@@ -251,14 +297,15 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
 async function joinAtFirstSignIn(
   unit: Unit,
   application: Application,
-  { user, isNew, member: known }: Admitted,
+  { user, isNew, member: known, notices }: Admitted,
 ): Promise<Member> {
   const { id: applicationId, workspaceId } = application;
   const hasCome = known?.userId === user.id && known.reservedEmail === null;
+  if (workspaceId === null || !(hasCome || isNew)) unit.requireSerializable();
   const hasRedeemed = (!hasCome || workspaceId === null) && (await redeemReservations(unit, workspaceId, user, isNew));
   // A new person has neither claims nor memberships. Reading none would conflict with every other new person.
   const isKnown = !isNew || hasRedeemed;
-  if (!hasCome && isKnown) await endClaimsElsewhere(unit, user, application);
+  if (!hasCome && isKnown) await endClaimsElsewhere(unit, user, application, notices);
   const member = hasCome ? known : isKnown ? await findMember(unit, applicationId, user.id) : undefined;
   if (member) {
     await noteMemberSeen(unit, member.id, unit.now);

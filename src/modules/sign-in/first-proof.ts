@@ -4,10 +4,9 @@
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import type { AuditEntry } from '../../core/audit.ts';
-import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Unit } from '../../db/database.ts';
-import { mailNotice } from '../../mail/notice.ts';
+import type { AccountNotices } from '../../mail/account-notices.ts';
 import { addressProvedMail } from '../../mail/messages/account-change.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
@@ -34,6 +33,7 @@ interface Credential {
 
 export interface Proof {
   readonly application: Application;
+  readonly notices: AccountNotices;
   /** The language of the page where it was given, for the mail. */
   readonly locale?: string | null;
   /** The session in which it was given; it stays valid. */
@@ -43,6 +43,7 @@ export interface Proof {
 /** Returns the person with the address marked as proved; a later proof changes nothing. */
 export async function withFirstProof(unit: Unit, person: User, proof: Proof): Promise<User> {
   if (person.kind !== 'person' || person.emailVerifiedAt !== null || person.deletedAt !== null) return person;
+  unit.requireSerializable();
   await endUnprovedAccess(unit, person, proof);
   await dropUnprovedProfiles(unit, person.id);
   return updateUser(unit, person.id, { emailVerifiedAt: unit.now });
@@ -52,11 +53,12 @@ export async function withFirstProof(unit: Unit, person: User, proof: Proof): Pr
 export async function noteProofInSession(
   unit: Unit,
   { sessionId, userId, applicationId, applicationUserId }: SessionPrincipal,
+  notices: AccountNotices,
 ): Promise<void> {
   const person = await requireUser(unit, userId);
   if (person.emailVerifiedAt !== null) return;
   const application = await requireApplication(unit, applicationId);
-  const proved = await withFirstProof(unit, person, { application, exceptSessionId: sessionId });
+  const proved = await withFirstProof(unit, person, { application, notices, exceptSessionId: sessionId });
   if (application.workspaceId === null) return;
   // The identity or passkey of the sign-in has been deleted.
   await noteSessionCredential(unit, { sessionId, credentialId: null });
@@ -70,9 +72,10 @@ export async function noteProofInSession(
  */
 async function endUnprovedAccess(
   unit: Unit,
-  { id: userId, email, locale }: User,
-  { application, locale: localeOfPage = null, exceptSessionId }: Proof,
+  person: User,
+  { application, notices, locale: localeOfPage = null, exceptSessionId }: Proof,
 ): Promise<void> {
+  const { id: userId } = person;
   const memberships = (await listMembershipsWithApplication(unit, userId)).filter(
     ({ application: { workspaceId } }) => workspaceId !== null,
   );
@@ -102,5 +105,5 @@ async function endUnprovedAccess(
   }
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
   if (changed.length > 0) await publishToMemberships(unit, userId, 'user.identity_changed', { changed });
-  await mailNotice(unit, email, application, addressProvedMail(localeToWriteIn(locale, localeOfPage), application));
+  await notices.send(unit, person, application, addressProvedMail, { requested: localeOfPage });
 }

@@ -4,6 +4,7 @@
  */
 import { type Clock, DAY, SECOND } from '../../core/clock.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
+import { isFromOwnPage } from '../../http/csrf.ts';
 import type { Random } from '../../core/random.ts';
 import { findUserByEmail, type User } from '../../store/people.ts';
 import type { BrowserOf } from '../codes/code-challenge.ts';
@@ -34,9 +35,15 @@ export interface KnownBrowserDependencies {
   readonly instanceKey: InstanceKey;
 }
 
+/** Recognises the browser of a sign-in; null outside this server's own pages, where no browser is remembered. */
+export type PageBrowserOf = (request: Request) => BrowserOf | null;
+
 export type KnownBrowsers = ReturnType<typeof knownBrowsers>;
 
-/** On https the `__Host-` prefix binds the cookie to this host; SameSite=Strict keeps other sites from sending it. */
+/**
+ * On https the `__Host-` prefix binds the cookie to this host. SameSite=Lax keeps other sites from sending it with a code,
+ * which takes a POST. A provider's redirect back is a cross-site navigation, which SameSite=Strict would send without it.
+ */
 export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrowserDependencies) {
   const isSecure = baseUrl.startsWith('https:');
   const name = isSecure ? '__Host-gatehouse-known' : 'gatehouse-known';
@@ -67,15 +74,19 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
     return expires * SECOND > clock.now() && equalDigests(hash, hashOf(userId, id, expires));
   }
 
+  /** Returns a function that finds the request's browser among those that have signed a person in. */
+  function recognise(request: Request): BrowserOf {
+    const entries = entriesOf(request);
+    return async (reader, email) => {
+      const user = entries.length === 0 ? undefined : await findUserByEmail(reader, email);
+      return (user && entries.find((entry) => isOf(user.id, entry) && isSinceProof(user, entry))?.id) ?? null;
+    };
+  }
+
   return {
-    /** Returns a function that finds the request's browser among those that have signed a person in. */
-    recognise(request: Request): BrowserOf {
-      const entries = entriesOf(request);
-      return async (reader, email) => {
-        const user = entries.length === 0 ? undefined : await findUserByEmail(reader, email);
-        return (user && entries.find((entry) => isOf(user.id, entry) && isSinceProof(user, entry))?.id) ?? null;
-      };
-    },
+    recognise,
+
+    recogniseOnPage: ((request) => (isFromOwnPage(request, baseUrl) ? recognise(request) : null)) as PageBrowserOf,
 
     /** Adds the person to the cookie after a sign-in. @returns a `Set-Cookie` value. */
     remember(request: Request, userId: string): string {
@@ -89,7 +100,7 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
         path: '/',
         httpOnly: true,
         secure: isSecure,
-        sameSite: 'strict',
+        sameSite: 'lax',
         maxAge,
       }).serialize();
     },

@@ -11,10 +11,12 @@ const tag = 'Sign-in';
 export interface SignInRouteDependencies {
   readonly otp: Otp;
   readonly knownBrowsers: KnownBrowsers;
+  /** Returns whether a hosted page that keeps the sign-in sends the request. */
+  readonly isOfPage: (request: Request) => boolean;
   readonly setSignInCookies: SetSignInCookies;
 }
 
-export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRouteDependencies): Operation[] {
+export function signInRoutes({ otp, knownBrowsers, isOfPage, setSignInCookies }: SignInRouteDependencies): Operation[] {
   return [
     operation({
       id: 'sendSignInCode',
@@ -30,7 +32,10 @@ export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRou
       data: CodeSent,
       errors: ['not_found', 'application_archived', 'forbidden'],
       async handle({ actor, body, context }) {
-        const { data, limit } = await otp.send(actor, body, knownBrowsers.recognise(context.request));
+        const { data, limit } = await otp.send(actor, body, {
+          browserOf: knownBrowsers.recognise(context.request),
+          isOfPage: isOfPage(context.request),
+        });
         if (limit) announceLimit(context.headers, limit);
         return data;
       },
@@ -54,12 +59,13 @@ export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRou
       errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', ...SIGN_IN_REFUSALS],
       async handle({ actor, body, context }) {
         const { request } = context;
-        const signedIn = await otp.verify(actor, body, {
+        const { signedIn, ...code } = await otp.verify(actor, body, {
           userAgent: request.headers.get('user-agent'),
           acceptLanguage: request.headers.get('accept-language'),
           browserOf: knownBrowsers.recognise(request),
+          pageBrowser: knownBrowsers.recogniseOnPage(request),
         });
-        setSignInCookies(context, signedIn);
+        await setSignInCookies(context, actor, signedIn, { isContinuable: code.isOfPage });
         return signedIn;
       },
     }),

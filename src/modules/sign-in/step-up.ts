@@ -71,12 +71,18 @@ export async function requireProof(
 /** Returns whether the session recently gave a code for this purpose, or for all purposes. */
 export async function hasProof(
   reader: Reader,
-  { sessionId }: SessionPrincipal,
+  { sessionId, isOfPage }: SessionPrincipal,
   { purpose, target }: WantedProof,
   now: number,
   maxAgeMs: number = FRESH_MS,
 ): Promise<boolean> {
-  const provedAt = await findProofTime(reader, { sessionId, purpose, target: target ?? null, now });
+  const provedAt = await findProofTime(reader, {
+    sessionId,
+    purpose,
+    target: target ?? null,
+    holder: isOfPage ? 'page' : 'token',
+    now,
+  });
   return provedAt !== null && provedAt + maxAgeMs > now;
 }
 
@@ -86,10 +92,13 @@ function proofNeeded({ purpose }: WantedProof): AppError {
   return new AppError('reauthentication_required', { hint: 'proof_needed', values: { purpose } });
 }
 
-async function isFresh(unit: Unit, { sessionId, userId }: SessionPrincipal): Promise<boolean> {
+/** A session that continues another is as old as the sign-in behind it. */
+async function isFresh(unit: Unit, { sessionId, userId, isOfPage }: SessionPrincipal): Promise<boolean> {
   const session = required(await findSession(unit, sessionId), `session ${sessionId}`);
-  const signedInAt = (await restsOnClaim(unit, userId, session.credentialId)) ? 0 : session.createdAt;
-  return Math.max(signedInAt, session.provedAt ?? 0) + FRESH_MS > unit.now;
+  const { authenticatedAt, createdAt, provedAt, pageProvedAt } = session;
+  const signedInAt = (await restsOnClaim(unit, userId, session.credentialId)) ? 0 : (authenticatedAt ?? createdAt);
+  const provedOnPageAt = isOfPage ? (pageProvedAt ?? 0) : 0;
+  return Math.max(signedInAt, provedAt ?? 0, provedOnPageAt) + FRESH_MS > unit.now;
 }
 
 /**
@@ -104,6 +113,6 @@ async function restsOnClaim(reader: Reader, userId: string, credentialId: string
 }
 
 /** Returns whether another workspace has the person as a member, or an address of theirs on an allowlist. */
-async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
+export async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await isMemberOutside(reader, { userId, workspaceId })) || isListedOutside(reader, { userId, workspaceId });
 }

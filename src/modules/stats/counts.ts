@@ -1,20 +1,21 @@
-/** Counts events in memory, and adds them to the day's counters every few seconds. A crash loses the last ones. */
+/** Counts events in memory, and adds them to the counters of day and hour every few seconds. A crash loses the last ones. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import { startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
-import type { Clock } from '../../core/clock.ts';
+import { startOfDay, startOfHour } from '../../core/calendar.ts';
+import { type Clock, DAY } from '../../core/clock.ts';
 import { ERROR_CATALOGUE } from '../../core/error.ts';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
 import { BOOKKEEPING, type Database } from '../../db/database.ts';
 import type { NoteRefusal } from '../../http/limits.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import type { DeliveryAttempted } from '../../store/deliveries.ts';
+import { addHourlyCounts, type HourlyCount } from '../../store/hourly-counts.ts';
 import type { MemberSeen } from '../../store/members.ts';
 import { NEVER } from '../../store/reservations.ts';
 import { addDailyCounts, type DailyCount, type LimitReached, type Metric } from '../../store/stats.ts';
-
-const SLICE_ROWS = 250;
-/** Maximum number of unwritten counters, some 15 MB; events that would need another one are not counted. */
-const MAX_WAITING = 50_000;
+import { countBuffer } from './count-buffer.ts';
+import { keyCalls, type NoteKeyCalls } from './key-calls.ts';
+import { latencyMetric } from '../webhooks/latency.ts';
+import { ACTIVE_PERIODS, activeMetric, LONGEST_GAP } from './rolling.ts';
 
 /** Counting never delays the caller. */
 export interface Counts {
@@ -23,67 +24,66 @@ export interface Counts {
   memberSeen(seen: MemberSeen): void;
   attempted(attempt: DeliveryAttempted): void;
   limitReached(reached: LimitReached): void;
+  readonly keyCalled: NoteKeyCalls;
   /** Writes everything counted before the call. */
   flush(): Promise<void>;
 }
 
 export function dailyCounter({ db, clock }: { readonly db: Database; readonly clock: Clock }): Counts {
-  const waiting = new Map<string, { -readonly [Part in keyof DailyCount]: DailyCount[Part] }>();
-  let writing = Promise.resolve();
+  const days = countBuffer<Omit<DailyCount, 'count'>>(async (counts) => {
+    await db.write(SYSTEM_ACTOR, (unit) => addDailyCounts(unit, counts), BOOKKEEPING);
+  });
+  const hours = countBuffer<Omit<HourlyCount, 'count'>>(async (counts) => {
+    await db.write(SYSTEM_ACTOR, (unit) => addHourlyCounts(unit, counts), BOOKKEEPING);
+  });
 
-  function count(applicationId: string, metric: Metric, day: number, label = ''): void {
-    const key = `${applicationId} ${metric} ${day} ${label}`;
-    const known = waiting.get(key);
-    if (known) known.count += 1;
-    else if (waiting.size < MAX_WAITING) waiting.set(key, { applicationId, metric, day, label, count: 1 });
+  function count(applicationId: string, metric: Metric, at: number, label = ''): void {
+    const day = startOfDay(at);
+    days.add(`${applicationId} ${metric} ${day} ${label}`, { applicationId, metric, day, label });
   }
 
-  function countNow(applicationId: string, metric: Metric, label: string): void {
-    count(applicationId, metric, startOfDay(clock.now()), label);
+  const calls = keyCalls();
+
+  function countHour(subject: string, metric: string, at: number, times = 1): void {
+    const hour = startOfHour(at);
+    hours.add(`${subject} ${metric} ${hour}`, { subject, metric, hour }, times);
   }
 
-  /** Keeps what is counted during the write, and every count of a failed batch, for the next one. */
-  async function writeAll(): Promise<void> {
-    const keys = [...waiting.keys()];
-    for (let from = 0; from < keys.length; from += SLICE_ROWS) {
-      const slice = keys.slice(from, from + SLICE_ROWS).flatMap((key) => {
-        const counter = waiting.get(key);
-        return counter ? [{ key, counter, written: { ...counter } }] : [];
-      });
-      const counts = slice.map(({ written }) => written);
-      await db.write(SYSTEM_ACTOR, (unit) => addDailyCounts(unit, counts), BOOKKEEPING);
-      for (const { key, counter, written } of slice) {
-        counter.count -= written.count;
-        if (counter.count === 0) waiting.delete(key);
-      }
-    }
+  /** Counts by day and hour: a period is compared with the one before it up to the same hour. */
+  function countBoth(applicationId: string, metric: Metric, at: number, label = ''): void {
+    count(applicationId, metric, at, label);
+    countHour(applicationId, metric, at);
   }
 
   return {
     noteRefusal(applicationId, limit) {
-      if (applicationId !== null) countNow(applicationId, 'limit_reached', limit);
+      if (applicationId !== null) count(applicationId, 'limit_reached', clock.now(), limit);
     },
-    limitReached: ({ applicationId, limit }) => countNow(applicationId, 'limit_reached', limit),
+    limitReached: ({ applicationId, limit }) => count(applicationId, 'limit_reached', clock.now(), limit),
     recorded({ applicationId, kind, detail, createdAt }) {
       if (applicationId === null) return;
-      const day = startOfDay(createdAt);
-      if (kind === 'signin.succeeded') count(applicationId, 'sign_in', day, oneOf(SESSION_METHODS, detail?.['method']));
+      if (kind === 'signin.succeeded')
+        countBoth(applicationId, 'sign_in', createdAt, oneOf(SESSION_METHODS, detail?.['method']));
       if (kind === 'signin.refused' || kind === 'signin.code_refused')
-        count(applicationId, 'refusal', day, oneOf(REASONS, detail?.['reason']));
+        countBoth(applicationId, 'refusal', createdAt, oneOf(REASONS, detail?.['reason']));
     },
     memberSeen({ applicationId, at, before }) {
-      const [week, month] = [startOfWeek(at), startOfMonth(at)];
-      count(applicationId, 'active_day', startOfDay(at));
-      if (before < week) count(applicationId, 'active_week', week);
-      if (before < month) count(applicationId, 'active_month', month);
-      if (before === NEVER) count(applicationId, 'new_user', startOfDay(at));
+      const gap = before === NEVER ? LONGEST_GAP : Math.min(LONGEST_GAP, (startOfDay(at) - startOfDay(before)) / DAY);
+      count(applicationId, 'active_day', at);
+      count(applicationId, 'active_gap', at, String(gap));
+      for (const period of ACTIVE_PERIODS) if (gap >= period) countHour(applicationId, activeMetric(period), at);
+      if (before === NEVER) countBoth(applicationId, 'new_user', at);
     },
-    attempted({ applicationId, webhookId, isDelivered }) {
-      countNow(applicationId, isDelivered ? 'delivered' : 'failed_attempt', webhookId);
+    attempted({ applicationId, webhookId, isDelivered, durationMs }) {
+      const now = clock.now();
+      count(applicationId, isDelivered ? 'delivered' : 'failed_attempt', now, webhookId);
+      countHour(webhookId, isDelivered ? 'delivered' : 'failed', now);
+      countHour(webhookId, latencyMetric(durationMs), now);
     },
-    flush() {
-      writing = writing.catch(() => {}).then(writeAll);
-      return writing;
+    keyCalled: calls.called,
+    async flush() {
+      for (const { keyId, metric, count } of calls.take()) countHour(keyId, metric, clock.now(), count);
+      await Promise.all([days.flush(), hours.flush()]);
     },
   };
 }

@@ -32,7 +32,9 @@ const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, exampl
 const Compared = Type.Object(
   {
     count: Count(),
-    previous: Count({ description: 'The same for the preceding period of equal length.' }),
+    previous: Count({
+      description: 'The same for the period before, up to the same hour; beyond 31 days, all of its last day.',
+    }),
   },
   { $id: 'ComparedCount' },
 );
@@ -64,7 +66,7 @@ export const Stats = Type.Object(
     totals: Type.Object({ signIns: Compared, newUsers: Compared, refusals: Compared }),
     activeUsers: Type.Object(
       { day: Compared, week: Compared, month: Compared },
-      { description: 'The current day, week (from Monday) and month, each with the previous one.' },
+      { description: 'Today, and the last 7 and 30 days with it, each person once.' },
     ),
     users: Type.Object({
       total: Count({

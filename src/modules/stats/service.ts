@@ -1,15 +1,26 @@
-import { isoDate, startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
+import { isoDate, startOfDay, startOfHour } from '../../core/calendar.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
 import type { Database } from '../../db/database.ts';
 import { REPORTED_LIMITS } from '../../http/limits.ts';
 import type { Application } from '../../store/applications.ts';
-import { countActivePeople, findCount, listCountsByDay, listCountsByLabel, type Metric } from '../../store/stats.ts';
+import { sumHourlyCounts } from '../../store/hourly-counts.ts';
+import {
+  countActivePeople,
+  listActiveGaps,
+  listCountsByDay,
+  listCountsByLabel,
+  type Metric,
+} from '../../store/stats.ts';
 import { listWebhooks } from '../../store/webhooks.ts';
 import { MAX_WEBHOOKS } from '../webhooks/model.ts';
 import { DEFAULT_DAYS, type Stats, type StatsQuery } from './model.ts';
+import { ACTIVE_PERIODS, activeIn, activeMetric, type ActivePeriod, activeUntil, LONGEST_GAP } from './rolling.ts';
 
-const WEEK = 7 * DAY;
+/** Metrics that are compared up to an hour. */
+const COMPARED = ['sign_in', 'new_user', 'refusal', ...ACTIVE_PERIODS.map(activeMetric)];
+/** Days whose counts are kept by the hour. */
+const HOURLY_DAYS = 31;
 
 export type Statistics = ReturnType<typeof statsService>;
 
@@ -17,24 +28,30 @@ export type Statistics = ReturnType<typeof statsService>;
 export function statsService({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
   const { reader } = db;
 
+  /** Returns what was counted on a day up to the present hour of the day, by metric. */
+  async function untilThisHour(id: string, day: number, now: number): Promise<ReadonlyMap<string, number>> {
+    const last = day + startOfHour(now) - startOfDay(now);
+    const sums = await sumHourlyCounts(reader, { subject: id, metrics: COMPARED, first: day, last });
+    return new Map(sums.map(({ metric, count }) => [metric, count]));
+  }
+
   async function activeUsers(id: string, now: number): Promise<Stats['activeUsers']> {
-    const of = async (metric: Metric, day: number) =>
-      (await findCount(reader, { applicationId: id, metric, day })) ?? 0;
-    const compared = async (metric: Metric, start: number, before: number) => ({
-      count: await of(metric, start),
-      previous: await of(metric, before),
-    });
-    const [day, week] = [startOfDay(now), startOfWeek(now)];
-    return {
-      day: await compared('active_day', day, day - DAY),
-      week: await compared('active_week', week, week - WEEK),
-      month: await compared('active_month', startOfMonth(now), startOfMonth(now, -1)),
+    const today = startOfDay(now);
+    const first = today - 2 * LONGEST_GAP * DAY;
+    const rows = await listActiveGaps(reader, { applicationId: id, first, last: today });
+    const gaps = rows.map(({ day, label, count }) => ({ day, gap: Number(label), count }));
+    const compared = async (days: ActivePeriod) => {
+      const before = today - days * DAY;
+      const onLast = (await untilThisHour(id, before, now)).get(activeMetric(days)) ?? 0;
+      return { count: activeIn(gaps, days, today), previous: activeUntil(gaps, days, before, onLast) };
     };
+    return { day: await compared(1), week: await compared(7), month: await compared(30) };
   }
 
   /** Returns the counts of each day; `previous` is the range of equal length before. */
-  async function byDay(id: string, first: number, length: number) {
-    const last = first + (length - 1) * DAY;
+  async function byDay(id: string, now: number, length: number) {
+    const last = startOfDay(now);
+    const first = last - (length - 1) * DAY;
     const counts = new Map<string, number>();
     for (const { metric, day, count } of await listCountsByDay(reader, {
       applicationId: id,
@@ -44,9 +61,13 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
       counts.set(`${metric} ${day}`, count);
     const on = (metric: Metric, day: number) => counts.get(`${metric} ${day}`) ?? 0;
     const starts = Array.from({ length }, (_, index) => first + index * DAY);
+    const lastBefore = last - length * DAY;
+    const onLast = length <= HOURLY_DAYS ? await untilThisHour(id, lastBefore, now) : null;
+    const previousOn = (metric: Metric, day: number) =>
+      day === lastBefore && onLast ? (onLast.get(metric) ?? 0) : on(metric, day);
     const total = (metric: Metric) => ({
       count: sum(starts.map((day) => on(metric, day))),
-      previous: sum(starts.map((day) => on(metric, day - length * DAY))),
+      previous: sum(starts.map((day) => previousOn(metric, day - length * DAY))),
     });
     return {
       from: isoDate(first),
@@ -90,7 +111,7 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
       const today = startOfDay(now);
       const first = today - (days - 1) * DAY;
       return {
-        ...(await byDay(id, first, days)),
+        ...(await byDay(id, now, days)),
         activeUsers: await activeUsers(id, now),
         users: { total: await countActivePeople(reader, id) },
         ...(await byLabel(id, first, today)),

@@ -11,6 +11,8 @@ import { deleteAllMails, listMails, type Mail } from '../../store/mails.ts';
 const CapturedMail = Type.Object({
   id: Type.String(),
   to: Type.String(),
+  sender: Nullable(Type.String()),
+  replyTo: Nullable(Type.String()),
   subject: Type.String(),
   text: Nullable(Type.String()),
   html: Nullable(Type.String()),
@@ -82,6 +84,6 @@ export function testToolRoutes({ db, clock, runJobs }: TestToolDependencies): Op
   ];
 }
 
-function present({ id, recipient, subject, text, html, code, createdAt }: Mail) {
-  return { id, to: recipient, subject, text, html, code, createdAt: isoTime(createdAt) };
+function present({ id, recipient, senderName, replyTo, subject, text, html, code, createdAt }: Mail) {
+  return { id, to: recipient, sender: senderName, replyTo, subject, text, html, code, createdAt: isoTime(createdAt) };
 }

@@ -1,12 +1,11 @@
 /** Changes many users, each as a single call would, in short changes; an interrupted call can be repeated. */
 import type { Actor } from '../../core/actor.ts';
-import { AppError, type FieldProblem } from '../../core/error.ts';
+import { AppError } from '../../core/error.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import type { ChangeOutcome } from '../../http/schemas.ts';
 import type { Application } from '../../store/applications.ts';
-import { ALL_KINDS, type GrantKind, heldSlugs } from '../../store/grants.ts';
 import { findMemberWithUser } from '../../store/members.ts';
-import { knownGrants, replaceGrants } from '../grants/holders.ts';
+import { changeGrantsOf, kindsOf, refuseBoth, refuseUnknown } from './grant-changes.ts';
 import type { GrantsChange, GrantsChanged, UsersChange, UsersChanged } from './model.ts';
 import { changeStatus } from './status.ts';
 
@@ -17,9 +16,9 @@ const SLUGS_PER_BATCH = 100;
 type StatusResult = UsersChanged['results'][number];
 type GrantsResult = GrantsChanged['results'][number];
 
-export type BulkChanges = ReturnType<typeof bulkChanges>;
+export type BatchChanges = ReturnType<typeof batchChanges>;
 
-export function bulkChanges(db: Database) {
+export function batchChanges(db: Database) {
   /** @param before runs once in each change. @param size users per change. */
   async function inBatches<Result>(
     actor: Actor,
@@ -64,51 +63,25 @@ export function bulkChanges(db: Database) {
 
     /** @throws {AppError} invalid_request naming each slug that does not exist, or that is both added and removed. */
     async changeGrants(actor: Actor, application: Application, change: GrantsChange): Promise<GrantsChanged> {
-      const kinds = ALL_KINDS.filter((kind) => change[kind] !== undefined);
-      refuseBoth(change, kinds);
-      const check = async (reader: Reader) => {
-        for (const kind of kinds)
-          for (const side of ['add', 'remove'] as const)
-            await knownGrants(reader, kind, application.id, change[kind]?.[side] ?? [], `${kind}.${side}`);
-      };
+      refuseBoth(change);
+      const check = (reader: Reader) => refuseUnknown(reader, application.id, change);
       const work = async (unit: Unit, userId: string): Promise<GrantsResult> => {
         const row = await findMemberWithUser(unit, application.id, userId);
         if (!row) return { userId, outcome: 'not_found' };
-        const held: Partial<Record<GrantKind, string[]>> = {};
-        let isChanged = false;
-        for (const kind of kinds) {
-          const { add = [], remove = [] } = change[kind] ?? {};
-          const before = await heldSlugs(unit, kind, row.member.id);
-          const wanted = new Set([...before, ...add]);
-          for (const slug of remove) wanted.delete(slug);
-          const after = await replaceGrants(unit, kind, row.member, [...wanted]);
-          isChanged ||= after.join() !== before.join();
-          held[kind] = after;
-        }
+        const { isChanged, held } = await changeGrantsOf(unit, row.member, change);
         return { userId, outcome: isChanged ? 'changed' : 'unchanged', ...held };
       };
-      const results = await inBatches(actor, change.userIds, work, check, sizeOf(change, kinds));
+      const results = await inBatches(actor, change.userIds, work, check, sizeOf(change));
       return { summary: summaryOf(results), results };
     },
   };
 }
 
 /** Returns fewer users per change for more slugs, because other writers wait for each change. */
-function sizeOf(change: GrantsChange, kinds: readonly GrantKind[]): number {
-  const sides = kinds.flatMap((kind) => [change[kind]?.add ?? [], change[kind]?.remove ?? []]);
+function sizeOf(change: GrantsChange): number {
+  const sides = kindsOf(change).flatMap((kind) => [change[kind]?.add ?? [], change[kind]?.remove ?? []]);
   const slugs = sides.reduce((sum, { length }) => sum + length, 0);
   return Math.min(BATCH, Math.max(1, Math.floor(SLUGS_PER_BATCH / Math.max(1, slugs))));
-}
-
-function refuseBoth(change: GrantsChange, kinds: readonly GrantKind[]): void {
-  const fields: FieldProblem[] = kinds.flatMap((kind) =>
-    (change[kind]?.remove ?? []).flatMap((slug, index) =>
-      change[kind]?.add?.includes(slug)
-        ? [{ path: `${kind}.remove.${index}`, message: 'This slug is to be given as well; name it once.' }]
-        : [],
-    ),
-  );
-  if (fields.length > 0) throw new AppError('invalid_request', { fields });
 }
 
 function summaryOf(results: readonly { readonly outcome: ChangeOutcome }[]): UsersChanged['summary'] {

@@ -14,7 +14,7 @@ export async function joinMember(unit: Unit, applicationId: string, userId: stri
 /** Makes a person the workspace knows a member who has not signed in to this application yet. */
 export async function enrolMember(
   unit: Unit,
-  member: Pick<Member, 'applicationId' | 'userId' | 'username'>,
+  member: Pick<Member, 'applicationId' | 'userId' | 'username'> & Partial<Pick<Member, 'externalId' | 'metadata'>>,
   grants: GrantIds,
 ): Promise<Member> {
   const enrolled = await insertMemberRow(unit, { ...member, lastSeenAt: NEVER });

@@ -1,4 +1,4 @@
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import {
   ChangeOutcomeSchema,
   ChangeSummary,
@@ -18,6 +18,8 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
+import { IdentityPatch } from '../../http/identity-input.ts';
+import { ATTRIBUTES_INPUT, ExternalId, MetadataObject } from '../../http/user-attributes.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import { STATUS_ACTIONS } from './status.ts';
@@ -37,6 +39,7 @@ export const Profile = Type.Object(
 
 const entry = {
   userId: Id('usr'),
+  externalId: Nullable(Type.String()),
   username: Nullable(Type.String()),
   email: Email(),
   status: Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus' }),
@@ -48,12 +51,20 @@ const entry = {
   joinedAt: Timestamp(),
 } satisfies TProperties;
 
-export const UserEntry = Type.Object({ ...entry, profile: Type.Optional(Profile) }, { $id: 'UserEntry' });
+/** Shown with full access. */
+const forAdmins = { profile: Type.Optional(Profile), metadata: Type.Optional(MetadataObject) };
+
+export const UserEntry = Type.Object({ ...entry, ...forAdmins }, { $id: 'UserEntry' });
 export type UserEntry = Static<typeof UserEntry>;
 
 export const UserPage = PageOf(UserEntry);
 
-const HeldSlug = (description: string) =>
+export const USER_STATUS_FILTERS = [...MEMBERSHIP_STATUSES, 'imported'] as const;
+export type UserStatusFilter = (typeof USER_STATUS_FILTERS)[number];
+export const UserStatusFilterSchema = (options: SchemaOptions = {}) =>
+  Choice(USER_STATUS_FILTERS, { $id: 'UserStatusFilter', ...options });
+
+export const HeldSlug = (description: string) =>
   Type.String({ minLength: 1, maxLength: 64, description, remedy: 'Give a slug.', examples: ['developer'] });
 
 export const UsersQuery = Type.Composite([
@@ -61,9 +72,10 @@ export const UsersQuery = Type.Composite([
   Type.Object({
     include: Type.Optional(
       Type.String({
-        pattern: '^profile$',
-        description: '`profile`: names, locale, time zone, picture and languages of each; for admins.',
-        remedy: 'The only thing to include is "profile".',
+        pattern: '^(?:profile|metadata|profile,metadata)$',
+        description:
+          '`profile`: names, locale, time zone, picture and languages of each; `metadata`; or `profile,metadata`. For admins.',
+        remedy: 'Give profile, metadata or profile,metadata.',
         examples: ['profile'],
       }),
     ),
@@ -71,7 +83,8 @@ export const UsersQuery = Type.Composite([
       Type.String({
         minLength: 1,
         maxLength: 320,
-        description: 'Part of the e-mail, the username or, with full access, the name, in any case.',
+        description:
+          'Words in any order, each part of the e-mail, the username or, with full access, the name; or a whole user id. Case and accents make no difference.',
         remedy: 'Give 1 to 320 characters.',
       }),
     ),
@@ -82,10 +95,13 @@ export const UsersQuery = Type.Composite([
       }),
     ),
     status: Type.Optional(
-      Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus', description: 'Only users in this state.' }),
+      UserStatusFilterSchema({
+        description: 'Only users in this state. `imported`: active ones who have never signed in.',
+      }),
     ),
     role: Type.Optional(HeldSlug('Only users with this role, by its slug.')),
     membership: Type.Optional(HeldSlug('Only users in this membership group, by its slug.')),
+    externalId: Type.Optional(ExternalId({ description: 'The user with this id; without other filters.' })),
   }),
 ]);
 export type UsersQuery = Static<typeof UsersQuery>;
@@ -96,7 +112,7 @@ export const UserDetail = Type.Object(
     kind: Choice(['person', 'api_key']),
     statusReason: Nullable(Type.String()),
     emailVerifiedAt: Nullable(Timestamp()),
-    profile: Type.Optional(Profile),
+    ...forAdmins,
     apiKey: Type.Optional(
       Type.Object(
         { id: Id('key'), name: Type.String(), applicationId: Nullable(Id('app')) },
@@ -107,6 +123,18 @@ export const UserDetail = Type.Object(
   { $id: 'UserDetail' },
 );
 export type UserDetail = Static<typeof UserDetail>;
+
+export const UserPatch = Input(
+  {
+    ...ATTRIBUTES_INPUT,
+    username: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { isAnyText: true, remedy: 'Give a username, or null to have none.' }),
+    ),
+    profile: Type.Optional(IdentityPatch),
+  },
+  { $id: 'UserPatch' },
+);
+export type UserPatch = Static<typeof UserPatch>;
 
 export const UserForgotten = Type.Object({ userId: Id('usr') });
 
@@ -181,7 +209,7 @@ export type UsersChanged = Static<typeof UsersChanged>;
 const GrantSlugs = Type.Optional(
   Type.Array(Type.String({ maxLength: 64, examples: ['editor'] }), { maxItems: 200, remedy: 'Give a list of slugs.' }),
 );
-const GrantsOfKind = Type.Optional(Input({ add: GrantSlugs, remove: GrantSlugs }));
+export const GrantsOfKind = Type.Optional(Input({ add: GrantSlugs, remove: GrantSlugs }));
 
 export const GrantsChange = Input({
   userIds: ManyIds('usr', MAX_USERS),

@@ -54,7 +54,8 @@ async function publishTo<Type extends EventType>(
 }
 
 /** Parts of a profile by their names in events. */
-export type ProfileCategory = 'identity' | 'languages' | 'region' | 'addresses' | 'legal_entities';
+export type ProfileCategory =
+  'identity' | 'languages' | 'region' | 'addresses' | 'legal_entities' | 'external_id' | 'metadata';
 
 interface ProfileChange {
   readonly categories: readonly ProfileCategory[];
@@ -62,7 +63,7 @@ interface ProfileChange {
 }
 
 /** Returns the data of `user.profile_updated`; an unknown name is empty. */
-export const profileUpdate = (name: string | null, { categories, changed }: ProfileChange) => ({
+const profileUpdate = (name: string | null, { categories, changed }: ProfileChange) => ({
   name: name ?? '',
   categories: [...categories],
   ...(categories.includes('identity') && { changed: [...changed] }),
@@ -74,12 +75,21 @@ export async function publishProfileChange(
   profileId: string,
   changeFor: (member: Member) => ProfileChange & { readonly name: string | null },
 ): Promise<void> {
-  for (const { member, application } of await listMembershipsShowing(unit, profileId)) {
+  for (const { member } of await listMembershipsShowing(unit, profileId)) {
     const change = changeFor(member);
     if (GONE.includes(member.status) || change.categories.length === 0) continue;
-    const data = { userId: member.userId, ...profileUpdate(change.name, change) };
-    await emit(unit, { type: 'user.profile_updated', applicationId: application.id, data });
+    await emitProfileUpdate(unit, member, change);
   }
+}
+
+/** Announces a change to the application of one membership. */
+export async function emitProfileUpdate(
+  unit: Unit,
+  { applicationId, userId, externalId }: Pick<Member, 'applicationId' | 'userId' | 'externalId'>,
+  { name, ...change }: ProfileChange & { readonly name: string | null },
+): Promise<void> {
+  const data = { userId, ...profileUpdate(name, change), ...(externalId !== null && { externalId }) };
+  await emit(unit, { type: 'user.profile_updated', applicationId, data });
 }
 
 /** Emits the events of one profile change. @param changed the changed fields of the identity. */
@@ -91,5 +101,5 @@ export async function publishProfile(
 ): Promise<void> {
   if (categories.length === 0) return;
   const name = displayName(await requireUser(unit, profileId));
-  await publishOfProfile(unit, profileId, 'user.profile_updated', profileUpdate(name, { categories, changed }));
+  await publishProfileChange(unit, profileId, () => ({ name, categories, changed }));
 }

@@ -1,9 +1,10 @@
 /** Gives people what a workspace has reserved for them when they first sign in there. */
 import { displayName } from '../../core/display-name.ts';
+import { filledMetadata, isTooLarge } from '../../core/metadata.ts';
 import type { Unit } from '../../db/database.ts';
 import { ALL_KINDS, findGrantIds, heldSlugs } from '../../store/grants.ts';
 import { insertLanguages, listLanguages } from '../../store/languages.ts';
-import { findMember, KEPT_OUT, type Member } from '../../store/members.ts';
+import { findMember, KEPT_OUT, type Member, updateMember } from '../../store/members.ts';
 import { updateUser, type User } from '../../store/people.ts';
 import {
   deleteReservation,
@@ -37,6 +38,7 @@ export async function redeemReservations(
   const { id, email } = user;
   const reservations = await listReservationsIn(unit, workspaceId, { id: isNew ? null : id, email });
   if (reservations.length === 0) return false;
+  unit.requireSerializable();
   const before = profileOf(user, await listLanguages(unit, user.id));
   const shown = new Map<string, ReservedProfile>();
   let after = before;
@@ -74,5 +76,16 @@ async function redeem(unit: Unit, reservation: Member, userId: string): Promise<
     await addGrants(unit, kind, own, await heldSlugs(unit, kind, own.id), waiting);
   }
   await deleteReservation(unit, id);
+  await inheritAttributes(unit, own, reservation);
   return true;
+}
+
+/** The member's own values stay. The reservation is deleted before, since an external id is unique. */
+async function inheritAttributes(unit: Unit, own: Member, { externalId, metadata }: Member): Promise<void> {
+  const filled = metadata === null ? own.metadata : filledMetadata(own.metadata, metadata);
+  await updateMember(unit, own.id, {
+    externalId: own.externalId ?? externalId,
+    // Together they may be too large.
+    metadata: filled !== null && isTooLarge(filled) ? own.metadata : filled,
+  });
 }

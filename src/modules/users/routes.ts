@@ -14,12 +14,13 @@ import {
   UserDetail,
   UserForgotten,
   UserPage,
+  UserPatch,
   UsersChange,
   UsersChanged,
   UserSessionPage,
   UsersQuery,
 } from './model.ts';
-import type { BulkChanges } from './bulk.ts';
+import type { BatchChanges } from './bulk.ts';
 import type { Users } from './service.ts';
 import { STATUS_ACTIONS, type StatusAction } from './status.ts';
 
@@ -50,7 +51,7 @@ const GRANT_NAMES: Record<GrantKind, { id: string; noun: string }> = {
   memberships: { id: 'setUserMemberships', noun: 'membership groups' },
 };
 
-export function userRoutes(users: Users, many: BulkChanges): Operation[] {
+export function userRoutes(users: Users, many: BatchChanges): Operation[] {
   const common = { tag: 'Users', scope: 'application', limit: 'key' } as const;
   const all = '/api/applications/:id/users';
   const one = `${all}/:userId` as const;
@@ -63,7 +64,7 @@ export function userRoutes(users: Users, many: BulkChanges): Operation[] {
       path: all,
       summary: 'List the users of an application, by last seen or by joining',
       description:
-        'Filters combine; a filtered page may be short although another page follows. `include=profile` needs full access; without it `q` searches e-mail and username only. Addresses and legal entities are never returned. Imported people who have never signed in have `lastSeenAt` null and come last.',
+        'Filters combine; a filtered page may be short although another page follows. `include` needs full access; without it `q` searches e-mail and username only. Addresses and legal entities are never returned. Imported people who have never signed in have `lastSeenAt` null and come last.',
       access: 'read',
       query: UsersQuery,
       data: UserPage,
@@ -113,6 +114,20 @@ export function userRoutes(users: Users, many: BulkChanges): Operation[] {
       data: UserDetail,
       handle: ({ principal, application, params }) =>
         users.get(application, params.userId, applicationAccess(principal, application) === 'full'),
+    }),
+    operation({
+      ...common,
+      id: 'updateUser',
+      method: 'PATCH',
+      path: one,
+      summary: 'Change a user’s external id, metadata or username',
+      description:
+        '`metadata` is a JSON Merge Patch (RFC 7396): null removes a key. `profile` can be corrected until they first sign in; later it is their own. An e-mail address is changed by its holder only.',
+      access: 'full',
+      body: UserPatch,
+      data: UserDetail,
+      errors: ['conflict', 'invalid_state'],
+      handle: ({ actor, application, params, body }) => users.update(actor, application, params.userId, body),
     }),
     ...STATUS_ACTIONS.map((action) =>
       operation({

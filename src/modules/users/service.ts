@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import { avatarUrl } from '../../core/image-url.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
-import { AppError } from '../../core/error.ts';
+import { AppError, invalidField } from '../../core/error.ts';
 import { onlyOne, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
@@ -12,6 +12,7 @@ import { requireNewestKeyOf } from '../../store/api-keys.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type GrantKind, heldGrantsOf, type HeldGrants } from '../../store/grants.ts';
+import { findMemberIdByExternalId } from '../../store/handles.ts';
 import { listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
 import {
   findMembersById,
@@ -26,9 +27,10 @@ import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
-import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
+import type { UserDetail, UserEntry, UserPatch, UserSession, UsersQuery } from './model.ts';
 import { searchMembers } from './search.ts';
 import { changeStatus, forgetReservation, type StatusAction } from './status.ts';
+import { updateMemberRecord } from './update.ts';
 
 export interface UserDependencies {
   readonly db: Database;
@@ -53,9 +55,14 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     return row;
   }
 
-  function entry(application: Application, { member, user, grants, languages }: MemberRecord): UserEntry {
+  function entry(
+    application: Application,
+    { member, user, grants, languages }: MemberRecord,
+    isWithMetadata = false,
+  ): UserEntry {
     return {
       userId: user.id,
+      externalId: member.externalId,
       username: member.username,
       email: user.email,
       status: member.status,
@@ -63,6 +70,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       lastSeenAt: member.lastSeenAt === NEVER ? null : isoTime(member.lastSeenAt),
       joinedAt: isoTime(member.createdAt),
       ...(languages && { profile: profile(user, languages, application) }),
+      ...(isWithMetadata && { metadata: member.metadata ?? {} }),
     };
   }
 
@@ -87,15 +95,15 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     reader: Reader,
     application: Application,
     row: MemberWithUser,
-    isWithProfile: boolean,
+    isFull: boolean,
   ): Promise<UserDetail> {
-    const record = onlyOne(await withRelations(reader, [row], isWithProfile));
+    const record = onlyOne(await withRelations(reader, [row], isFull));
     return {
-      ...entry(application, record),
+      ...entry(application, record, isFull),
       kind: row.user.kind,
       statusReason: row.member.statusReason,
       emailVerifiedAt: isoTime(row.user.emailVerifiedAt),
-      ...(isWithProfile && row.user.kind === 'api_key' && { apiKey: await keyOf(reader, row.member.id) }),
+      ...(isFull && row.user.kind === 'api_key' && { apiKey: await keyOf(reader, row.member.id) }),
     };
   }
 
@@ -103,9 +111,20 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     /** Lists people, not keys' principals. A page may be short and still have a next one: searches are bounded. */
     async list(
       application: Application,
-      { limit = DEFAULT_PAGE_SIZE, cursor, include, sort: order, ...search }: UsersQuery,
+      { limit = DEFAULT_PAGE_SIZE, cursor, include, sort: order, externalId, ...search }: UsersQuery,
       isByName: boolean,
     ): Promise<Page<UserEntry>> {
+      const isWithProfile = include?.startsWith('profile') ?? false;
+      const isWithMetadata = include?.endsWith('metadata') ?? false;
+      const shown = (record: MemberRecord) => entry(application, record, isWithMetadata);
+      if (externalId !== undefined) {
+        if (Object.values(search).some((value) => value !== undefined))
+          throw invalidField('externalId', 'Give externalId without other filters: it names one user.');
+        const id = await findMemberIdByExternalId(db.reader, { applicationId: application.id, externalId });
+        const found = await findMembersById(db.reader, id === undefined ? [] : [id]);
+        const records = await withRelations(db.reader, [...found.values()], isWithProfile);
+        return { items: records.map(shown), nextCursor: null };
+      }
       if (Object.values(search).some((value) => value !== undefined)) {
         const page = await searchMembers(
           db.reader,
@@ -120,22 +139,25 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         const ids = page.found.map(({ id }) => id);
         const members = await findMembersById(db.reader, ids);
         const present = ids.flatMap((id) => members.get(id) ?? []);
-        const records = await withRelations(db.reader, present, include === 'profile');
+        const records = await withRelations(db.reader, present, isWithProfile);
         const nextCursor = page.next && encodeCursor([page.next.lastSeenAt, page.next.id]);
-        return { items: records.map((record) => entry(application, record)), nextCursor };
+        return { items: records.map(shown), nextCursor };
       }
       const rows = await listMembers(db.reader, application.id, { order, after: positionOf(cursor), limit: limit + 1 });
-      const records = await withRelations(db.reader, rows, include === 'profile');
-      return pageOf(
-        records,
-        limit,
-        ({ member }) => [member.lastSeenAt, member.id],
-        (record) => entry(application, record),
-      );
+      const records = await withRelations(db.reader, rows, isWithProfile);
+      return pageOf(records, limit, ({ member }) => [member.lastSeenAt, member.id], shown);
     },
 
     async get(application: Application, userId: string, isWithProfile: boolean): Promise<UserDetail> {
       return detail(db.reader, application, await find(db.reader, application, userId), isWithProfile);
+    },
+
+    /** See {@link updateMemberRecord}. @throws {AppError} not_found, invalid_request, conflict, invalid_state */
+    update(actor: Actor, application: Application, userId: string, patch: UserPatch): Promise<UserDetail> {
+      return db.write(actor, async (unit) => {
+        const row = await updateMemberRecord(unit, await find(unit, application, userId), patch);
+        return detail(unit, application, row, true);
+      });
     },
 
     /** See {@link changeStatus}. @throws {AppError} not_found, invalid_state */

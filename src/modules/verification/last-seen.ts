@@ -14,12 +14,12 @@ import { noteSessionsSeen } from '../../store/sessions.ts';
 
 const RESOLUTION_MS = MINUTE;
 /** Maximum per kind, some 70 bytes each. While the disk refuses writes, others are recorded when seen again. */
-const MOST_NOTED = 500_000;
+const MOST_NOTED = 100_000;
 /** Rows per change: a millisecond, even if they are far apart. */
 const BATCH_ROWS = 50;
 /** Rows sorted together: a millisecond. */
 const SORTED_ROWS = 10_000;
-/** Time to sort one of 500,000 ids on a busy machine. A sort cannot be interrupted, so none begins too late. */
+/** Time to sort one of 100,000 ids on a busy machine. A sort cannot be interrupted, so none begins too late. */
 const SORT_MS = 0.003;
 /** Runs over which many rows are spread: nearly a minute, the resolution, at a run a second. */
 const RUNS = 50;
@@ -27,21 +27,57 @@ const RUNS = 50;
 const FEW_ROWS = 250;
 const PAUSE_MS = 20;
 
+/** A key as cached. */
+interface Used {
+  readonly keyId: string;
+  lastUsedAt: number | null;
+}
+
 interface Seen {
   readonly sessionId: string;
   readonly applicationUserId: string;
   lastSeenAt: number;
 }
 
-/** Records uses in memory, to the minute; a crash loses those of the last minutes. */
-export interface LastSeen {
+/** A use to be written. A session's has the id of its member. */
+export interface SeenNote {
+  readonly id: string;
+  readonly memberId: string | null;
+  readonly at: number;
+}
+
+/** Notes uses of sessions and keys. */
+export interface Uses {
   /** Updates at most once a minute, and on the first use of each day. */
   sessionSeen(session: Seen, now: number): void;
-  keyUsed(keyId: string, known: number | null, now: number): void;
+  /** Updates at most once a minute. */
+  keyUsed(key: Used, now: number): void;
+}
+
+/** Records uses in memory, to the minute; a crash loses those of the last minutes. */
+export interface LastSeen extends Uses {
+  /** Records uses that a thread has noted. */
+  record(notes: readonly SeenNote[]): void;
   /** Writes all entries if they are few, else a part. Calls during a run cause one more. */
   flush(): Promise<void>;
   /** Writes everything without pauses, for a clean stop. @returns how many entries are unwritten at the deadline. */
   flushAll(deadline: Deadline): Promise<Unwritten>;
+}
+
+/** @param note returns whether the use was recorded. */
+export function usesBy(note: (seen: SeenNote) => boolean): Uses {
+  return {
+    sessionSeen(session, now) {
+      const { sessionId, applicationUserId, lastSeenAt } = session;
+      if (now - lastSeenAt < RESOLUTION_MS && lastSeenAt >= startOfDay(now)) return;
+      if (note({ id: sessionId, memberId: applicationUserId, at: now })) session.lastSeenAt = now;
+    },
+    keyUsed(key, now) {
+      const { keyId, lastUsedAt } = key;
+      if (lastUsedAt !== null && now - lastUsedAt < RESOLUTION_MS) return;
+      if (note({ id: keyId, memberId: null, at: now })) key.lastUsedAt = now;
+    },
+  };
 }
 
 interface Notes {
@@ -145,15 +181,16 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     return together(parts);
   }
 
+  function recordOne({ id, memberId, at }: SeenNote): boolean {
+    if (memberId === null) return note(keys, id, at);
+    const isNoted = note(sessions, id, at);
+    return note(members, memberId, at) && isNoted;
+  }
+
   return {
-    sessionSeen(session, now) {
-      const { sessionId, applicationUserId, lastSeenAt } = session;
-      if (now - lastSeenAt < RESOLUTION_MS && lastSeenAt >= startOfDay(now)) return;
-      const isNoted = note(sessions, sessionId, now);
-      if (note(members, applicationUserId, now) && isNoted) session.lastSeenAt = now;
-    },
-    keyUsed(keyId, known, now) {
-      if (known === null || now - known >= RESOLUTION_MS) note(keys, keyId, now);
+    ...usesBy(recordOne),
+    record(notes) {
+      for (const seen of notes) recordOne(seen);
     },
     flush: writing.run,
     async flushAll(deadline) {

@@ -11,6 +11,7 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
+import { MetadataObject } from '../../http/user-attributes.ts';
 import { TOKEN_REFUSALS } from '../../store/applications.ts';
 
 const envelopeFields = {
@@ -46,17 +47,35 @@ export const SessionVerification = Type.Intersect([Type.Object({ ok: Type.Litera
 /** The reason why `/api/v1/verify` refuses a token, as its stable `errorMessage`. */
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
+export const INCLUDABLE = ['externalId', 'metadata'] as const;
+export type Includable = (typeof INCLUDABLE)[number];
+
 export const VerifyInput = Input({
   token: Type.String({
     isAnyText: true,
     remedy: 'Give the token to verify, as a text.',
     description: 'An end-user session token, or an API key of the same application. Any other text is `invalid_token`.',
   }),
+  include: Type.Optional(
+    Type.Array(Choice(INCLUDABLE), {
+      maxItems: INCLUDABLE.length,
+      remedy: 'Give a list with externalId, metadata or both.',
+      description: 'Fields to add to `data`, as of now.',
+    }),
+  ),
+});
+
+const included = Type.Object({
+  externalId: Type.Optional(Nullable(Type.String({ description: 'If included: their id in your own systems.' }))),
+  metadata: Type.Optional(MetadataObject),
 });
 
 export const KeyVerification = Type.Union(
   [
-    Type.Object({ success: Type.Literal(true), data: EnvelopeData }, { $id: 'TokenAccepted' }),
+    Type.Object(
+      { success: Type.Literal(true), data: Type.Intersect([EnvelopeData, included]) },
+      { $id: 'TokenAccepted' },
+    ),
     Type.Object(
       { success: Type.Literal(false), errorMessage: Choice(TOKEN_REFUSALS, { $id: 'TokenRefusal' }) },
       { $id: 'TokenRefused' },

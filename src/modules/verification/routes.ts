@@ -1,6 +1,10 @@
+import type { Static } from '@sinclair/typebox';
+import { whenReady, whenReadyWith } from '../../core/maybe-promise.ts';
 import { JsonText } from '../../http/json-text.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import {
+  type Includable,
   KeyVerification,
   MeMemberships,
   MeQuery,
@@ -10,8 +14,23 @@ import {
   VerifyInput,
 } from './model.ts';
 import type { Verification } from './service.ts';
+import type { AcceptedVerdict, Verdict } from './verdict.ts';
+
+interface VerifyCall {
+  readonly context: RequestContext;
+  readonly body: Static<typeof VerifyInput>;
+}
 
 export function verificationRoutes(verification: Verification): Operation[] {
+  function answerTo(verdict: Verdict, { context, body: { include } }: VerifyCall) {
+    context.isTokenRefused = !verdict.ok;
+    return verdict.ok && include !== undefined && include.length > 0 ? withMore(verdict, include) : answerOf(verdict);
+  }
+
+  function withMore(verdict: AcceptedVerdict, include: readonly Includable[]) {
+    return whenReady(verification.included(verdict, include), (more) => accepted(verdict, more));
+  }
+
   return [
     operation({
       id: 'verifySession',
@@ -25,7 +44,7 @@ export function verificationRoutes(verification: Verification): Operation[] {
       limit: 'session',
       style: 'session',
       data: SessionVerification,
-      handle: ({ principal }) => new JsonText(`{"ok":true,${principal.identity.members}}`),
+      handle: ({ principal }) => new JsonText(principal.identity.within('{"ok":true,', '}')),
     }),
     operation({
       id: 'verifyToken',
@@ -41,12 +60,7 @@ export function verificationRoutes(verification: Verification): Operation[] {
       style: 'verify',
       body: VerifyInput,
       data: KeyVerification,
-      async handle({ principal, body }) {
-        const verdict = await verification.verify(principal, body.token);
-        return verdict.ok
-          ? new JsonText(`{"success":true,"data":{${verdict.identity.members}}}`)
-          : { success: false as const, errorMessage: verdict.error };
-      },
+      handle: (call) => whenReadyWith(verification.verify(call.principal, call.body.token), call, answerTo),
     }),
     operation({
       id: 'listMyRoles',
@@ -101,3 +115,14 @@ export function verificationRoutes(verification: Verification): Operation[] {
     }),
   ];
 }
+
+const BEFORE = '{"success":true,"data":{';
+
+const answerOf = (verdict: Verdict) =>
+  verdict.ok
+    ? new JsonText<Static<typeof KeyVerification>>(verdict.identity.within(BEFORE, '}}'))
+    : { success: false as const, errorMessage: verdict.error };
+
+/** Keeps the text that answers without `include` share. @param more JSON members. */
+const accepted = ({ identity }: AcceptedVerdict, more: string) =>
+  new JsonText<Static<typeof KeyVerification>>(`${identity.within(BEFORE, '}}').slice(0, -2)}${more}}}`);

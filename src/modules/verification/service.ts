@@ -1,42 +1,35 @@
-/** Judges session tokens and API keys live at every use, for this server's calls and for backends that verify them. */
-import { timingSafeEqual } from 'node:crypto';
-import { isClosed } from '../../core/application-state.ts';
-import { type Clock, isoTime } from '../../core/clock.ts';
+/** Verifies session tokens and API keys live at every use, for this server's calls and for backends. */
+import type { Clock } from '../../core/clock.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
+import { type MaybePromise, whenReady, whenReadyWith } from '../../core/maybe-promise.ts';
 import type { Cell, Metrics } from '../../core/metrics.ts';
-import {
-  type KeyPrincipal,
-  type OAuthClient,
-  type PersonPrincipal,
-  type Principal,
-  type SessionPrincipal,
-} from '../../core/principal.ts';
+import type { KeyPrincipal, OAuthClient, PersonPrincipal, Principal, SessionPrincipal } from '../../core/principal.ts';
 import { mayIntrospect } from '../../core/access-control.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
-import type { Database, Reader } from '../../db/database.ts';
-import type { Credentials, DeadKey } from '../../http/authenticate.ts';
-import { findApplication, findApplicationByClientId, TOKEN_REFUSALS } from '../../store/applications.ts';
-import { findRetiredKeyToken } from '../../store/retired-key-tokens.ts';
+import type { Reader } from '../../db/database.ts';
+import { findApplication, TOKEN_REFUSALS } from '../../store/applications.ts';
 import {
-  findKeyCredential,
+  findAttributes,
   findKeySubject,
   findLiveSlugs,
   findSessionSubject,
   findSessionSubjectById,
-  type KeyCredential,
 } from '../../store/verification.ts';
-import { listWorkspacesOf } from '../../store/workspace-members.ts';
-import { expiredCredentials } from './expired-credentials.ts';
-import { firstVerified } from './first-verified.ts';
-import { lastSeen } from './last-seen.ts';
-import type { TokenRefusal } from './model.ts';
+import { credentialsOf } from './credentials.ts';
+import type { FirstVerified } from './first-verified.ts';
+import { judgeOf } from './judge.ts';
+import type { LastSeen } from './last-seen.ts';
+import type { Includable, TokenRefusal } from './model.ts';
+import { findPageSubject } from './page-subject.ts';
 import { isOfPerson, type KeySubject, type SessionSubject, subjects } from './subject.ts';
-import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
+import type { AcceptedVerdict, Verdict } from './verdict.ts';
 
 export interface VerificationDependencies {
-  readonly db: Database;
+  readonly reader: Reader;
   readonly clock: Clock;
+  readonly seen: Pick<LastSeen, 'sessionSeen' | 'keyUsed'>;
+  readonly first: Pick<FirstVerified, 'verified' | 'refused'>;
   readonly cdnUrl: () => string;
   readonly metrics: Metrics;
 }
@@ -45,11 +38,6 @@ const OUTCOMES = ['ok', ...TOKEN_REFUSALS] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 const UNKNOWN = { ok: false, error: 'invalid_token' } as const satisfies Verdict;
-
-const asItIs = (row: KeyCredential) => row;
-
-/** Compared if a client is unknown or has no secret, for constant time; no secret hashes to it. */
-const NO_HASH = new Uint8Array(32);
 
 export interface Looked {
   readonly row: SessionSubject | KeySubject;
@@ -70,13 +58,12 @@ export interface Followed {
 
 export type Verification = ReturnType<typeof verificationService>;
 
-/** A ban, a sign-out or a removed role takes effect at its commit. */
-export function verificationService({ db, clock, cdnUrl, metrics }: VerificationDependencies) {
-  const { reader } = db;
-  const seen = lastSeen(db);
-  const first = firstVerified(db);
-  const { ofSession, ofKey } = subjects(cdnUrl);
-  const ended = expiredCredentials();
+/** A ban, a sign-out or a removed role takes effect at its commit. Answers at once where the database does, as SQLite. */
+export function verificationService({ reader, clock, seen, first, cdnUrl, metrics }: VerificationDependencies) {
+  const { judge, refusalOf } = judgeOf({ clock, seen });
+  const made = subjects(cdnUrl);
+  const { ofSession, ofKey } = made;
+  const credentials = credentialsOf({ clock, judge: { judge, refusalOf }, subjects: made });
   const verdicts = metrics.counter('gatehouse_verdicts_total', 'Verified tokens, by endpoint and outcome.', {
     endpoint: ['verify', 'session', 'introspect'],
     outcome: OUTCOMES,
@@ -84,92 +71,6 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   const cellsOf = (endpoint: string) =>
     Object.fromEntries(OUTCOMES.map((outcome) => [outcome, verdicts.cell(endpoint, outcome)])) as Record<Outcome, Cell>;
   const [verified, sessionsJudged, introspected] = [cellsOf('verify'), cellsOf('session'), cellsOf('introspect')];
-
-  /** Returns null if the session or key is valid, and records the use. */
-  function refusalOf(row: SessionSubject | KeySubject | KeyCredential): TokenRefusal | null {
-    const now = clock.now();
-    const refusal = judge(row, now);
-    if (refusal !== null) return refusal;
-    if ('sessionId' in row) seen.sessionSeen(row, now);
-    else seen.keyUsed(row.keyId, row.lastUsedAt, now);
-    return null;
-  }
-
-  /** Judges without recording a use. */
-  function judge(row: SessionSubject | KeySubject | KeyCredential, now: number): TokenRefusal | null {
-    return 'sessionId' in row
-      ? unlessEnded(row.sessionId, row, judgeSession(row, now))
-      : unlessEnded(row.keyId, row, judgeKey(row, now));
-  }
-
-  /** Keeps expired credentials expired when the clock goes back. */
-  function unlessEnded(
-    id: string,
-    row: SessionSubject | KeySubject | KeyCredential,
-    refusal: TokenRefusal | null,
-  ): TokenRefusal | null {
-    if (refusal === 'expired') ended.note(id, row);
-    return refusal === null && ended.includes(id, row) ? 'expired' : refusal;
-  }
-
-  const credentials: Credentials = {
-    async findKey(token, reader) {
-      // The checksum refuses malformed and made-up tokens without a database lookup.
-      if (!isSecret('apiKey', token)) return null;
-      const hash = hashSecret(token);
-      const row = await findKeyCredential(reader, hash, asItIs);
-      if (!row) return replacedKey(reader, hash);
-      const refusal = refusalOf(row);
-      if (refusal !== null) return deadKey(row, refusal, clock.now());
-      const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
-      if (row.source === 'device') {
-        if (applicationId === null) return null;
-        const isConsole = row.isConsole;
-        const workspaces = isConsole ? await listWorkspacesOf(reader, userId) : [];
-        return { kind: 'personal_key', keyId, userId, applicationId, perMinute, perDay, isConsole, workspaces };
-      }
-      return {
-        kind: 'key',
-        keyId,
-        userId,
-        workspaceId: row.keyWorkspaceId,
-        applicationId,
-        applicationIds: row.keyApplicationIds === null ? null : (JSON.parse(row.keyApplicationIds) as string[]),
-        access: row.access,
-        perMinute,
-        perDay,
-      };
-    },
-    async findSession(token, reader) {
-      const row = isSecret('session', token)
-        ? await findSessionSubject(reader, hashSecret(token), ofSession)
-        : undefined;
-      if (!row) return 'invalid_token';
-      const refusal = refusalOf(row);
-      if (refusal !== null) return refusal;
-      const { sessionId, userId, applicationId, applicationUserId, workspaceId } = row;
-      const isConsole = workspaceId === null;
-      return {
-        kind: 'session',
-        sessionId,
-        userId,
-        profileId: row.profileUserId ?? userId,
-        applicationId,
-        applicationUserId,
-        workspaceId,
-        isConsole,
-        // The live list of workspaces that a console user may manage.
-        workspaces: isConsole ? await listWorkspacesOf(reader, userId) : [],
-        identity: row.identity,
-      };
-    },
-    async findClient(clientId, secret, reader) {
-      const application = await findApplicationByClientId(reader, clientId);
-      const isRight = timingSafeEqual(hashSecret(secret), application?.clientSecretHash ?? NO_HASH);
-      if (!isRight || !application || application.workspaceId === null || isClosed(application)) return null;
-      return { kind: 'client', applicationId: application.id, workspaceId: application.workspaceId };
-    },
-  };
 
   /**
    * Records the first verification of an application. An unknown token, or one of another application, counts for the
@@ -187,9 +88,23 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     } else if (row !== null && isOfPerson(row)) first.verified(row.applicationId, clock.now());
   }
 
-  function find(token: string): Promise<SessionSubject | KeySubject | undefined> {
+  function find(token: string): MaybePromise<SessionSubject | KeySubject | undefined> {
     if (isSecret('session', token)) return findSessionSubject(reader, hashSecret(token), ofSession);
-    return isSecret('apiKey', token) ? findKeySubject(reader, hashSecret(token), ofKey) : Promise.resolve(undefined);
+    return isSecret('apiKey', token) ? findKeySubject(reader, hashSecret(token), ofKey) : undefined;
+  }
+
+  /** @param row undefined for an unknown token. */
+  function verdictOn(row: SessionSubject | KeySubject | undefined, caller: KeyPrincipal): Verdict {
+    if (!row || !mayIntrospect(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
+      verified.invalid_token.count += 1;
+      noteVerdict(caller, null, UNKNOWN.error);
+      return UNKNOWN;
+    }
+    const refusal = refusalOf(row);
+    verified[refusal ?? 'ok'].count += 1;
+    noteVerdict(caller, row, refusal);
+    if (refusal !== null) return { ok: false, error: refusal };
+    return { ok: true, identity: row.identity, applicationUserId: row.applicationUserId };
   }
 
   return {
@@ -198,6 +113,17 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     /** Returns the subject of any issued token; does not count as use. */
     async look(token: string): Promise<Looked | null> {
       const row = await find(token);
+      return row ? { row, refusal: judge(row, clock.now()) } : null;
+    },
+
+    /** Returns the session of a page cookie's value, ended or not; does not count as use. */
+    async lookAtPage(
+      value: string,
+      from: Reader = reader,
+    ): Promise<{ readonly row: SessionSubject; readonly refusal: TokenRefusal | null } | null> {
+      const row = await (isSecret('session', value)
+        ? findSessionSubject(from, hashSecret(value), ofSession)
+        : findPageSubject(from, value, ofSession));
       return row ? { row, refusal: judge(row, clock.now()) } : null;
     },
 
@@ -213,17 +139,16 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     },
 
     /** A backend's key sees only its own tenants' tokens: any other is `invalid_token`, as if unknown. */
-    async verify(caller: KeyPrincipal, token: string): Promise<Verdict> {
-      const row = await find(token);
-      if (!row || !mayIntrospect(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
-        verified.invalid_token.count += 1;
-        noteVerdict(caller, null, UNKNOWN.error);
-        return UNKNOWN;
-      }
-      const refusal = refusalOf(row);
-      verified[refusal ?? 'ok'].count += 1;
-      noteVerdict(caller, row, refusal);
-      return refusal === null ? { ok: true, identity: row.identity } : { ok: false, error: refusal };
+    verify(caller: KeyPrincipal, token: string): MaybePromise<Verdict> {
+      return whenReadyWith(find(token), caller, verdictOn);
+    },
+
+    /** Returns JSON members to add to the data of a verdict, each with a comma before it. */
+    included({ applicationUserId }: AcceptedVerdict, fields: readonly Includable[]): MaybePromise<string> {
+      return whenReady(findAttributes(reader, applicationUserId), (found) => {
+        const texts = { externalId: JSON.stringify(found?.externalId ?? null), metadata: found?.metadata ?? '{}' };
+        return [...new Set(fields)].map((field) => `,"${field}":${texts[field]}`).join('');
+      });
     },
 
     /** Returns the session or key of a valid token, for a stream of its changes. @throws {AppError} invalid_token */
@@ -261,10 +186,6 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       sessionsJudged[outcome].count += 1;
       if (session !== null) first.verified(session.applicationId, clock.now());
     },
-
-    flushLastSeen: seen.flush,
-    flushAllLastSeen: seen.flushAll,
-    flushFirstVerified: first.flush,
   };
 }
 
@@ -273,32 +194,6 @@ function onlyApplicationOf(caller: OAuthClient): string | null {
   if (caller.kind === 'client' || caller.applicationId !== null) return caller.applicationId;
   const [only, ...others] = caller.applicationIds ?? [];
   return others.length === 0 ? (only ?? null) : null;
-}
-
-/** Explains a token that a rotation has replaced; null if it never existed. */
-async function replacedKey(reader: Reader, hash: Uint8Array): Promise<DeadKey | null> {
-  const retired = await findRetiredKeyToken(reader, hash);
-  const refusal = 'invalid_token';
-  return retired
-    ? { kind: 'dead_key', refusal, hint: 'dead_key_replaced', values: { at: isoTime(retired.retiredAt) } }
-    : null;
-}
-
-/** Explains why a key is refused; its own end is named before that of its member. */
-function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKey {
-  const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endedAt, isOutdated } = row;
-  const dead = { kind: 'dead_key', refusal } as const;
-  if (revokedAt !== null) return { ...dead, hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
-  if (isOutdated) return { ...dead, hint: 'dead_key_ended' };
-  const [grace, expiry] = [graceEnd ?? Infinity, expiresAt ?? Infinity];
-  const end = Math.min(grace, expiry);
-  if (end <= now || endedAt !== null || refusal === 'expired')
-    return {
-      ...dead,
-      hint: grace <= expiry ? 'dead_key_rotated' : 'dead_key_expired',
-      values: { at: isoTime(end) },
-    };
-  return { ...dead, hint: 'dead_key_blocked' };
 }
 
 /** Limits sessions and personal keys to their own workspace, except those of the console. */

@@ -81,6 +81,8 @@ export function isOfPerson(row: SessionSubject | KeySubject): boolean {
   return 'sessionId' in row || row.source === 'device';
 }
 
+export type Subjects = ReturnType<typeof subjects>;
+
 /** Builds subjects from rows. @param cdnUrl where images are served. */
 export function subjects(cdnUrl: () => string) {
   function common(row: EndingRow, application: SubjectApplication, held: HeldSlugs): Subject {
@@ -94,7 +96,7 @@ export function subjects(cdnUrl: () => string) {
       membershipStatus: row.membershipStatus,
       userDeletedAt: row.userDeletedAt,
       issuedAt: row.issuedAt,
-      identity: new Told(JSON.stringify(envelope(row, application, held, cdnUrl())).slice(1, -1)),
+      identity: new StoredIdentity(JSON.stringify(envelope(row, application, held, cdnUrl())).slice(1, -1)),
     };
   }
 
@@ -113,9 +115,25 @@ export function subjects(cdnUrl: () => string) {
   };
 }
 
-/** Stores the envelope as JSON text, so that a repeated answer only joins strings. */
-class Told implements LiveIdentity {
-  constructor(readonly members: string) {}
+/** Stores the envelope as the JSON text that was asked for last: a repeated answer copies nothing. */
+class StoredIdentity implements LiveIdentity {
+  private before = '';
+  private after = '';
+
+  constructor(private text: string) {}
+
+  within(before: string, after: string): string {
+    if (before !== this.before || after !== this.after) {
+      this.text = before + this.members + after;
+      this.before = before;
+      this.after = after;
+    }
+    return this.text;
+  }
+
+  private get members(): string {
+    return this.text.slice(this.before.length, this.text.length - this.after.length);
+  }
 
   get envelope(): Envelope {
     return JSON.parse(`{${this.members}}`) as Envelope;

@@ -4,8 +4,13 @@ import type { KeyState } from '../../store/verification.ts';
 import type { TokenRefusal } from './model.ts';
 import type { SessionSubject } from './subject.ts';
 
-export type Verdict =
-  { readonly ok: true; readonly identity: LiveIdentity } | { readonly ok: false; readonly error: TokenRefusal };
+export interface AcceptedVerdict {
+  readonly ok: true;
+  readonly identity: LiveIdentity;
+  readonly applicationUserId: string;
+}
+
+export type Verdict = AcceptedVerdict | { readonly ok: false; readonly error: TokenRefusal };
 
 /** Refuses in the contract's precedence: membership, revoked, expired. @returns null if valid. @param now epoch ms. */
 export function judgeSession(

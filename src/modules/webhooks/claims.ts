@@ -52,6 +52,8 @@ export interface Claims {
   /** Ends the claim once the result is recorded or lost: from now on the row decides what happens. */
   forget(claimed: Claimed): void;
   renewLeases(): Promise<void>;
+  /** Claims nothing more, not even in a change under way, whose limits the end of others would widen. */
+  stop(): void;
 }
 
 export interface ClaimsDependencies {
@@ -75,6 +77,7 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
   const listInTurn = endpointTurns({ reader: db.reader, queued, isWaiting: (webhookId) => inOrder.has(webhookId) });
   /** The last endpoint of the previous search. */
   let searched = '';
+  let isStopped = false;
 
   const timesNow = (): DueTimes => ({ now: clock.now(), realNow: clock.real() });
 
@@ -119,7 +122,7 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
     for (const { endpoint, isInOrder } of found.values())
       if (endpoint.inOrderUntil !== null && !isInOrder)
         await endOrder(unit, { id: endpoint.id, until: endpoint.inOrderUntil });
-    const chosen = share(slots, found, free);
+    const chosen = isStopped ? new Map<Claim, Chosen>() : share(slots, found, free);
     onChoice([...chosen.keys()]);
     const until = times.realNow + LEASE_MS;
     const lease = { holder, realNow: times.realNow, until };
@@ -201,5 +204,6 @@ export function deliveryClaims({ db, clock, leaseHolder: holder }: ClaimsDepende
       if (claimed.isInOrder) inOrder.delete(claimed.endpoint.id);
     },
     renewLeases: leases.renew,
+    stop: () => void (isStopped = true),
   };
 }

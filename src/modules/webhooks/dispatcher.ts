@@ -155,6 +155,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
       }
     },
     async stop() {
+      claims.stop();
       await claiming.stop();
       await Promise.all(underWay);
       await recording.run();

@@ -13,13 +13,16 @@ export interface DueQueue {
 
 export interface DueEndpoints {
   isEmpty(): boolean;
-  /** Adds an endpoint whose budget is not known yet, unless it is queued. */
+  /** Adds an endpoint whose budget is not known yet. One that is queued stays queued until a check that begins later. */
   note(webhookId: string): void;
+  /** Begins a check of queued endpoints. */
+  beginCheck(): void;
   /** Takes out the endpoints whose budget is not known yet. */
   takeNoted(): string[];
   /** Queues an endpoint, unless its budget exceeds its share of memory; a later search finds it again. */
   queue(endpoint: EndpointSlot): void;
-  drop(endpoint: EndpointSlot): void;
+  /** Drops an endpoint without due deliveries. @returns false if it was noted since the check began, and stays. */
+  drop(endpoint: EndpointSlot): boolean;
   /** Moves an endpoint to the end of its queue, and its budget to the end of the round. */
   moveToEnd(endpoint: EndpointSlot): void;
   inTurn(): DueQueue[];
@@ -28,6 +31,8 @@ export interface DueEndpoints {
 /** @param max maximum number of queued endpoints, and of noted ones. */
 export function dueEndpoints(max: number): DueEndpoints {
   const noted = new Set<string>();
+  /** Queued endpoints that were noted since the last check began. */
+  const changed = new Set<string>();
   const budgetOf = new Map<string, string>();
   /** Budgets not served since they last became non-empty. */
   const fresh = new Map<string, Set<string>>();
@@ -36,21 +41,25 @@ export function dueEndpoints(max: number): DueEndpoints {
 
   const queueOf = (budgetId: string) => fresh.get(budgetId) ?? served.get(budgetId);
 
-  function drop({ webhookId, budgetId }: EndpointSlot): void {
+  function drop({ webhookId, budgetId }: EndpointSlot): boolean {
+    if (changed.has(webhookId)) return false;
     const endpoints = queueOf(budgetId);
-    if (!endpoints?.delete(webhookId)) return;
+    if (!endpoints?.delete(webhookId)) return true;
     budgetOf.delete(webhookId);
     memory.release(budgetId);
-    if (endpoints.size > 0) return;
+    if (endpoints.size > 0) return true;
     fresh.delete(budgetId);
     served.delete(budgetId);
+    return true;
   }
 
   return {
     isEmpty: () => noted.size === 0 && budgetOf.size === 0,
     note(webhookId) {
-      if (!budgetOf.has(webhookId) && noted.size < max) noted.add(webhookId);
+      if (budgetOf.has(webhookId)) changed.add(webhookId);
+      else if (noted.size < max) noted.add(webhookId);
     },
+    beginCheck: () => changed.clear(),
     takeNoted() {
       const taken = [...noted];
       noted.clear();

@@ -36,7 +36,7 @@ export interface EventStreamOptions {
   /** The last event received, from an earlier stream; null for a new one. */
   readonly after: string | null;
   /** Throws if the caller has lost access. */
-  readonly confirm: (reader: Reader) => Promise<void>;
+  readonly confirm: (reader: Reader) => Promise<unknown>;
 }
 
 export interface EventStreamParts {

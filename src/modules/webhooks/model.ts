@@ -1,6 +1,17 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
-import { Choice, Id, Input, NewSecret, Nullable, PageOf, PageQuery, Remark, Timestamp } from '../../http/schemas.ts';
+import {
+  Choice,
+  Id,
+  Input,
+  NewSecret,
+  Nullable,
+  PageOf,
+  PageQuery,
+  Remark,
+  SeriesUnit,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { DELIVERY_STATUSES } from '../../store/deliveries.ts';
 import { WEBHOOK_STATUSES } from '../../store/webhooks.ts';
 
@@ -66,6 +77,53 @@ export const Released = Type.Intersect([
   Type.Object({ released: Type.Integer({ description: 'Number of held events that are now sent, in order.' }) }),
 ]);
 export type Released = Static<typeof Released>;
+
+export const TestInput = Input({
+  type: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Sends a sample of this event instead, with `isSample` in its data.',
+      remedy: 'Give an event type, such as user.signed_in.',
+      examples: ['user.signed_in'],
+    }),
+  ),
+});
+export type TestInput = Static<typeof TestInput>;
+
+const Since = Timestamp({
+  description: 'Time since which the deliveries were created.',
+  remedy: 'Give an ISO 8601 time in the past, with a zone.',
+});
+
+export const ReplayInput = Input({ since: Since });
+export const ReplayQuery = Type.Object({ since: Type.Optional(Since) });
+
+export const Replay = Type.Object(
+  {
+    events: Type.Union([Type.Integer({ examples: [120] }), Type.Null()], {
+      description: 'Failed events not sent again yet; at most 10,000 are counted. Null without `since`.',
+    }),
+    running: Nullable(
+      Type.Object({ done: Type.Integer({ examples: [25] }), total: Nullable(Type.Integer({ examples: [120] })) }),
+    ),
+  },
+  { $id: 'Replay' },
+);
+export type Replay = Static<typeof Replay>;
+
+const Attempts = Type.Integer({ examples: [12] });
+const Latency = Nullable(Type.Integer({ examples: [180] }));
+const performance = { delivered: Attempts, failed: Attempts, p50Ms: Latency, p95Ms: Latency };
+
+export const WebhookPerformance = Type.Object(
+  {
+    unit: SeriesUnit,
+    total: Type.Object(performance),
+    points: Type.Array(Type.Object({ at: Timestamp(), ...performance })),
+  },
+  { $id: 'WebhookPerformance', description: 'Attempts; percentiles of their latency are estimated from ranges.' },
+);
+export type WebhookPerformance = Static<typeof WebhookPerformance>;
 
 const delivery = {
   id: Id('dlv'),

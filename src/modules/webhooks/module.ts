@@ -10,6 +10,7 @@ import { type Dispatcher, dispatcher } from './dispatcher.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { DROP_HELD, heldEventsJob } from './held-retention.ts';
 import { DELETE_WEBHOOK } from './deletion.ts';
+import { REPLAY, replayService } from './replay.ts';
 import { webhookRoutes } from './routes.ts';
 import { type Webhooks, webhookService } from './service.ts';
 
@@ -26,7 +27,7 @@ export function webhooksModule(
     service,
     deliveries,
     streams,
-    operations: webhookRoutes(service, {
+    operations: webhookRoutes(service, replayService({ db, now: clock.now }), {
       streams,
       budgetOf: (workspaceId) => findBudget(db.reader, workspaceId),
     }),
@@ -43,7 +44,7 @@ export function webhooksModule(
       onCommit(EVENT_NOTICED, (notices) => streams.hear(notices)),
       onNewsMissed(streams.poll),
     ],
-    tasks: [DELETE_WEBHOOK, DROP_HELD],
+    tasks: [DELETE_WEBHOOK, DROP_HELD, REPLAY],
     start: () => deliveries.start(),
     stop: () => deliveries.stop(),
   };

@@ -5,6 +5,7 @@ import type { Unit } from '../../db/database.ts';
 import { quarantineMail } from '../../mail/messages/quarantine.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { requireApplication } from '../../store/applications.ts';
+import { endpointName } from '../../core/endpoint-name.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { DELIVERY_ATTEMPTED, finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
 import { noteTriedInOrder, quarantineWebhook } from '../../store/webhooks.ts';
@@ -31,7 +32,8 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
   if (!(await endAttempt(unit, result))) return false;
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
   await insertAttempt(unit, { deliveryId, ...attempt });
-  unit.publish(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered: errorClass === null });
+  const isDelivered = errorClass === null;
+  unit.publish(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered, durationMs });
   if (claimed.isInOrder) await noteTriedInOrder(unit, { id: endpoint.id, deliveryId });
   if (isLastAttempt(result)) await quarantine(unit, claimed, errorClass === 'gone' ? null : number, mails);
   return true;
@@ -64,7 +66,7 @@ async function quarantine(
     applicationId,
     workspaceId,
     targetId: endpoint.id,
-    detail: { reason },
+    detail: { name: endpointName(quarantined), reason },
   });
   if (workspaceId === null) return;
   const owners = await listOwners(unit, workspaceId);

@@ -1,7 +1,7 @@
 import { applicationAccess } from '../../core/access-control.ts';
 import { required } from '../../core/required.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { Input, PageQuery } from '../../http/schemas.ts';
+import { Input, PageQuery, SeriesQuery } from '../../http/schemas.ts';
 import { credentialOf } from '../../core/principal.ts';
 import type { EventStreams } from './event-streams.ts';
 import {
@@ -11,12 +11,18 @@ import {
   DeliverySchema,
   NewWebhook,
   Released,
+  Replay,
+  ReplayInput,
+  ReplayQuery,
+  TestInput,
   WebhookInput,
   WebhookPage,
   WebhookPatch,
+  WebhookPerformance,
   WebhookRecordSchema,
   WebhookRemoved,
 } from './model.ts';
+import type { Replays } from './replay.ts';
 import type { Webhooks } from './service.ts';
 
 export interface EventStreamDependencies {
@@ -32,7 +38,11 @@ const STREAM =
   'caller may not read on. For developing a receiver: `gatehouse webhooks listen` signs and forwards ' +
   'the events, and registers nothing.';
 
-export function webhookRoutes(webhooks: Webhooks, { streams, budgetOf }: EventStreamDependencies): Operation[] {
+export function webhookRoutes(
+  webhooks: Webhooks,
+  replays: Replays,
+  { streams, budgetOf }: EventStreamDependencies,
+): Operation[] {
   const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
   const action = { ...common, method: 'POST', access: 'full', body: Input({}), isBodyOptional: true } as const;
   const all = '/api/applications/:id/webhooks';
@@ -134,9 +144,45 @@ export function webhookRoutes(webhooks: Webhooks, { streams, budgetOf }: EventSt
       id: 'testWebhook',
       path: `${one}/test`,
       summary: 'Send a test event to this endpoint',
+      body: TestInput,
       data: DeliverySchema,
       errors: ['invalid_state'],
-      handle: ({ actor, application, params }) => webhooks.test(actor, application, params.webhookId),
+      handle: ({ actor, application, params, body }) => webhooks.test(actor, application, params.webhookId, body),
+    }),
+    operation({
+      ...common,
+      id: 'getWebhookPerformance',
+      isNoTool: true,
+      method: 'GET',
+      path: `${one}/performance`,
+      summary: 'Read success and latency of a webhook over time',
+      access: 'read',
+      query: SeriesQuery,
+      data: WebhookPerformance,
+      handle: ({ application, params, query }) => webhooks.performance(application, params.webhookId, query),
+    }),
+    operation({
+      ...common,
+      id: 'countReplay',
+      isNoTool: true,
+      method: 'GET',
+      path: `${one}/replay`,
+      summary: 'Count the events that a replay would send, and read its progress',
+      access: 'read',
+      query: ReplayQuery,
+      data: Replay,
+      handle: ({ application, params, query }) => replays.read(application, params.webhookId, query),
+    }),
+    operation({
+      ...action,
+      id: 'replayDeliveries',
+      path: `${one}/replay`,
+      summary: 'Send every failed event since a time again, oldest first',
+      body: ReplayInput,
+      isBodyOptional: false,
+      data: Replay,
+      errors: ['invalid_state'],
+      handle: ({ actor, application, params, body }) => replays.start(actor, application, params.webhookId, body.since),
     }),
     operation({
       ...action,

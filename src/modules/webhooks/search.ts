@@ -6,7 +6,7 @@ import { type DeliverySearch, scanDeliveries } from '../../store/delivery-search
 /** Rows in the first batch, which is mostly enough. */
 const FIRST_STRETCH = 500;
 /** Rows in each further batch: a few milliseconds. */
-const STRETCH = 5000;
+const STRETCH = 4000;
 
 /** Searches newest first. @param before the delivery to continue after. */
 export function searchDeliveries(

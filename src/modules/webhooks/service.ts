@@ -5,15 +5,18 @@ import type { AuditEntry } from '../../core/audit.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
+import { EVENT_SAMPLES } from '../../core/event-samples.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { mintSecret } from '../../core/secret.ts';
+import { timeSeries } from '../../core/time-series.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
-import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { DEFAULT_PAGE_SIZE, DEFAULT_SERIES_DAYS, type PageQuery, type SeriesQuery } from '../../http/schemas.ts';
 import { beginTask } from '../../jobs/background-tasks.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
 import type { Application } from '../../store/applications.ts';
+import { endpointName } from '../../core/endpoint-name.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   countPendingDeliveries,
@@ -41,16 +44,20 @@ import {
   MAX_WEBHOOKS,
   type NewWebhook,
   type Released,
+  type TestInput,
   type WebhookInput,
   type WebhookPatch,
+  type WebhookPerformance,
   type WebhookRecord,
 } from './model.ts';
 import { deliveryBody } from './payload.ts';
+import { performanceOf } from './performance.ts';
 import { presentAttempt, presentDelivery, presentWebhook, storedStatus } from './present.ts';
 import { DELETE_WEBHOOK } from './deletion.ts';
 import { searchDeliveries } from './search.ts';
 
 const SECRET_OVERLAP_MS = DAY;
+const UNKNOWN_TYPE = 'There is no such event type; see the description of events.';
 
 export interface WebhookDependencies {
   readonly db: Database;
@@ -116,7 +123,7 @@ export function webhookService(dependencies: WebhookDependencies) {
           events: [...new Set(input.events)],
           sealedSecret,
         });
-        await record(unit, 'webhook.created', application, row.id);
+        await record(unit, 'webhook.created', application, row);
         return { ...presentWebhook(row, unit.now), signingSecret };
       });
     },
@@ -132,7 +139,7 @@ export function webhookService(dependencies: WebhookDependencies) {
         const events = patch.events && { events: [...new Set(patch.events)] };
         const isSwitched = patch.status !== undefined && patch.status !== webhook.status;
         const row = await updateWebhook(unit, id, { ...patch, ...events, ...(isSwitched && { dropNoticeAt: null }) });
-        await record(unit, 'webhook.updated', application, id);
+        await record(unit, 'webhook.updated', application, row);
         return presentWebhook(row, unit.now);
       });
       wake([id]);
@@ -142,9 +149,9 @@ export function webhookService(dependencies: WebhookDependencies) {
     /** Removes an endpoint and its deliveries at once; a delivery in flight may still arrive. */
     remove(actor: Actor, application: Application, id: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
-        await find(unit, application, id);
+        const webhook = await find(unit, application, id);
         await updateWebhook(unit, id, { removedAt: unit.now });
-        await record(unit, 'webhook.deleted', application, id);
+        await record(unit, 'webhook.deleted', application, webhook);
         await beginTask(unit, DELETE_WEBHOOK, { applicationId: application.id, data: { webhookId: id } });
         return { id };
       });
@@ -165,20 +172,21 @@ export function webhookService(dependencies: WebhookDependencies) {
           previousSealedSecret: webhook.sealedSecret,
           previousSecretEndsAt: unit.now + SECRET_OVERLAP_MS,
         });
-        await record(unit, 'webhook.secret_rotated', application, id);
+        await record(unit, 'webhook.secret_rotated', application, row);
         return { ...presentWebhook(row, unit.now), signingSecret };
       });
     },
 
-    /** Sends a test event to this endpoint only, delivered like any other. */
-    test(actor: Actor, application: Application, id: string): Promise<DeliveryRecord> {
+    /** Sends a test event, or a sample of another, to this endpoint only, delivered like any other. */
+    test(actor: Actor, application: Application, id: string, { type }: TestInput = {}): Promise<DeliveryRecord> {
+      const data = type === undefined ? { webhookId: id } : { ...sampleOf(type), isSample: true };
+      const eventType = type ?? TEST_EVENT_TYPE;
       return db.write(actor, async (unit) => {
         const webhook = await find(unit, application, id);
         refuseDisabled(webhook);
-        const event = { type: TEST_EVENT_TYPE, applicationId: application.id, data: { webhookId: id } };
-        const eventId = await insertEvent(unit, event);
-        await record(unit, 'webhook.tested', application, id);
-        const delivery = await insertDelivery(unit, { webhookId: id, eventId, eventType: TEST_EVENT_TYPE });
+        const eventId = await insertEvent(unit, { type: eventType, applicationId: application.id, data });
+        await record(unit, 'webhook.tested', application, webhook);
+        const delivery = await insertDelivery(unit, { webhookId: id, eventId, eventType });
         return presentDelivery(delivery, webhook);
       });
     },
@@ -193,11 +201,21 @@ export function webhookService(dependencies: WebhookDependencies) {
         const inOrderAfter = inOrderUntil === null ? null : '';
         const ended = { status: 'active', quarantinedAt: null, quarantineReason: null, dropNoticeAt: null } as const;
         const row = await updateWebhook(unit, id, { ...ended, inOrderUntil, inOrderAfter });
-        await record(unit, 'webhook.released', application, id);
+        await record(unit, 'webhook.released', application, row);
         return presentWebhook(row, unit.now);
       });
       wake([id]);
       return { ...changed, released };
+    },
+
+    /** Returns success and latency over time; attempts of the last seconds may be missing. */
+    async performance(
+      application: Application,
+      id: string,
+      { days = DEFAULT_SERIES_DAYS }: SeriesQuery,
+    ): Promise<WebhookPerformance> {
+      const webhook = await find(db.reader, application, id);
+      return performanceOf(db.reader, webhook.id, timeSeries(days, clock.now()));
     },
 
     /** Lists deliveries, newest first. With a type filter a page may be short and still have a next one. */
@@ -241,7 +259,7 @@ export function webhookService(dependencies: WebhookDependencies) {
         const webhook = await find(unit, application, id);
         const { eventId, eventType } = await findDeliveryOf(unit, webhook, deliveryId);
         refuseDisabled(webhook);
-        await record(unit, 'webhook.redelivered', application, deliveryId);
+        await record(unit, 'webhook.redelivered', application, webhook, deliveryId);
         return presentDelivery(await insertDelivery(unit, { webhookId: id, eventId, eventType }), webhook);
       });
     },
@@ -262,6 +280,13 @@ async function findDeliveryOf(reader: Reader, webhook: Webhook, deliveryId: stri
   return delivery;
 }
 
+/** @throws {AppError} invalid_request for an unknown type. */
+function sampleOf(type: string): object {
+  const known = EVENT_TYPES.find((one) => one === type);
+  if (known === undefined) throw invalidField('type', UNKNOWN_TYPE);
+  return EVENT_SAMPLES[known];
+}
+
 /** @throws {AppError} invalid_request naming each unknown type. */
 function checkEvents(types: readonly string[]): void {
   const fields = eventProblems(types);
@@ -271,9 +296,7 @@ function checkEvents(types: readonly string[]): void {
 export function eventProblems(types: readonly string[]): FieldProblem[] {
   if (types.length === 1 && types[0] === '*') return [];
   return types.flatMap((type, index) =>
-    (EVENT_TYPES as readonly string[]).includes(type)
-      ? []
-      : [{ path: `events.${index}`, message: 'There is no such event type; see the description of events.' }],
+    (EVENT_TYPES as readonly string[]).includes(type) ? [] : [{ path: `events.${index}`, message: UNKNOWN_TYPE }],
   );
 }
 
@@ -285,6 +308,13 @@ function refuseUnlessQuarantined(webhook: Webhook): void {
   if (webhook.status !== 'quarantined') throw new AppError('invalid_state', { hint: 'webhook_not_in_quarantine' });
 }
 
-async function record(unit: Unit, kind: AuditEntry['kind'], application: Application, targetId: string): Promise<void> {
-  await recordAudit(unit, { kind, applicationId: application.id, workspaceId: application.workspaceId, targetId });
+async function record(
+  unit: Unit,
+  kind: AuditEntry['kind'],
+  { id: applicationId, workspaceId }: Application,
+  webhook: Webhook,
+  targetId = webhook.id,
+): Promise<void> {
+  const detail = { name: endpointName(webhook) };
+  await recordAudit(unit, { kind, applicationId, workspaceId, targetId, detail });
 }

@@ -61,8 +61,9 @@ export function endpointTurns({ reader, queued, isWaiting }: TurnDependencies) {
       const unchecked = chosen.filter(({ webhookId }) => !checked.has(webhookId));
       if (unchecked.length === 0) return chosen;
       const webhookIds = unchecked.map(({ webhookId }) => webhookId);
+      queued.beginCheck();
       for (const { webhookId } of await listDueEndpoints(reader, { webhookIds, ...times })) checked.add(webhookId);
-      for (const slot of unchecked) if (!checked.has(slot.webhookId)) queued.drop(slot);
+      for (const slot of unchecked) if (!checked.has(slot.webhookId) && !queued.drop(slot)) checked.add(slot.webhookId);
       await yieldIfLong();
     }
   };

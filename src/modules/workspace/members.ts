@@ -156,7 +156,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
         const { userId } = member;
         if (member.role === 'owner' || role === 'owner') await requireOwner(unit, workspaceId, caller);
         if (member.role === 'owner' && role !== 'owner') await refuseLastOwner(unit, member);
-        const changed = await setWorkspaceRole(unit, memberId, role);
+        const changed = await setWorkspaceRole(unit, member, role);
         const email = await emailOf(unit, member);
         await recordAudit(unit, {
           kind: 'workspace.member_changed',
@@ -198,7 +198,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
           await refuseLastOwner(unit, member);
         }
         const email = await emailOf(unit, member);
-        await deleteWorkspaceMember(unit, memberId);
+        await deleteWorkspaceMember(unit, member);
         await closeConsole(unit, userId);
         if (member.invitedEmail === null) await closeGuarded(unit, workspaceId, userId);
         await recordAudit(unit, { kind: 'workspace.member_removed', workspaceId, userId, email, targetId: memberId });

@@ -121,6 +121,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
     operation({
       ...common,
       id: 'listMemberKeys',
+      isNoTool: true,
       method: 'GET',
       path: `${path}/:memberId/keys`,
       summary: 'List the keys that a member created and that outlive their membership, newest first',

@@ -81,7 +81,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     const { userId } = await ensureMember(unit, consoleId, email);
     const member = await findWorkspaceMember(unit, workspaceId, userId);
     if (member?.role === 'owner') return { userId };
-    if (member) await setWorkspaceRole(unit, member.id, 'owner');
+    if (member) await setWorkspaceRole(unit, member, 'owner');
     else await insertWorkspaceMember(unit, workspaceId, { userId, role: 'owner' });
     await recordAudit(unit, { kind: 'workspace.owner_added', workspaceId, userId, email });
     return { userId };

@@ -1,9 +1,11 @@
 /** Context of the account pages: the signed-in person, the API and reauthentication. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { AccountField } from '../../core/account-view.ts';
 import type { Outcome } from '../browser/api.ts';
 import type { SignInData } from '../sign-in/offer.ts';
 import type { OwnAccount, AccountApi } from './account-api.ts';
+import type { Drafts } from './drafts.ts';
 
 /** Purpose of a reauthentication; `target` names the item if there are several. */
 export interface ProofWanted {
@@ -13,8 +15,11 @@ export interface ProofWanted {
 
 export interface AccountSession {
   readonly data: SignInData;
+  /** Returns whether the application shows the field. */
+  isShown(field: AccountField): boolean;
   readonly account: OwnAccount;
   readonly api: AccountApi;
+  readonly drafts: Drafts;
   /** Updates the account optimistically; a failure rolls it back. @param settle returns values of the response. */
   change<T>(
     patch: Partial<OwnAccount>,

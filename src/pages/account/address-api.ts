@@ -1,3 +1,5 @@
+import { rowsOf } from './address-pattern.ts';
+
 export const ADDRESSES = '/api/account/profile/addresses';
 export const ENTITIES = '/api/account/profile/entities';
 
@@ -29,7 +31,14 @@ export interface OwnEntity {
   readonly addressId: string | null;
 }
 
-export function addressLine({ company, line1, line2, postalCode, city, region }: OwnAddress): string {
-  const place = [postalCode, city].filter(Boolean).join(' ');
-  return [company, line1, line2, place, region].filter(Boolean).join(', ');
+/** Returns the address in one line, in the order of its country. */
+export function addressLine({ company, country, line1, line2, postalCode, city, region }: OwnAddress): string {
+  const values = { line1, line2: line2 ?? '', postalCode: postalCode ?? '', city, region: region ?? '' };
+  const rows = rowsOf(country, values).map((row) =>
+    row
+      .map((name) => values[name])
+      .filter(Boolean)
+      .join(' '),
+  );
+  return [company, ...rows].filter(Boolean).join(', ');
 }

@@ -5,6 +5,7 @@ import { useTexts } from '../components/texts.tsx';
 import { type OwnAddress, ADDRESS_USES, ADDRESSES } from './address-api.ts';
 import { useAccount } from './account-context.tsx';
 import { countryChoices } from './choices.ts';
+import { patternOf, type PlaceField, rowsOf } from './address-pattern.ts';
 import { EntryDialog, useEntryForm } from './entry-form.tsx';
 import { orNull } from './use-form.ts';
 
@@ -34,8 +35,6 @@ const AUTOCOMPLETE: Readonly<Partial<Record<TextField, string>>> = {
   phone: 'tel',
 };
 
-const REQUIRED = ['recipient', 'line1', 'city', 'country'] as const;
-
 interface AddressDialogProps {
   readonly address: OwnAddress | null;
   onSaved(): void;
@@ -64,7 +63,7 @@ export function AddressDialog({ address, onSaved, onClose }: AddressDialogProps)
       isDefault: address?.isDefault ?? false,
     },
     lengths: LENGTHS,
-    required: REQUIRED,
+    required: ({ country }) => ['country', 'recipient', ...inOrder(country)],
     labelOf: (line) => text(`account.address.${line}`),
     problemOf(name) {
       if (name === 'phone') return text('account.field.phone');
@@ -73,7 +72,13 @@ export function AddressDialog({ address, onSaved, onClose }: AddressDialogProps)
     onSaved,
   });
   const { values, errors, set } = form;
+  const { labels } = patternOf(values.country);
   const field = (line: TextField) => ({ ...form.field(line), autocomplete: AUTOCOMPLETE[line] });
+  /** A field whose label follows the country. */
+  const place = (line: PlaceField) => {
+    const label = line === 'postalCode' || line === 'region' ? labels[line] : undefined;
+    return <Field key={line} {...field(line)} {...(label && { label: text(`account.address.${label}`) })} />;
+  };
 
   function save(): Promise<void> {
     const { kind, isDefault, recipient, line1, city, country, ...optional } = values;
@@ -101,29 +106,29 @@ export function AddressDialog({ address, onSaved, onClose }: AddressDialogProps)
           onChoose={(kind) => set({ kind: kind as OwnAddress['kind'] })}
         />
       )}
+      <SelectField
+        id="address-country"
+        label={text('account.address.country')}
+        value={values.country}
+        choices={countryChoices(text.locale, address?.country ?? null)}
+        none={text('account.address.countryChoose')}
+        autocomplete="country"
+        error={errors.country}
+        onChoose={(country) => set({ country })}
+      />
       <div class="pair">
         <Field {...field('recipient')} />
         <Field {...field('company')} />
       </div>
-      <Field {...field('line1')} />
-      <Field {...field('line2')} />
-      <div class="pair">
-        <Field {...field('postalCode')} />
-        <Field {...field('city')} />
-      </div>
-      <div class="pair">
-        <Field {...field('region')} />
-        <SelectField
-          id="address-country"
-          label={text('account.address.country')}
-          value={values.country}
-          choices={countryChoices(text.locale, address?.country ?? null)}
-          none={text('account.address.countryChoose')}
-          autocomplete="country"
-          error={errors.country}
-          onChoose={(country) => set({ country })}
-        />
-      </div>
+      {rowsOf(values.country, values).map((row) =>
+        row.length === 1 ? (
+          row.map(place)
+        ) : (
+          <div class="pair" key={row.join()}>
+            {row.map(place)}
+          </div>
+        ),
+      )}
       <div class="pair">
         <Field {...field('phone')} type="tel" />
         <Field {...field('label')} hint={text('account.address.labelHint')} />
@@ -138,4 +143,10 @@ export function AddressDialog({ address, onSaved, onClose }: AddressDialogProps)
       )}
     </EntryDialog>
   );
+}
+
+/** Returns the required fields of a country as they stand below each other, so that the first missing is focused. */
+function inOrder(country: string): PlaceField[] {
+  const { rows, required } = patternOf(country);
+  return rows.flat().filter((name) => required.includes(name));
 }

@@ -18,7 +18,7 @@ interface Listed {
 export function AddressesPart() {
   const text = useTexts();
   const toast = useToast();
-  const { api, fail, withProof } = useAccount();
+  const { api, fail, withProof, isShown } = useAccount();
   const [listed, setListed] = useState<Listed | null>(null);
   useEffect(() => void load(), []);
 
@@ -60,17 +60,21 @@ export function AddressesPart() {
 
   return (
     <>
-      <AddressesSection
-        addresses={listed?.addresses ?? null}
-        onChanged={load}
-        onRemove={(id) => remove(ADDRESSES, id, text('account.address.removed'))}
-      />
-      <EntitiesSection
-        entities={listed?.entities ?? null}
-        addresses={listed?.addresses ?? []}
-        onChanged={load}
-        onRemove={(id) => remove(ENTITIES, id, text('account.entity.removed'))}
-      />
+      {isShown('addresses') && (
+        <AddressesSection
+          addresses={listed?.addresses ?? null}
+          onChanged={load}
+          onRemove={(id) => remove(ADDRESSES, id, text('account.address.removed'))}
+        />
+      )}
+      {isShown('entities') && (
+        <EntitiesSection
+          entities={listed?.entities ?? null}
+          addresses={listed?.addresses ?? []}
+          onChanged={load}
+          onRemove={(id) => remove(ENTITIES, id, text('account.entity.removed'))}
+        />
+      )}
       <Section id="elsewhere" title={text('account.elsewhere.title')} lead={text('account.elsewhere.lead')}>
         <Button id="show-elsewhere" look="plain" onClick={() => void showAll()}>
           {text('account.elsewhere.show')}

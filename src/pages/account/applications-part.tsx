@@ -4,13 +4,14 @@ import { useState } from 'preact/hooks';
 import { failureOfCode } from '../browser/api.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { hyphenated } from '../../core/hyphenated.ts';
 import { Icon } from '../components/icon.tsx';
 import { Empty, Row, Rows, Section } from '../components/rows.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useToast } from '../components/toast.tsx';
 import type { Membership } from './account-api.ts';
 import { useAccount } from './account-context.tsx';
-import { dateText } from './words.ts';
+import { dateText, joined } from './words.ts';
 
 type Action = 'inactivate' | 'reactivate' | 'leave';
 
@@ -54,7 +55,7 @@ export function ApplicationsPart() {
 
   return (
     <>
-      <Section id="applications" title={text('account.application.title')} lead={text('account.application.lead')}>
+      <Section id="applications" lead={text('account.application.lead')}>
         {memberships.length === 0 && <Empty>{text('account.application.none')}</Empty>}
         <Rows>
           {memberships.map((membership) => (
@@ -103,16 +104,14 @@ function MembershipRow({ membership, isHere, onAction }: MembershipRowProps) {
       icon={<Icon of={AppWindow} />}
       title={
         <>
-          {name} {isHere && <span class="badge">{text('account.application.here')}</span>}
+          {hyphenated(name)} {isHere && <span class="badge">{text('account.application.here')}</span>}
         </>
       }
-      detail={[
+      detail={joined(
         text.has(statusKey) && text(statusKey),
         username !== null && text('account.application.username', { username }),
         text('account.application.joined', { date: dateText(text, joinedAt) }),
-      ]
-        .filter(Boolean)
-        .join(' · ')}
+      )}
       action={
         <div class="row-actions">
           {POSSIBLE[status]?.map((action) => (

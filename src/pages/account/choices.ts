@@ -1,5 +1,5 @@
 /** Options of the profile's select fields, named by `Intl` in the reader's language. */
-import { intlName } from '../components/intl-name.ts';
+import { capitalized, intlName } from '../components/intl-name.ts';
 import type { SelectChoice } from '../components/select-field.tsx';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
@@ -18,15 +18,6 @@ const CURRENCIES =
   SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD
   XOF XPF YER ZAR ZMW`.split(/\s+/);
 
-/** Browsers still use the former city names of some zones. */
-const RENAMED: Readonly<Record<string, string>> = {
-  'Asia/Calcutta': 'Asia/Kolkata',
-  'Asia/Katmandu': 'Asia/Kathmandu',
-  'Asia/Rangoon': 'Asia/Yangon',
-  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
-  'Europe/Kiev': 'Europe/Kyiv',
-};
-
 /** @param present current value, always part of the list. */
 export function countryChoices(locale: string, present: string | null): SelectChoice[] {
   const codes = pairs().filter((code) => !NO_COUNTRIES.has(code));
@@ -42,16 +33,6 @@ export function languageChoices(locale: string, present: string | null = null): 
   const codes = pairs().map((pair) => pair.toLowerCase());
   const own = codes.filter((code) => Intl.getCanonicalLocales(code)[0] === code);
   return named(own, 'language', locale, present);
-}
-
-export function timeZoneChoices(present: string | null): SelectChoice[] {
-  const known = Intl.supportedValuesOf('timeZone').map(zoneName);
-  const zones = new Set(present === null ? known : [...known, zoneName(present)]);
-  return [...zones].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
-}
-
-export function zoneName(zone: string): string {
-  return RENAMED[zone] ?? zone;
 }
 
 /** Returns the name of a country, currency or language, or its code when unnamed. */
@@ -73,12 +54,6 @@ function named(
   if (present) choices.push({ value: present, label: nameOf(present, type, locale) });
   const { compare } = new Intl.Collator(locale);
   return choices.sort((one, other) => compare(one.label, other.label));
-}
-
-/** Capitalizes a name for a list, where `Intl` returns mid-sentence case. */
-function capitalized(name: string, locale: string): string {
-  const [first = '', ...rest] = name;
-  return first.toLocaleUpperCase(locale) + rest.join('');
 }
 
 function pairs(): string[] {

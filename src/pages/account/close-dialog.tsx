@@ -1,5 +1,5 @@
 /** Confirms closing the account: shows what is deleted and kept, then asks for typed text and a mailed code. */
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { CodeField } from '../components/code-field.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -33,6 +33,10 @@ export function CloseDialog({ asked, askAgain, onClose }: CloseDialogProps) {
   const [error, setError] = useState<string | null>(null);
   const [isAtWork, setIsAtWork] = useState(false);
   const [attempt, setAttempt] = useState(0);
+  // The error below the field makes the dialog longer after the field was focused.
+  useLayoutEffect(() => {
+    if (error) field.current?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
 
   function confirm(): void {
     const isTyped = field.current?.value.trim().toLowerCase() === email.toLowerCase();

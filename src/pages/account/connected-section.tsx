@@ -4,15 +4,17 @@ import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { accountFailureText } from './failure-words.ts';
+import { hyphenated } from '../../core/hyphenated.ts';
 import { Icon } from '../components/icon.tsx';
 import { Empty, Row, Rows, RowsSkeleton, Section } from '../components/rows.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useToast } from '../components/toast.tsx';
 import { useAccount } from './account-context.tsx';
+import { IpAddress } from './ip-address.tsx';
 import { More } from './more.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 import { usePages } from './use-pages.ts';
-import { dateText, joined, placeOf, usedText } from './words.ts';
+import { countryOf, dateText, joined, usedText } from './words.ts';
 
 interface Device {
   readonly id: string;
@@ -81,12 +83,17 @@ export function ConnectedSection() {
               key={device.id}
               icon={<Icon of={Cable} />}
               title={device.name}
-              detail={joined(
-                device.application.name,
-                text('account.connectedOn', { date: dateText(text, device.createdAt) }),
-                placeOf(device, text.locale),
-                usedText(text, device.lastUsedAt),
-              )}
+              detail={
+                <>
+                  {joined(
+                    hyphenated(device.application.name),
+                    text('account.connectedOn', { date: dateText(text, device.createdAt) }),
+                    usedText(text, device.lastUsedAt),
+                    countryOf(device, text.locale),
+                  )}
+                  <IpAddress of={device.ip} />
+                </>
+              }
               action={
                 <>
                   {button('rename', device)}

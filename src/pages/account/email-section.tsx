@@ -6,7 +6,7 @@ import { Icon } from '../components/icon.tsx';
 import { Row, Rows, Section } from '../components/rows.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useAccount } from './account-context.tsx';
-import { NewEmailForm } from './new-email-form.tsx';
+import { EMAIL_DRAFT, NewEmailForm } from './new-email-form.tsx';
 import { dateText } from './words.ts';
 
 type State =
@@ -16,8 +16,8 @@ type State =
 
 export function EmailSection() {
   const text = useTexts();
-  const { account, refresh } = useAccount();
-  const [state, setState] = useState<State>({ at: 'rest' });
+  const { account, drafts, refresh } = useAccount();
+  const [state, setState] = useState<State>({ at: drafts.get(EMAIL_DRAFT) ? 'changing' : 'rest' });
   const { email, emailVerifiedAt } = account;
 
   async function changed(to: string): Promise<void> {

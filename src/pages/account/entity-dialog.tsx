@@ -6,6 +6,7 @@ import { useAccount } from './account-context.tsx';
 import { countryChoices } from './choices.ts';
 import { EntryDialog, useEntryForm } from './entry-form.tsx';
 import { orNull } from './use-form.ts';
+import { joined } from './words.ts';
 
 /** Maximum lengths of the API. */
 const LENGTHS = { legalName: 200, tradeName: 200, registrationNumber: 50, taxId: 50 };
@@ -33,7 +34,7 @@ export function EntityDialog({ entity, addresses, onSaved, onClose }: EntityDial
       addressId: entity?.addressId ?? '',
     },
     lengths: LENGTHS,
-    required: ['legalName', 'country'],
+    required: () => ['legalName', 'country'],
     labelOf: (line) => text(`account.entity.${line}`),
     onSaved,
   });
@@ -54,7 +55,7 @@ export function EntityDialog({ entity, addresses, onSaved, onClose }: EntityDial
   const isHidden = values.addressId !== '' && !addresses.some(({ id }) => id === values.addressId);
   const addressChoices = addresses.map((address) => ({
     value: address.id,
-    label: [address.label, addressLine(address)].filter(Boolean).join(' · '),
+    label: joined(address.label, addressLine(address)),
   }));
 
   return (

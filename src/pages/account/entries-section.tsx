@@ -9,6 +9,7 @@ import { Empty, Row, Rows, RowsSkeleton, Section } from '../components/rows.tsx'
 import { useTexts } from '../components/texts.tsx';
 import { EditActions } from './edit-actions.tsx';
 import type { EntryKind } from './entry-form.tsx';
+import { joined } from './words.ts';
 
 interface ShownEntry {
   readonly icon: IconNode;
@@ -55,7 +56,7 @@ export function EntriesSection<Entry extends { readonly id: string }>(props: Ent
                 key={entry.id}
                 icon={<Icon of={icon} />}
                 title={title}
-                detail={details.filter(Boolean).join(' · ')}
+                detail={joined(...details)}
                 action={<EditActions name={name} onEdit={() => setEdited(entry)} onRemove={() => setRemoved(entry)} />}
               />
             );

@@ -18,7 +18,7 @@ interface EntryOptions<Values extends object, Line extends keyof Values & string
   readonly initial: Values;
   /** Text fields with the API's maximum lengths. */
   readonly lengths: Readonly<Record<Line, number>>;
-  readonly required: readonly (keyof Values & string)[];
+  required(values: Values): readonly (keyof Values & string)[];
   labelOf(line: Line): string;
   /** Returns a message for a field that the API refused; null for the default. */
   problemOf?(name: keyof Values & string): string | null;
@@ -54,7 +54,7 @@ export function useEntryForm<
   const { values, errors, set } = form;
 
   async function submit(given: object, added: object = {}): Promise<void> {
-    const missing = required.filter((name) => String(values[name]).trim() === '');
+    const missing = required(values).filter((name) => String(values[name]).trim() === '');
     if (missing.length > 0) {
       const problems = Object.fromEntries(missing.map((name) => [name, text('account.field.missing')]));
       form.mark(problems as Form<Values>['errors']);

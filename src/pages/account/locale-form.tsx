@@ -1,5 +1,6 @@
 /** Form for the language of pages and mails, and the time zone. */
 import { LOCALES } from '../../core/locale.ts';
+import { reloadIn } from '../browser/reload-in.ts';
 import { browserTimezone } from '../browser/timing.ts';
 import { LANGUAGE_NAMES } from '../components/language-switch.tsx';
 import { Section } from '../components/rows.tsx';
@@ -8,8 +9,9 @@ import { useTexts } from '../components/texts.tsx';
 import { useToast } from '../components/toast.tsx';
 import type { OwnAccount } from './account-api.ts';
 import { useAccount } from './account-context.tsx';
-import { nameOf, timeZoneChoices, zoneName } from './choices.ts';
+import { nameOf } from './choices.ts';
 import { SaveRow } from './save-row.tsx';
+import { useTimeZoneChoices, zoneName } from './time-zones.ts';
 import { orNull, useForm } from './use-form.ts';
 
 const OURS: readonly SelectChoice[] = LOCALES.map((tag) => ({ value: tag, label: LANGUAGE_NAMES[tag], lang: tag }));
@@ -19,13 +21,15 @@ export function LocaleForm() {
   const toast = useToast();
   const { account, api, change } = useAccount();
   const { locale, timezone } = account.identity;
+  const ofBrowser = zoneName(browserTimezone() ?? '');
   // An account without a time zone gets the browser's as a suggestion, stored when the form is saved.
   const form = useForm(
     { locale: locale ?? '', timezone: zoneName(timezone ?? '') },
     () => text('account.field.invalid'),
-    timezone === null ? { timezone: zoneName(browserTimezone() ?? '') } : {},
+    { draft: 'locale', suggested: timezone === null ? { timezone: ofBrowser } : {} },
   );
   const { values, errors, set } = form;
+  const timeZones = useTimeZoneChoices(values.timezone, ofBrowser, text.locale);
 
   async function save(): Promise<void> {
     const given = { locale: orNull(values.locale), timezone: orNull(values.timezone) };
@@ -38,7 +42,7 @@ export function LocaleForm() {
     );
     if (!isSaved) return;
     if (given.locale !== null && given.locale !== locale && OURS.some(({ value }) => value === given.locale))
-      return showIn(given.locale);
+      return reloadIn(given.locale);
     toast(text('account.saved'));
   }
 
@@ -66,7 +70,7 @@ export function LocaleForm() {
             id="timezone"
             label={text('account.profile.timezone')}
             value={values.timezone}
-            choices={timeZoneChoices(timezone ?? (values.timezone || null))}
+            choices={timeZones}
             none={text('account.notChosen')}
             hint={
               values.timezone && text('account.profile.timezoneNow', { time: timeIn(values.timezone, text.locale) })
@@ -93,11 +97,4 @@ function timeIn(timeZone: string, locale: string): string {
   } catch {
     return '';
   }
-}
-
-/** Reloads the page in a language, by the same parameter as the language switch. */
-function showIn(locale: string): void {
-  const address = new URL(location.href);
-  address.searchParams.set('locale', locale);
-  location.replace(address);
 }

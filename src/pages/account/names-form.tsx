@@ -15,8 +15,10 @@ export function NamesForm() {
   const toast = useToast();
   const { account, api, change } = useAccount();
   const { fullName, givenName, familyName } = account.identity;
-  const form = useForm({ fullName: fullName ?? '', givenName: givenName ?? '', familyName: familyName ?? '' }, () =>
-    text('account.field.line', { max: MAX_NAME }),
+  const form = useForm(
+    { fullName: fullName ?? '', givenName: givenName ?? '', familyName: familyName ?? '' },
+    () => text('account.field.line', { max: MAX_NAME }),
+    { draft: 'names' },
   );
 
   async function save(): Promise<void> {

@@ -9,6 +9,14 @@ import { EmailField } from '../components/field.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useAccount } from './account-context.tsx';
 
+/** Name of the draft, which exists from the first letter until the change is done or cancelled. */
+export const EMAIL_DRAFT = 'new-email';
+
+interface EmailDraft {
+  readonly email: string;
+  readonly challengeId: string | null;
+}
+
 interface NewEmailFormProps {
   onChanged(email: string): void;
   onCancel(): void;
@@ -16,9 +24,10 @@ interface NewEmailFormProps {
 
 export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
   const text = useTexts();
-  const { account, api, withProof } = useAccount();
-  const [email, setEmail] = useState('');
-  const [challengeId, setChallengeId] = useState<string | null>(null);
+  const { account, api, drafts, withProof } = useAccount();
+  const draft = drafts.get<EmailDraft>(EMAIL_DRAFT);
+  const [email, setEmail] = useState(draft?.email ?? '');
+  const [challengeId, setChallengeId] = useState(draft?.challengeId ?? null);
   const [digits, setDigits] = useState('');
   const [error, setError] = useState<string | null>(null);
   const [isAtWork, setIsAtWork] = useState(false);
@@ -27,6 +36,7 @@ export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
   useLayoutEffect(() => {
     if (challengeId === null) field.current?.focus();
   }, [challengeId, error]);
+  useLayoutEffect(() => drafts.set(EMAIL_DRAFT, email === '' ? null : { email, challengeId }), [email, challengeId]);
 
   async function ask(): Promise<void> {
     const target = email.trim();
@@ -55,8 +65,9 @@ export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
     setIsAtWork(true);
     const outcome = await api.send<{ email: string }>('POST', '/api/account/email/confirm', { challengeId, code });
     setIsAtWork(false);
-    if (outcome.ok) return onChanged(outcome.data.email);
-    refused(outcome);
+    if (!outcome.ok) return refused(outcome);
+    drafts.set(EMAIL_DRAFT, null);
+    onChanged(outcome.data.email);
   }
 
   /** A wrong code can be retyped; any other failure restarts with the address. */
@@ -65,6 +76,11 @@ export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
     if (failure.code === 'reauthentication_required') return restart(text('account.email.proofLost'));
     setError(accountFailureText(text, failure));
     setAttempt((before) => before + 1);
+  }
+
+  function cancel(): void {
+    drafts.set(EMAIL_DRAFT, null);
+    onCancel();
   }
 
   function restart(reason: string | null): void {
@@ -114,20 +130,20 @@ export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
         </>
       )}
       <div class="form-actions">
-        <Button look="plain" onClick={onCancel}>
-          {text('account.cancel')}
-        </Button>
-        {challengeId !== null && (
-          <Button look="plain" onClick={() => restart(null)}>
-            {text('account.email.restart')}
-          </Button>
-        )}
         <Button
           id="new-email-submit"
           type="submit"
           busyText={isAtWork && text(challengeId === null ? 'signin.sending' : 'account.email.changing')}
         >
           {text(challengeId === null ? 'signin.continue' : 'account.email.confirm')}
+        </Button>
+        {challengeId !== null && (
+          <Button look="plain" onClick={() => restart(null)}>
+            {text('account.email.restart')}
+          </Button>
+        )}
+        <Button look="plain" onClick={cancel}>
+          {text('account.cancel')}
         </Button>
       </div>
     </form>

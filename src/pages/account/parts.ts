@@ -1,7 +1,7 @@
 /** Parts of the account, each with its own path. */
-export const ACCOUNT_PARTS = ['profile', 'addresses', 'sign-in', 'devices', 'applications', 'data'] as const;
+import { ACCOUNT_PARTS, type AccountPart } from '../../core/account-view.ts';
 
-export type AccountPart = (typeof ACCOUNT_PARTS)[number];
+export { ACCOUNT_PARTS, type AccountPart } from '../../core/account-view.ts';
 
 export function isAccountPart(text: string): text is AccountPart {
   return ACCOUNT_PARTS.some((part) => part === text);

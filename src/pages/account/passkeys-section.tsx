@@ -41,11 +41,14 @@ export function PasskeysSection() {
   }
   const reason = whyNot();
 
-  async function remove({ id, name }: OwnPasskey): Promise<void> {
+  const nameOf = ({ name }: OwnPasskey) => name ?? text('account.passkey.unnamed');
+
+  async function remove(passkey: OwnPasskey): Promise<void> {
+    const { id } = passkey;
     if (!(await removal.remove(`${PATH}/${id}`, { purpose: 'session' }))) return;
     setAsked(null);
-    passkeys.set((shown) => shown.filter((passkey) => passkey.id !== id));
-    toast(text('account.passkey.removed', { name }));
+    passkeys.set((shown) => shown.filter((other) => other.id !== id));
+    toast(text('account.passkey.removed', { name: nameOf(passkey) }));
     // Fails if the current session depended on the removed passkey.
     await passkeys.reload();
   }
@@ -62,7 +65,7 @@ export function PasskeysSection() {
     return (
       <Button
         look="small"
-        aria-label={text('account.actionFor', { action, name: passkey.name })}
+        aria-label={text('account.actionFor', { action, name: nameOf(passkey) })}
         onClick={() => {
           removal.reset();
           setAsked({ to, passkey });
@@ -83,7 +86,7 @@ export function PasskeysSection() {
             <Row
               key={passkey.id}
               icon={<Icon of={KeyRound} />}
-              title={passkey.name}
+              title={nameOf(passkey)}
               detail={joined(
                 text('account.addedOn', { date: dateText(text, passkey.createdAt) }),
                 usedText(text, passkey.lastUsedAt),
@@ -121,7 +124,7 @@ export function PasskeysSection() {
       </p>
       {asked?.to === 'rename' && (
         <RenameDialog
-          name={asked.passkey.name}
+          name={asked.passkey.name ?? ''}
           save={(name) => api.send('PATCH', `${PATH}/${asked.passkey.id}`, { name })}
           onEnd={(name) => renamed(asked.passkey, name)}
         />
@@ -129,7 +132,7 @@ export function PasskeysSection() {
       {asked?.to === 'remove' && (
         <RemovalDialog
           id="remove-passkey"
-          title={text('account.passkey.removeTitle', { name: asked.passkey.name })}
+          title={text('account.passkey.removeTitle', { name: nameOf(asked.passkey) })}
           lead={text('account.passkey.removeLead')}
           confirmText={text('account.passkey.remove')}
           busyText={text('account.passkey.removing')}

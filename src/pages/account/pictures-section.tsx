@@ -25,11 +25,12 @@ const NO_PICTURE: Readonly<Record<Kind, Partial<OwnAccount>>> = {
 
 export function PicturesSection() {
   const text = useTexts();
+  const { isShown } = useAccount();
   return (
     <Section id="pictures" title={text('account.picture.title')} lead={text('account.picture.lead')}>
       <ul class="rows">
-        <Picture kind="avatar" />
-        <Picture kind="banner" />
+        {isShown('avatar') && <Picture kind="avatar" />}
+        {isShown('banner') && <Picture kind="banner" />}
       </ul>
     </Section>
   );

@@ -19,6 +19,7 @@ export function RegionForm() {
   const form = useForm(
     { country: country ?? '', currency: currency ?? '', measurementSystem: measurementSystem ?? '' },
     () => text('account.field.invalid'),
+    { draft: 'region' },
   );
   const { values, errors, set } = form;
 

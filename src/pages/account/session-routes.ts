@@ -1,33 +1,94 @@
-/** Stores a session for the account pages in a cookie per application, which only this server's pages may use. */
+/** Sessions of the hosted pages, in a cookie per application that only this server's pages may use. */
 import { Type } from '@sinclair/typebox';
-import type { Actor } from '../../core/actor.ts';
+import { type Actor, onBehalfOf } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
-import type { SessionPrincipal } from '../../core/principal.ts';
 import { required } from '../../core/required.ts';
 import type { Database } from '../../db/database.ts';
+import { isFromOwnPage, requireSameOrigin } from '../../http/csrf.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { type SessionCookie } from '../../http/session-cookie.ts';
-import { isFromOwnPage } from '../../http/csrf.ts';
-import { requireApplication } from '../../store/applications.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { Choice, Id, Input, Nullable } from '../../http/schemas.ts';
+import type { BrowserAccounts } from '../browser-accounts.ts';
+import type { SessionCookie } from '../../http/session-cookie.ts';
+import { findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { findSession } from '../../store/sessions.ts';
+
+/** An account that is signed in in this browser, as far as the application's page may show it. */
+const ShownAccount = Type.Object({ userId: Id('usr'), email: Type.String(), isCurrent: Type.Boolean() });
+
+interface SessionOfPage {
+  readonly userId: string;
+  readonly applicationId: string;
+  readonly sessionId: string;
+}
 
 export interface AccountSessionDependencies {
   readonly db: Database;
   readonly cookie: SessionCookie;
   readonly baseUrl: () => string;
-  readonly signOut: (principal: SessionPrincipal, actor: Actor) => Promise<void>;
+  /** Idempotent. */
+  readonly signOut: (session: SessionOfPage, actor: Actor) => Promise<void>;
+  /** Returns the session of a page cookie's value, ended or not. */
+  readonly lookAtPage: (
+    value: string,
+  ) => Promise<{ readonly row: SessionOfPage & { readonly clientId: string } } | null>;
+  readonly browser: {
+    forget(
+      context: RequestContext,
+      actor: Actor,
+      whose: { readonly userId: string; readonly sessionId: string; readonly clientId: string },
+    ): Promise<void>;
+  };
+  readonly continuation: BrowserAccounts;
 }
 
-const common = {
-  tag: 'Pages',
-  path: '/account/session',
-  scope: 'instance',
-  isUndocumented: true,
-  data: Type.Object({ clientId: Type.String() }),
-} as const;
+const ClientIdField = () =>
+  Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the clientId of an application.' });
 
-export function accountSessionRoutes({ db, cookie, baseUrl, signOut }: AccountSessionDependencies): Operation[] {
+const shared = { tag: 'Pages', path: '/account/session', scope: 'instance', isUndocumented: true } as const;
+const common = { ...shared, data: Type.Object({ clientId: Type.String() }) } as const;
+
+export function accountSessionRoutes(dependencies: AccountSessionDependencies): Operation[] {
+  const { db, cookie, baseUrl, signOut, lookAtPage, browser, continuation } = dependencies;
   return [
+    operation({
+      ...shared,
+      id: 'whoIsSignedIn',
+      method: 'GET',
+      summary: 'Tell a hosted page who is signed in in this browser; nobody is no error',
+      access: 'none',
+      limit: 'none',
+      query: Type.Object({ clientId: ClientIdField() }),
+      data: Type.Object({ signedIn: Type.Boolean(), accounts: Type.Array(ShownAccount) }),
+      async handle({ query, context }) {
+        requireSameOrigin(context.request, baseUrl());
+        const application = await findApplicationByClientId(db.reader, query.clientId);
+        const accounts = application ? await continuation.accounts(context.request, application) : [];
+        return { signedIn: accounts.some(({ isCurrent }) => isCurrent), accounts };
+      },
+    }),
+    operation({
+      ...shared,
+      id: 'continueSession',
+      method: 'POST',
+      summary: 'Continue as an account of this browser, at a press: a sign-in to the application, or a switch',
+      access: 'none',
+      limit: 'passkey',
+      body: Input({
+        clientId: ClientIdField(),
+        userId: Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the userId of an account.' }),
+        page: Choice(['sign-in', 'account'] as const),
+      }),
+      data: Type.Object({ session: Nullable(Type.Object({ token: Type.String(), expiresAt: Type.String() })) }),
+      async handle({ actor, body, context }) {
+        requireSameOrigin(context.request, baseUrl());
+        const { clientId, userId, page } = body;
+        const continued = await continuation.continueAs(context, actor, { clientId, userId, place: page });
+        // The account page needs no token: its session has none.
+        const session = page === 'sign-in' && continued;
+        return { session: session ? { token: session.token, expiresAt: session.expiresAt } : null };
+      },
+    }),
     operation({
       ...common,
       id: 'keepAccountSession',
@@ -55,13 +116,21 @@ export function accountSessionRoutes({ db, cookie, baseUrl, signOut }: AccountSe
       ...common,
       id: 'forgetAccountSession',
       method: 'DELETE',
-      summary: 'Sign out of the account pages: end the session, and forget it in this browser',
-      access: 'session',
-      limit: 'session',
-      async handle({ principal, actor, context }) {
-        const { clientId } = await requireApplication(db.reader, principal.applicationId);
-        await signOut(principal, actor);
-        context.cookies.push(cookie.clear(clientId));
+      summary: 'Sign out of the account pages: end the session, and forget the person in this browser',
+      // An ended session signs out as well: the person's sessions of other applications are still in this browser.
+      access: 'none',
+      limit: 'passkey',
+      body: Input({}),
+      isBodyOptional: true,
+      async handle({ actor, context }) {
+        requireSameOrigin(context.request, baseUrl());
+        const value = cookie.read(context.request);
+        const looked = value === null ? null : await lookAtPage(value);
+        if (looked === null) throw new AppError('unauthenticated');
+        const { userId, applicationId, sessionId, clientId } = looked.row;
+        const person = onBehalfOf(actor, userId);
+        await browser.forget(context, person, { userId, sessionId, clientId });
+        await signOut({ userId, applicationId, sessionId }, person);
         return { clientId };
       },
     }),

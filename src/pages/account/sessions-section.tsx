@@ -1,28 +1,39 @@
 /** Lists browser sessions and ends them. */
-import { MonitorSmartphone, Terminal } from 'lucide';
+import { type IconNode, Monitor, MonitorSmartphone, Smartphone, Tablet, Terminal } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { Checkbox } from '../components/checkbox.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { accountFailureText } from './failure-words.ts';
+import { hyphenated } from '../../core/hyphenated.ts';
 import { Icon } from '../components/icon.tsx';
 import { Empty, Row, Rows, RowsSkeleton, Section } from '../components/rows.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useToast } from '../components/toast.tsx';
+import type { DeviceType } from '../../core/device-name.ts';
 import { useAccount } from './account-context.tsx';
+import { IpAddress } from './ip-address.tsx';
 import { More } from './more.tsx';
 import { usePages } from './use-pages.ts';
-import { joined, placeOf, sinceText } from './words.ts';
+import { countryOf, dateText, type NamedDevice, deviceText, joined, sinceText } from './words.ts';
 
-interface OwnSession {
+interface OwnSession extends NamedDevice {
   readonly id: string;
   readonly isCurrent: boolean;
   readonly application: { readonly id: string; readonly name: string };
-  readonly device: string | null;
+  readonly deviceType: DeviceType | null;
   readonly ip: string | null;
   readonly ipCountry: string | null;
+  readonly createdAt: string;
   readonly lastSeenAt: string;
 }
+
+const ICONS: Readonly<Record<DeviceType, IconNode>> = {
+  phone: Smartphone,
+  tablet: Tablet,
+  computer: Monitor,
+  program: Terminal,
+};
 
 const PATH = '/api/account/sessions';
 
@@ -79,17 +90,27 @@ export function SessionsSection({ onDevicesEnded }: SessionsSectionProps) {
       {items && items.length > 0 && (
         <Rows>
           {items.map((session) => {
-            const name = session.device ?? text('account.unknownDevice');
+            const name = deviceText(text, session);
             return (
               <Row
                 key={session.id}
-                icon={<Icon of={session.device ? MonitorSmartphone : Terminal} />}
-                title={name}
-                detail={joined(
-                  session.application.name,
-                  placeOf(session, text.locale),
-                  session.isCurrent ? text('account.thisSession') : sinceText(text, session.lastSeenAt),
-                )}
+                icon={<Icon of={session.deviceType ? ICONS[session.deviceType] : MonitorSmartphone} />}
+                title={
+                  <>
+                    {hyphenated(name)} {session.isCurrent && <span class="badge">{text('account.thisSession')}</span>}
+                  </>
+                }
+                detail={
+                  <>
+                    {joined(
+                      hyphenated(session.application.name),
+                      text('account.signedInOn', { date: dateText(text, session.createdAt) }),
+                      !session.isCurrent && text('account.lastActive', { time: sinceText(text, session.lastSeenAt) }),
+                      countryOf(session, text.locale),
+                    )}
+                    <IpAddress of={session.ip} />
+                  </>
+                }
                 action={
                   !session.isCurrent && (
                     <Button

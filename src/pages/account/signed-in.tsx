@@ -1,32 +1,26 @@
 /** Account of a signed-in reader: navigation and the part named in the address. */
-import { AppWindow, Download, KeyRound, LogOut, MapPin, MonitorSmartphone, UserRound } from 'lucide';
-import type { IconNode } from 'lucide';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { BrowserAccount } from '../browser/browser-accounts.ts';
 import { isOver, type Outcome } from '../browser/api.ts';
-import { ApplicationMark } from '../components/application-mark.tsx';
 import { Foot } from '../components/frame.tsx';
-import { Icon } from '../components/icon.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useToast } from '../components/toast.tsx';
 import { type OwnAccount, accountApi } from './account-api.ts';
 import { AccountContext, type AccountSession, type ProofWanted } from './account-context.tsx';
+import { AccountHead } from './account-head.tsx';
+import { drafts } from './drafts.ts';
 import { accountFailureText } from './failure-words.ts';
 import type { AccountPageProps } from './page-props.ts';
-import { ACCOUNT_PARTS, type AccountPart, isAccountPart } from './parts.ts';
+import { PartNav } from './part-nav.tsx';
 import { PARTS } from './part-views.ts';
 import { ProofDialog } from './proof-dialog.tsx';
-
-const ICONS: Readonly<Record<AccountPart, IconNode>> = {
-  profile: UserRound,
-  addresses: MapPin,
-  'sign-in': KeyRound,
-  devices: MonitorSmartphone,
-  applications: AppWindow,
-  data: Download,
-};
+import { usePart } from './use-part.ts';
 
 interface SignedInProps extends AccountPageProps {
   readonly account: OwnAccount;
+  readonly others: readonly BrowserAccount[];
+  onSwitch(account: BrowserAccount): void;
+  onAnother(): void;
   /** @param failure error code that ended the session; null when the reader signed out. */
   onSignedOut(failure: string | null): void;
   onClosed(email: string): void;
@@ -45,14 +39,10 @@ export function SignedInAccount(props: SignedInProps) {
   const text = useTexts();
   const toast = useToast();
   const [account, setAccount] = useState(props.account);
-  const [part, setPart] = useState<AccountPart>(props.part);
+  const { part, heading, open } = usePart(props.part);
   const [asked, setAsked] = useState<ProofAsked | null>(null);
   const api = useMemo(() => accountApi(application.clientId), []);
-  useEffect(() => {
-    const follow = () => setPart(partOf(location.pathname));
-    addEventListener('popstate', follow);
-    return () => removeEventListener('popstate', follow);
-  }, []);
+  const kept = useMemo(drafts, []);
   const title = text(`account.part.${part}`);
   useEffect(() => {
     document.title = `${title} · ${application.name}`;
@@ -61,6 +51,8 @@ export function SignedInAccount(props: SignedInProps) {
   function fail(outcome: Outcome<unknown>): void {
     if (outcome.ok) return;
     if (isOver(outcome)) return onSignedOut('session_ended');
+    // The server tells at the next load whether the person was blocked or has left.
+    if (outcome.code === 'membership_blocked') return location.reload();
     toast(accountFailureText(text, outcome), 'bad');
   }
 
@@ -72,8 +64,10 @@ export function SignedInAccount(props: SignedInProps) {
 
   const session: AccountSession = {
     data: props,
+    isShown: (field) => props.view.fields.includes(field),
     account,
     api,
+    drafts: kept,
     fail,
     refresh,
     async change(patch, send, settle) {
@@ -94,8 +88,10 @@ export function SignedInAccount(props: SignedInProps) {
       return isProved ? send() : null;
     },
     async signOut() {
-      await api.send('DELETE', '/account/session');
-      onSignedOut(null);
+      const outcome = await api.send('DELETE', '/account/session');
+      // The page stays after a failure: the reader would leave, still signed in.
+      if (outcome.ok) onSignedOut(null);
+      else fail(outcome);
     },
     closed: onClosed,
     takeFailedReturn() {
@@ -108,35 +104,21 @@ export function SignedInAccount(props: SignedInProps) {
   const View = PARTS[part];
   return (
     <AccountContext.Provider value={session}>
-      <header class="account-head">
-        <ApplicationMark {...application} />
-        <span class="account-app" dir="auto">
-          {application.name}
-        </span>
-        <button class="link" id="sign-out" type="button" onClick={() => void session.signOut()}>
-          <Icon of={LogOut} size={16} /> {text('account.signOut')}
-        </button>
-      </header>
+      <AccountHead
+        application={application}
+        account={account}
+        back={props.back}
+        others={props.others}
+        onSwitch={props.onSwitch}
+        onAnother={props.onAnother}
+        onSignOut={() => void session.signOut()}
+      />
       <div class="account">
-        <nav aria-label={text('account.title')}>
-          {ACCOUNT_PARTS.map((name) => (
-            <a
-              key={name}
-              href={addressOf(name)}
-              aria-current={name === part ? 'page' : undefined}
-              onClick={(event) => {
-                if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-                event.preventDefault();
-                history.pushState(null, '', addressOf(name));
-                setPart(name);
-              }}
-            >
-              <Icon of={ICONS[name]} /> <span>{text(`account.part.${name}`)}</span>
-            </a>
-          ))}
-        </nav>
+        <PartNav parts={props.view.parts} part={part} onOpen={open} />
         <main class="account-part" key={part}>
-          <h1>{title}</h1>
+          <h1 tabIndex={-1} ref={heading}>
+            {title}
+          </h1>
           <View />
         </main>
       </div>
@@ -144,15 +126,4 @@ export function SignedInAccount(props: SignedInProps) {
       {asked && <ProofDialog api={api} email={account.email} proof={asked.proof} onEnd={asked.end} />}
     </AccountContext.Provider>
   );
-}
-
-/** Returns the address of a part, with the same application and language. */
-function addressOf(part: AccountPart): string {
-  const query = typeof location === 'undefined' ? '' : location.search;
-  return `/account/${part}${query}`;
-}
-
-function partOf(path: string): AccountPart {
-  const name = path.split('/')[2] ?? '';
-  return isAccountPart(name) ? name : 'profile';
 }

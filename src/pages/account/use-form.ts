@@ -1,6 +1,7 @@
 /** Form state: values, field errors, and saving as a whole. */
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Outcome } from '../browser/api.ts';
+import { useAccount } from './account-context.tsx';
 
 export interface Form<Values extends object> {
   readonly values: Values;
@@ -14,24 +15,39 @@ export interface Form<Values extends object> {
   save<T>(send: () => Promise<Outcome<T> | null>): Promise<boolean>;
 }
 
-/**
- * @param problemOf returns the text for a field that the API refused, whose own message is for developers.
- * @param suggested initial values that count as unsaved.
- */
+interface FormOptions<Values extends object> {
+  /** Keeps unsaved values under this name when the reader opens another part. */
+  readonly draft?: string;
+  /** Initial values that count as unsaved. */
+  readonly suggested?: Partial<Values>;
+}
+
+/** @param problemOf returns the text for a field that the API refused, whose own message is for developers. */
 export function useForm<Values extends object>(
   initial: Values,
   problemOf: (name: keyof Values & string) => string,
-  suggested: Partial<Values> = {},
+  { draft, suggested = {} }: FormOptions<Values> = {},
 ): Form<Values> {
-  const [values, setValues] = useState({ ...initial, ...suggested });
+  const { drafts } = useAccount();
+  const [values, setValues] = useState(() => ({
+    ...initial,
+    ...suggested,
+    ...(draft !== undefined && drafts.get<Partial<Values>>(draft)),
+  }));
   const [kept, setKept] = useState(initial);
   const [errors, setErrors] = useState<Form<Values>['errors']>({});
   const [isSaving, setIsSaving] = useState(false);
+  const changed = (Object.keys(values) as (keyof Values)[]).filter((name) => values[name] !== kept[name]);
+  const isChanged = changed.length > 0;
+  useLayoutEffect(() => {
+    if (draft === undefined) return;
+    drafts.set(draft, isChanged ? Object.fromEntries(changed.map((name) => [name, values[name]])) : null);
+  }, [values, kept]);
   return {
     values,
     errors,
     isSaving,
-    isChanged: Object.keys(values).some((name) => values[name as keyof Values] !== kept[name as keyof Values]),
+    isChanged,
     set(changes) {
       setValues((before) => ({ ...before, ...changes }));
       const blank = Object.fromEntries(Object.keys(changes).map((name) => [name, undefined]));

@@ -8,7 +8,7 @@ import { useAccount } from './account-context.tsx';
 
 export interface OwnPasskey {
   readonly id: string;
-  readonly name: string;
+  readonly name: string | null;
   readonly isBackedUp: boolean;
   readonly createdAt: string;
   readonly lastUsedAt: string | null;

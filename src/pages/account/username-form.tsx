@@ -1,6 +1,6 @@
 /** Form for the username in the application, checked for availability while typing. */
 import { useEffect, useState } from 'preact/hooks';
-import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
+import { normalizeUsername, suggestedUsername, usernameProblem } from '../../core/username.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Field } from '../components/field.tsx';
@@ -13,7 +13,7 @@ import { useForm } from './use-form.ts';
 
 const TYPING_MS = 350;
 
-type Status = 'available' | 'taken' | 'format_invalid';
+type Status = 'available' | 'taken' | 'format_invalid' | 'reserved';
 
 /** Availability of a username; `checking` during the request. */
 interface Verdict {
@@ -26,7 +26,9 @@ export function UsernameForm() {
   const toast = useToast();
   const { account, api, change, data } = useAccount();
   const app = data.application.name;
-  const form = useForm({ username: account.username ?? '' }, () => text('account.profile.usernameInvalid'));
+  const form = useForm({ username: account.username ?? '' }, () => text('account.profile.usernameInvalid'), {
+    draft: 'username',
+  });
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [isDropping, setIsDropping] = useState(false);
   const wanted = normalizeUsername(form.values.username);
@@ -39,7 +41,9 @@ export function UsernameForm() {
     const timer = setTimeout(() => void judge(), TYPING_MS);
 
     async function judge(): Promise<void> {
-      if (!isClaimableUsername(wanted)) return setVerdict({ username: wanted, status: 'format_invalid' });
+      const problem = usernameProblem(wanted);
+      if (problem !== null)
+        return setVerdict({ username: wanted, status: problem === 'reserved' ? 'reserved' : 'format_invalid' });
       setVerdict({ username: wanted, status: 'checking' });
       const query = new URLSearchParams({ username: wanted });
       const outcome = await api.get<Verdict>(`/api/account/username/check?${query}`);
@@ -85,8 +89,11 @@ export function UsernameForm() {
   const problem = form.errors.username ?? problemOf(verdict?.status);
   function problemOf(status: Verdict['status'] | undefined): string | null {
     if (status === 'taken') return text('account.profile.usernameTaken');
+    if (status === 'reserved') return text('account.profile.usernameReserved', { username: wanted });
     return status === 'format_invalid' ? text('account.profile.usernameInvalid') : null;
   }
+
+  const suggestion = verdict?.status === 'format_invalid' ? suggestedUsername(form.values.username) : null;
 
   return (
     <Section
@@ -115,6 +122,11 @@ export function UsernameForm() {
           hint={text('account.profile.usernameRules')}
           onInput={(event) => form.set({ username: event.currentTarget.value })}
         />
+        {suggestion !== null && (
+          <Button id="username-suggestion" look="small" onClick={() => form.set({ username: suggestion })}>
+            {text('account.profile.usernameSuggest', { username: suggestion })}
+          </Button>
+        )}
         <p class="verdict" id="username-verdict" role="status" data-status={verdict?.status}>
           {verdict?.status === 'checking' && text('account.profile.usernameChecking')}
           {verdict?.status === 'available' && text('account.profile.usernameFree', { username: verdict.username })}

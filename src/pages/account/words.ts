@@ -1,15 +1,23 @@
 /** Formats places and times in the reader's language. */
+import type { BrowserAndSystem } from '../../core/device-name.ts';
 import type { Texts } from '../../i18n/texts.ts';
 import { intlName } from '../components/intl-name.ts';
 
-/** Returns country and IP address; null when both are unknown. */
-export function placeOf(
-  { ip, ipCountry }: { readonly ip: string | null; readonly ipCountry: string | null },
-  locale: string,
-): string | null {
-  if (!ipCountry) return ip;
-  const country = intlName(ipCountry, 'region', locale);
-  return ip ? `${country} (${ip})` : country;
+export function countryOf({ ipCountry }: { readonly ipCountry: string | null }, locale: string): string | null {
+  return ipCountry && intlName(ipCountry, 'region', locale);
+}
+
+export interface NamedDevice {
+  /** In English; null if unknown. */
+  readonly device: string | null;
+  readonly browser: BrowserAndSystem | null;
+}
+
+/** Names a session's device in the reader's language. */
+export function deviceText(text: Texts, { device, browser }: NamedDevice): string {
+  if (browser && browser.browser !== null && browser.system !== null)
+    return text('account.browserOn', { browser: browser.browser, system: browser.system });
+  return device ?? text('account.unknownDevice');
 }
 
 const STEPS = [
@@ -40,6 +48,7 @@ export function usedText(text: Texts, lastUsedAt: string | null): string {
     : text('account.lastUsed', { time: sinceText(text, lastUsedAt) });
 }
 
+/** Joins the parts of a line. A line never begins with a dot: a no-break space ties each to the part before it. */
 export function joined(...parts: readonly (string | null | false)[]): string {
-  return parts.filter(Boolean).join(' · ');
+  return parts.filter(Boolean).join('\u00a0· ');
 }

@@ -1,4 +1,6 @@
 /** Calls this server's JSON API and turns every kind of failure into one type. */
+import { LIMITED_HEADER } from '../../core/limited-header.ts';
+import type { TicketedStanding } from '../../core/waitlist-standing.ts';
 
 export interface Failure {
   ok: false;
@@ -6,8 +8,12 @@ export interface Failure {
   code: string;
   requestId: string | null;
   retryAfterSeconds: number | null;
+  /** A limit of the client address is reached, perhaps by others in its network. */
+  isOfNetwork?: true;
   /** Names of the refused fields; the API's messages are for developers. */
   fields: readonly string[];
+  /** After a right code: where the person's request for access stands. */
+  interest?: TicketedStanding;
 }
 
 export interface Success<T> {
@@ -35,17 +41,20 @@ export interface ApiCall {
   readonly bearer?: string;
   /** Selects the application whose cookie authenticates; without it and without a token, the console's. */
   readonly clientId?: string;
+  /** Hosted page whose cookie keeps the session of a sign-in. */
+  readonly page?: 'sign-in' | 'account' | undefined;
   /** Completes even if the page closes. */
   readonly keepalive?: boolean;
 }
 
 /** Sends a request. Never throws: timeouts, lost connections and proxy error pages are failures too. */
 export async function request<T>(path: string, call: ApiCall): Promise<Outcome<T>> {
-  const { method, json, form, bearer, clientId, keepalive = false } = call;
+  const { method, json, form, bearer, clientId, page, keepalive = false } = call;
   const headers: Record<string, string> = {
     ...(json !== undefined && { 'content-type': 'application/json' }),
     ...(bearer && { authorization: `Bearer ${bearer}` }),
     ...(clientId && { 'gatehouse-client': clientId }),
+    ...(page && { 'gatehouse-page': page }),
   };
   const body = json === undefined ? form : JSON.stringify(json);
   let response: Response;
@@ -105,8 +114,14 @@ function failureOf(response: Response, answer: Record<string, unknown>): Failure
     code: typeof answer['error'] === 'string' ? answer['error'] : codeOfStatus(response.status),
     requestId: typeof answer['requestId'] === 'string' ? answer['requestId'] : response.headers.get('x-request-id'),
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : null,
+    ...(response.headers.get(LIMITED_HEADER) === 'network' && { isOfNetwork: true }),
     fields: fieldsOf(answer['fields']),
+    ...(isStanding(answer['interest']) && { interest: answer['interest'] }),
   };
+}
+
+function isStanding(interest: unknown): interest is TicketedStanding {
+  return typeof (interest as TicketedStanding | undefined)?.ticket === 'string';
 }
 
 function fieldsOf(fields: unknown): string[] {

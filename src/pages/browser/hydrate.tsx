@@ -3,7 +3,11 @@ import { createTexts } from '../../i18n/texts.ts';
 import { TextsProvider } from '../components/texts.tsx';
 import type { PageData } from '../page-data.ts';
 
-/** @param Page component that the server rendered; its props are in the document. */
+/**
+ * Hydrates the page and marks the document as ready, which hides the note about a late script.
+ *
+ * @param Page component that the server rendered; its props are in the document.
+ */
 export function hydratePage<Props>(Page: ComponentType<Props>): void {
   const root = document.getElementById('page');
   const block = document.getElementById('page-data')?.textContent;
@@ -16,4 +20,5 @@ export function hydratePage<Props>(Page: ComponentType<Props>): void {
     </TextsProvider>,
     root,
   );
+  document.documentElement.dataset['ready'] = '';
 }

@@ -1,4 +1,5 @@
 /** Stores the last sign-in method in this browser, to suggest it next time. Never throws. */
+import { passkeyHint } from '../method-hint.ts';
 
 export interface LastSignIn {
   readonly method: 'otp' | 'passkey' | 'provider';
@@ -12,6 +13,7 @@ export function rememberLastSignIn(last: LastSignIn): void {
   try {
     const email = last.email ?? lastSignIn()?.email ?? null;
     localStorage.setItem(KEY, JSON.stringify({ ...last, email }));
+    document.cookie = passkeyHint(last.method === 'passkey');
   } catch {
     // Storage is disabled: the method is not remembered.
   }

@@ -1,5 +1,7 @@
 /** Stores a sent code's challenge in this tab, so that it survives a reload, which phones do during app switches. */
 
+import { expectLaterStep } from './later-step.ts';
+
 export interface Pending {
   email: string;
   challengeId: string;
@@ -14,6 +16,7 @@ const key = (clientId: string) => `gatehouse.pending.${clientId}`;
 
 /** @param pending null deletes it. Never throws. */
 export function savePending(clientId: string, pending: Pending | null): void {
+  expectLaterStep(pending ? (pending.expiresAt - Date.now()) / 1_000 : 0);
   try {
     if (pending) sessionStorage.setItem(key(clientId), JSON.stringify(pending));
     else sessionStorage.removeItem(key(clientId));

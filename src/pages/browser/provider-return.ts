@@ -1,16 +1,22 @@
 /** Handles the return from an identity provider, which puts a token or an error into the fragment. */
 
+import { expectLaterStep } from './later-step.ts';
+
 /** Time allowed for signing in at the provider; a link opened outside it is ignored. */
 const TRIP_MS = 20 * 60_000;
 const KEY = 'gatehouse.provider-departure';
 
 export type ProviderReturn = { token: string; expiresAt: string } | { error: string };
 
+/** Returns whether the address brings a provider's answer, without taking it. */
+export const isProviderReturn = () => /[#&](?:token|error)=/.test(location.hash);
+
 /** Reads the fragment, and removes it from the address and the history at once. */
 export function takeProviderReturn(): ProviderReturn | null {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const [token, expiresAt, error] = ['token', 'expiresAt', 'error'].map((name) => fragment.get(name));
   if (!token && !error) return null;
+  expectLaterStep(0);
   history.replaceState(null, '', location.pathname + location.search);
   if (token) return { token, expiresAt: expiresAt ?? '' };
   return error ? { error } : null;
@@ -18,6 +24,7 @@ export function takeProviderReturn(): ProviderReturn | null {
 
 /** Call when the reader goes to a provider. Never throws. @param startUrl of the flow, contains the return address. */
 export function rememberDeparture(startUrl: string): void {
+  expectLaterStep(TRIP_MS / 1_000);
   try {
     const returnTo = new URL(startUrl).searchParams.get('returnTo');
     localStorage.setItem(KEY, JSON.stringify({ returnTo, at: Date.now() }));

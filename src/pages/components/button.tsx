@@ -3,20 +3,29 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'small' | 'danger';
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon'> {
+interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon' | 'aria-busy'> {
   readonly look?: Look;
   readonly type?: 'button' | 'submit';
   /** Text while busy; set only then. */
   readonly busyText?: string | false;
+  /** For a button that keeps its text while busy. */
+  readonly isBusy?: boolean;
   readonly icon?: ComponentChildren;
 }
 
-export function Button({ look = 'primary', type = 'button', busyText = false, icon, children, ...rest }: ButtonProps) {
-  const isBusy = busyText !== false;
+export function Button({
+  look = 'primary',
+  type = 'button',
+  busyText = false,
+  isBusy = busyText !== false,
+  icon,
+  children,
+  ...rest
+}: ButtonProps) {
   return (
     <button {...rest} class={`button ${look}`} type={type} aria-busy={isBusy ? 'true' : undefined}>
       {icon}
-      <span>{isBusy ? busyText : children}</span>
+      <span>{busyText === false ? children : busyText}</span>
     </button>
   );
 }

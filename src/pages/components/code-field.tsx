@@ -1,5 +1,5 @@
 /** Code input: one field drawn as six slots, for typing, pasting and autofill. */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CODE_LENGTH, codeDigits, extractCode } from '../browser/code.ts';
 import { FieldError } from './field.tsx';
 import { useTexts } from './texts.tsx';
@@ -22,11 +22,23 @@ export function CodeField(props: CodeFieldProps) {
   const { label, value, error, isReadOnly = false, focusKey, onDigits, onComplete } = props;
   const text = useTexts();
   const input = useRef<HTMLInputElement>(null);
-  const [hasFocus, setHasFocus] = useState(false);
+  const [selection, setSelection] = useState<readonly [number, number] | null>(null);
   useLayoutEffect(() => {
     input.current?.focus();
     input.current?.select();
   }, [focusKey]);
+  useEffect(() => {
+    document.addEventListener('selectionchange', follow);
+    return () => document.removeEventListener('selectionchange', follow);
+  }, []);
+  useLayoutEffect(follow, [value]);
+
+  /** Draws the cursor where the browser has it. */
+  function follow(): void {
+    const field = input.current;
+    const isFocused = field !== null && document.activeElement === field;
+    setSelection(isFocused ? [field.selectionStart ?? 0, field.selectionEnd ?? 0] : null);
+  }
 
   function take(digits: string): void {
     onDigits(digits);
@@ -44,7 +56,7 @@ export function CodeField(props: CodeFieldProps) {
   return (
     <div class="field">
       <label for="code">{label ?? text('signin.codeLabel')}</label>
-      <div class="code-field" data-focus={hasFocus ? '' : undefined} data-invalid={error ? '' : undefined}>
+      <div class="code-field" data-invalid={error ? '' : undefined}>
         <input
           id="code"
           name="code"
@@ -61,12 +73,17 @@ export function CodeField(props: CodeFieldProps) {
           required
           aria-describedby="lead code-error"
           aria-invalid={error ? 'true' : undefined}
-          onFocus={() => setHasFocus(true)}
-          onBlur={() => setHasFocus(false)}
+          onFocus={follow}
+          onBlur={() => setSelection(null)}
           onInput={(event) => {
             if (isReadOnly || event.isComposing) return;
-            const digits = codeDigits(event.currentTarget.value);
-            event.currentTarget.value = digits;
+            const field = event.currentTarget;
+            const digits = codeDigits(field.value);
+            if (digits !== field.value) {
+              const cursor = codeDigits(field.value.slice(0, field.selectionStart ?? 0)).length;
+              field.value = digits;
+              field.setSelectionRange(cursor, cursor);
+            }
             take(digits);
           }}
           onPaste={takePasted}
@@ -76,7 +93,8 @@ export function CodeField(props: CodeFieldProps) {
             <span
               key={slot}
               class="slot"
-              data-next={hasFocus && slot === Math.min(value.length, CODE_LENGTH - 1) ? '' : undefined}
+              data-next={selection && slot === Math.min(selection[0], CODE_LENGTH - 1) ? '' : undefined}
+              data-selected={selection && slot >= selection[0] && slot < selection[1] ? '' : undefined}
             >
               {value[slot] ?? ''}
             </span>

@@ -1,6 +1,7 @@
 /** Modal dialog, based on the native element's modality, Escape and focus handling. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { hyphenated } from '../../core/hyphenated.ts';
 
 interface DialogProps {
   readonly id: string;
@@ -34,7 +35,7 @@ export function Dialog({ id, title, children, onClose }: DialogProps) {
       }}
     >
       <div class="dialog">
-        <h2 id={`${id}-title`}>{title}</h2>
+        <h2 id={`${id}-title`}>{hyphenated(title)}</h2>
         {children}
       </div>
     </dialog>

@@ -1,4 +1,4 @@
-/** Layout of every hosted page: page-wide message, card and footer. */
+/** Layout of every hosted page: card, page-wide message above it, and footer. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
@@ -19,6 +19,7 @@ interface FrameProps {
   /** Current language; absent without a language switch. */
   readonly locale?: Locale;
   readonly isWide?: boolean;
+  /** Shown without JavaScript; absent on a page that works without it. */
   readonly scriptNeeded?: string;
   readonly children: ComponentChildren;
 }
@@ -33,21 +34,34 @@ export function Frame({ brand, links, locale, isWide = false, scriptNeeded, chil
   return (
     <Trouble.Provider value={setTrouble}>
       <main class={isWide ? 'wide' : undefined}>
-        <p class="trouble" id="message" role="alert">
-          {trouble}
-        </p>
         <div class="card">
           <div class="brand">{brand}</div>
+          <p class="trouble" id="message" role="alert">
+            {trouble}
+          </p>
           {scriptNeeded && (
-            <noscript>
-              <p class="note">{scriptNeeded}</p>
-            </noscript>
+            <>
+              <noscript>
+                <p class="note">{scriptNeeded}</p>
+              </noscript>
+              <ScriptLate />
+            </>
           )}
           {children}
         </div>
       </main>
       <Foot links={links} locale={locale} />
     </Trouble.Provider>
+  );
+}
+
+/** Shown by its style alone, since it is for a script that is late, lost or blocked. */
+function ScriptLate() {
+  const text = useTexts();
+  return (
+    <p class="note script-late" id="script-late" role="alert">
+      {text('signin.scriptLate')} <a href="">{text('signin.loadAgain')}</a>
+    </p>
   );
 }
 

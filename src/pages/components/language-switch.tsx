@@ -1,6 +1,7 @@
 /** Switches the page's language through the address, so that a reload keeps the choice. */
-import { Languages } from 'lucide';
+import { ChevronDown, Languages } from 'lucide';
 import { LOCALES, type Locale } from '../../core/locale.ts';
+import { reloadIn } from '../browser/reload-in.ts';
 import { Icon } from './icon.tsx';
 import { useTexts } from './texts.tsx';
 
@@ -23,25 +24,20 @@ export const LANGUAGE_NAMES: Readonly<Record<Locale, string>> = {
   uk: 'Українська',
 };
 
-function show(locale: string): void {
-  const address = new URL(location.href);
-  address.searchParams.set('locale', locale);
-  location.replace(address);
-}
-
 export function LanguageSwitch({ locale }: { locale: Locale }) {
   const text = useTexts();
   return (
     <label class="languages">
       <Icon of={Languages} size={16} />
       <span class="visually-hidden">{text('signin.language')}</span>
-      <select id="language" translate={false} value={locale} onChange={(event) => show(event.currentTarget.value)}>
+      <select id="language" translate={false} value={locale} onChange={(event) => reloadIn(event.currentTarget.value)}>
         {LOCALES.map((tag) => (
           <option key={tag} value={tag} lang={tag} selected={tag === locale}>
             {LANGUAGE_NAMES[tag]}
           </option>
         ))}
       </select>
+      <Icon of={ChevronDown} size={16} />
     </label>
   );
 }

@@ -26,12 +26,14 @@ export function OutcomeStep({ id, icon, tone, title, lead, children }: OutcomePr
   }, [title]);
   return (
     <section class="step" id={id}>
-      <span class="outcome-mark" data-tone={tone}>
-        <Icon of={icon} size={24} />
-      </span>
-      <h1 tabIndex={-1} ref={heading}>
-        {title}
-      </h1>
+      <div class="outcome-head">
+        <span class="outcome-mark" data-tone={tone}>
+          <Icon of={icon} />
+        </span>
+        <h1 tabIndex={-1} ref={heading}>
+          {title}
+        </h1>
+      </div>
       <p class="lead">{lead}</p>
       {children && <div class="actions">{children}</div>}
     </section>

@@ -1,9 +1,11 @@
 /** Settings in rows: name, description and an action. */
 import type { ComponentChildren } from 'preact';
+import { hyphenated } from '../../core/hyphenated.ts';
 
 interface SectionProps {
   readonly id?: string;
-  readonly title: string;
+  /** Absent where it would repeat the heading of the part. */
+  readonly title?: string;
   readonly lead?: ComponentChildren;
   /** Separated and styled as dangerous. */
   readonly isDanger?: boolean;
@@ -13,7 +15,7 @@ interface SectionProps {
 export function Section({ id, title, lead, isDanger = false, children }: SectionProps) {
   return (
     <section class="settings" id={id} data-danger={isDanger ? '' : undefined}>
-      <h2>{title}</h2>
+      {title && <h2>{title}</h2>}
       {lead && <p class="lead">{lead}</p>}
       {children}
     </section>
@@ -38,7 +40,7 @@ export function Row({ id, icon, title, detail, action }: RowProps) {
       {icon && <span class="row-icon">{icon}</span>}
       <div class="row-text">
         <div class="row-title" dir="auto">
-          {title}
+          {typeof title === 'string' ? hyphenated(title) : title}
         </div>
         {detail && <div class="fine">{detail}</div>}
       </div>

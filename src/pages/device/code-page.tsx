@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
 import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
+import { typedBefore } from '../browser/typed-address.ts';
 import { Button } from '../components/button.tsx';
 import { Field } from '../components/field.tsx';
 import { Frame } from '../components/frame.tsx';
@@ -17,7 +18,7 @@ export interface DeviceCodePageProps {
 export function DeviceCodePage({ locale, wrongCode }: DeviceCodePageProps) {
   const text = useTexts();
   const input = useRef<HTMLInputElement>(null);
-  const [code, setCode] = useState(wrongCode ?? '');
+  const [code, setCode] = useState(() => typedBefore('user-code') ?? wrongCode ?? '');
   const [error, setError] = useState(wrongCode === null ? null : text('device.codeUnknown'));
   useLayoutEffect(() => {
     input.current?.focus();

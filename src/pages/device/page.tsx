@@ -5,7 +5,7 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { type Failure, failureOfCode, get, isOver, post, signOut } from '../browser/api.ts';
 import { forgetDeviceSession, keepDeviceSession, keptDeviceSession } from '../browser/device-session.ts';
 import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
-import { ApplicationMark } from '../components/application-mark.tsx';
+import { ApplicationBrand } from '../components/application-mark.tsx';
 import { Button, LinkButton } from '../components/button.tsx';
 import { emphasized } from '../components/emphasis.tsx';
 import { failureText } from '../components/failure-text.ts';
@@ -101,7 +101,7 @@ export function ConnectPage(props: DevicePageProps) {
 
   return (
     <Frame
-      brand={<ApplicationMark {...application} />}
+      brand={<ApplicationBrand {...application} />}
       links={application.links}
       locale={locale}
       scriptNeeded={text('device.scriptNeeded')}

@@ -15,6 +15,7 @@ import { textsFor } from '../../i18n/catalogue.ts';
 import { renderPage } from '../document.tsx';
 import { HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
+import { hasStepHint } from '../step-hint.ts';
 import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
 import { DeviceCodePage, type DeviceCodePageProps } from './code-page.tsx';
@@ -61,8 +62,8 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
       context.application = application;
       if (isClosed(application)) throw new AppError('application_archived');
       const own = ownAddress('/device', { code: userCode, locale: query.get('locale') });
-      const data = await signInDataFor({ application, locale, own }, dependencies);
-      return pageResponse(context, renderDevicePage({ ...data, userCode }));
+      const data = await signInDataFor({ application, locale, own, request: context.request }, dependencies);
+      return pageResponse(context, renderDevicePage({ ...data, userCode }, hasStepHint(context.request)));
     },
   });
 }
@@ -76,12 +77,13 @@ export function renderDeviceCodePage(props: DeviceCodePageProps): string {
   });
 }
 
-export function renderDevicePage(props: DevicePageProps): string {
+export function renderDevicePage(props: DevicePageProps, isContinued = false): string {
   return renderPage({
     locale: props.locale,
     title: textsFor(props.locale)('device.title'),
-    accentColor: props.application.accentColor,
+    brand: props.application,
     script: { asset: 'device.js', props, services: ['device', 'signin', 'errors'] },
+    isContinued,
     body: <ConnectPage {...props} />,
   });
 }

@@ -1,3 +1,5 @@
+import type { Findable } from './search.ts';
+
 export interface GuideEntry {
   /** Last segment of its path, `/docs/guides/<slug>`. */
   readonly slug: string;
@@ -30,11 +32,6 @@ export interface Docs {
   searchIndex(): Promise<readonly SearchEntry[]>;
 }
 
-export interface SearchEntry {
-  readonly title: string;
-  /** Context: the guide of a section, or method and path of an operation. */
-  readonly place: string;
+export interface SearchEntry extends Findable {
   readonly href: string;
-  /** Additional search terms. */
-  readonly words?: string;
 }

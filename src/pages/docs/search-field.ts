@@ -40,7 +40,7 @@ function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement)
 
   async function show(): Promise<void> {
     const query = field.value;
-    const found = findEntries(await fetchEntries(), query);
+    const found = findEntries<SearchEntry>(await fetchEntries(), query);
     if (field.value !== query) return;
     list.replaceChildren(...found.map(optionFor));
     list.hidden = found.length === 0;

@@ -9,11 +9,11 @@ import { ProductMark } from '../components/application-mark.tsx';
 import { Button, LinkButton } from '../components/button.tsx';
 import { emphasized } from '../components/emphasis.tsx';
 import { failureText } from '../components/failure-text.ts';
-import { EmailField, FieldError } from '../components/field.tsx';
+import { EmailField } from '../components/field.tsx';
 import { Frame } from '../components/frame.tsx';
 import { Icon } from '../components/icon.tsx';
-import { CopySample } from '../components/copy-sample.tsx';
 import { useTexts } from '../components/texts.tsx';
+import { ApiKeyPart } from './api-key.tsx';
 
 export interface SetupPageProps {
   readonly locale: Locale;
@@ -29,8 +29,9 @@ export function SetupPage({ locale, token, ownerEmail, hasOwner }: SetupPageProp
   const [owner, setOwner] = useState(ownerEmail);
 
   function done(email: string): void {
-    // Removes the used link from the history.
-    history.replaceState(null, '', location.pathname);
+    // Removes the used link from the history; a reload stays in the language.
+    const locale = new URLSearchParams(location.search).get('locale');
+    history.replaceState(null, '', `${location.pathname}${locale ? `?${new URLSearchParams({ locale })}` : ''}`);
     setOwner(email);
   }
 
@@ -102,30 +103,11 @@ function isLinkSpent({ code }: Failure): boolean {
 function Done({ email, isRecovery }: { email: string; isRecovery: boolean }) {
   const text = useTexts();
   const title = text(isRecovery ? 'signin.setup.recoverDoneTitle' : 'signin.setup.doneTitle');
-  const [key, setKey] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const [isAtWork, setIsAtWork] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
-  const keyHeading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     document.title = title;
     heading.current?.focus();
   }, []);
-  useLayoutEffect(() => {
-    if (key) keyHeading.current?.focus();
-  }, [key]);
-
-  /** Authenticated by the cookie that the setup has set. */
-  async function createKey(): Promise<void> {
-    if (isAtWork) return;
-    setIsAtWork(true);
-    setError(null);
-    const body = { name: text('signin.setup.keyName'), access: 'full' };
-    const outcome = await post<{ token: string }>('/api/workspace/api-keys', body);
-    setIsAtWork(false);
-    if (outcome.ok) setKey(outcome.data.token);
-    else setError(failureText(text, outcome));
-  }
 
   return (
     <section class="step" id="done">
@@ -141,42 +123,7 @@ function Done({ email, isRecovery }: { email: string; isRecovery: boolean }) {
       <LinkButton id="open-console" href="/console">
         {text('signin.setup.openConsole')}
       </LinkButton>
-      <section class="part" aria-labelledby="key-title">
-        <h2 id="key-title" tabIndex={-1} ref={keyHeading}>
-          {text(key === null ? 'signin.setup.keyTitle' : 'signin.setup.keyReady')}
-        </h2>
-        {key === null ? (
-          <>
-            <p class="lead" id="key-lead">
-              {text('signin.setup.keyLead')}
-            </p>
-            <FieldError id="key" error={error} />
-            <Button
-              id="create-key"
-              look="plain"
-              busyText={isAtWork && text('signin.setup.creatingKey')}
-              onClick={() => void createKey()}
-            >
-              {text('signin.setup.createKey')}
-            </Button>
-          </>
-        ) : (
-          <KeyMade apiKey={key} />
-        )}
-      </section>
+      <ApiKeyPart />
     </section>
-  );
-}
-
-function KeyMade({ apiKey }: { apiKey: string }) {
-  const text = useTexts();
-  const example = `curl ${location.origin}/api/applications \\\n  -H 'Authorization: Bearer ${apiKey}'`;
-  return (
-    <div id="key-result">
-      <CopySample id="key" label={text('signin.setup.copyKey')} content={apiKey} />
-      <p class="hint">{text('signin.setup.keyWarning')}</p>
-      <h3 id="example-title">{text('signin.setup.example')}</h3>
-      <CopySample id="example" label={text('signin.setup.copyExample')} content={example} />
-    </div>
   );
 }

@@ -11,13 +11,24 @@ export interface SignInOffer {
   readonly provider: { readonly name: string; readonly startUrl: string } | null;
 }
 
+/** The part of `public/state` that the pages show. */
+export interface PublicState {
+  readonly stage: 'draft' | 'test' | 'live';
+  readonly signinGate: 'public' | 'private_beta' | 'closed';
+  readonly betaRequestPolicy: 'manual' | 'auto_accept' | 'auto_decline';
+  readonly archivedAt: string | null;
+  readonly deletedAt: string | null;
+}
+
 export interface SignInApplication extends ShownApplication {
   readonly id: string;
   readonly links: LegalLinks;
-  /** Not open yet: only workspace members can sign in. */
-  readonly isDraft: boolean;
+  /** Null for the console, which has no gate of its own. */
+  readonly state: PublicState | null;
   /** Start page of the application; null if unknown. */
   readonly homeUrl: string | null;
+  /** Page or `mailto:` address of those who run the application; null if unknown. */
+  readonly supportUrl: string | null;
 }
 
 export interface SignInData {
@@ -25,6 +36,8 @@ export interface SignInData {
   readonly locale: Locale;
   readonly application: SignInApplication;
   readonly methods: SignInOffer;
+  /** This browser's last sign-in was by passkey, which is offered before the address. */
+  readonly isPasskeyFirst: boolean;
   /** Wrong attempts before a code is invalid. */
   readonly wrongTriesPerCode: number;
   /** No mail is sent, so the page must not claim it. */

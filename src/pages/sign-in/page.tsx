@@ -1,20 +1,24 @@
 /** Sign-in page: returns with a session token; the console's own keeps the session here and opens the console. */
 import { Fingerprint } from 'lucide';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { failureOfCode, request, type SignedIn } from '../browser/api.ts';
-import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
+import type { BrowserAccount } from '../browser/browser-accounts.ts';
+import { isProviderReturn, takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
 import { addressBack } from '../browser/return-url.ts';
 import { sendTrialToken } from '../browser/trial-channel.ts';
-import { ApplicationMark } from '../components/application-mark.tsx';
+import { ApplicationBrand } from '../components/application-mark.tsx';
 import { Button } from '../components/button.tsx';
 import { Frame } from '../components/frame.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
 import { useTexts } from '../components/texts.tsx';
+import { ContinueStep } from './continue-step.tsx';
 import { DoneStep } from './done-step.tsx';
 import type { SignInData } from './offer.ts';
 import { type PasskeyOffer, preparePasskeyOffer } from './passkey-offer.ts';
 import { SignIn } from './sign-in.tsx';
+import { useChoosing } from './use-choosing.ts';
+import { interruptedCode } from './use-email-code.ts';
 
 export interface SignInPageProps extends SignInData {
   /** Receives the session token in the fragment; validated against the registered return URLs by the server. */
@@ -22,20 +26,35 @@ export interface SignInPageProps extends SignInData {
   /** Opened by a trial link: shows the token and passes it to the console in this browser. */
   readonly isTrial: boolean;
   readonly email: string | null;
+  /** Accounts of this browser that may continue here. */
+  readonly accounts: readonly BrowserAccount[];
 }
 
 type Session = Pick<SignedIn, 'token' | 'expiresAt'>;
 
 type State =
+  | { readonly at: 'choosing' }
   | { readonly at: 'signing-in'; readonly failure: string | null }
   | { readonly at: 'offer'; readonly offer: PasskeyOffer; readonly session: Session }
   | { readonly at: 'done'; readonly isReturning: boolean; readonly trialToken: string | null };
 
 export function SignInPage(props: SignInPageProps) {
-  const { application, methods, returnTo, isTrial, locale } = props;
+  const { application, methods, returnTo, isTrial, locale, accounts } = props;
   const text = useTexts();
   const app = application.name;
-  const [state, setState] = useState<State>({ at: 'signing-in', failure: null });
+  const [state, setState] = useState<State>(
+    accounts.length > 0 ? { at: 'choosing' } : { at: 'signing-in', failure: null },
+  );
+  const signInInstead = useChoosing(application.clientId, {
+    isLeft: accounts.length > 0 && state.at === 'signing-in',
+    choose: () => setState({ at: 'choosing' }),
+    signIn: (failure) => setState({ at: 'signing-in', failure }),
+  });
+  // The sign-in goes on after a provider's return, or a reload at the code.
+  useLayoutEffect(() => {
+    const isUnderWay = isProviderReturn() || interruptedCode(application.clientId) !== null;
+    if (accounts.length > 0 && isUnderWay) setState({ at: 'signing-in', failure: null });
+  }, []);
   const [isCreating, setIsCreating] = useState(false);
 
   const isConsole = application.clientId === CONSOLE_CLIENT_ID && returnTo === null;
@@ -82,18 +101,31 @@ export function SignInPage(props: SignInPageProps) {
 
   return (
     <Frame
-      brand={<ApplicationMark {...application} />}
+      brand={<ApplicationBrand {...application} />}
       links={application.links}
       locale={locale}
       scriptNeeded={text('signin.scriptNeeded')}
     >
+      {state.at === 'choosing' && (
+        <ContinueStep
+          data={props}
+          title={text('signin.title', { app })}
+          accounts={accounts}
+          page="sign-in"
+          backTo={(reason) => addressBack(returnTo, { error: reason })}
+          onContinued={({ session }) => session && finish(session)}
+          onAnother={signInInstead}
+        />
+      )}
       {state.at === 'signing-in' && (
         <SignIn
           key={state.failure}
           data={props}
           title={text('signin.title', { app })}
-          lead={text(methods.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}
-          email={props.email}
+          lead={text(methods.isCodeAllowed && !props.isPasskeyFirst ? 'signin.lead' : 'signin.leadWithoutCode')}
+          email={accounts.length > 0 ? null : props.email}
+          isAnother={accounts.length > 0}
+          {...(!isTrial && { page: 'sign-in' })}
           earlierFailure={() => (state.failure === null ? earlierFailure() : failureOfCode(state.failure))}
           backTo={(reason) => addressBack(returnTo, { error: reason })}
           onSignedIn={(session, method) => void onSignedIn(session, method)}

@@ -1,55 +1,62 @@
 /** Shows why a sign-in was refused and what the reader can do, for each reason. */
-import { Archive, Ban, Clock, DoorClosed, DoorOpen, Hammer, MailCheck, Trash2, UserRoundCog } from 'lucide';
-import { useState } from 'preact/hooks';
-import { post } from '../browser/api.ts';
+import { Archive, Ban, DoorOpen, Trash2, UserRoundCog } from 'lucide';
+import type { AccessRequest } from '../browser/access-request.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { emphasized } from '../components/emphasis.tsx';
-import { failureText } from '../components/failure-text.ts';
-import { FieldError } from '../components/field.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
 import { useTexts } from '../components/texts.tsx';
-import type { SignInData } from './offer.ts';
-import { type PublicState, usePublicState } from './use-public-state.ts';
-
-/** Refusals that apply to every sign-in method. */
-export const REFUSALS = [
-  'gate_closed',
-  'waitlist',
-  'user_deleted',
-  'email_archived',
-  'membership_blocked',
-  'application_archived',
-] as const;
-export type Refusal = (typeof REFUSALS)[number];
-
-export const isRefusal = (code: string): code is Refusal => REFUSALS.some((refusal) => refusal === code);
+import { Interest } from './interest.tsx';
+import type { PublicState, SignInData } from './offer.ts';
+import type { Refusal } from './refusal.ts';
+import { isOutOfService } from './use-public-state.ts';
+import { useStanding } from './use-standing.ts';
 
 interface RefusedProps {
   readonly data: SignInData;
   readonly reason: Refusal;
   readonly email: string;
   readonly backTo: string | null;
+  /** Followed, so that the page updates when the application opens or closes. */
+  readonly state?: PublicState | null;
+  readonly request?: AccessRequest | null;
+  /** The request was read or made just now. */
+  readonly isFresh?: boolean;
   onOtherWay(): void;
 }
 
-/** Polls the application's state, so that the page updates when it opens or closes. */
-export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProps) {
+export function Refused(props: RefusedProps) {
+  const { data, reason, email, backTo, state = null, request: given = null, isFresh = false, onOtherWay } = props;
   const text = useTexts();
   const { application, methods } = data;
-  const state = usePublicState(application.id, reason !== 'application_archived');
-  const surface = surfaceOf(reason, state, application.isDraft);
+  const surface = surfaceOf(reason, state);
   const app = application.name;
+  const home = backTo ?? application.homeUrl;
+  const isFirst = isHelpNext(surface);
+  const isArchived = surface === 'archived';
+  const help = application.supportUrl !== null && (
+    <LinkButton look={isFirst ? 'primary' : isArchived ? 'plain' : 'quiet'} id="support" href={application.supportUrl}>
+      {text('signin.writeTo', { app })}
+    </LinkButton>
+  );
+  const standing = useStanding(application, given, isFresh);
+  const isUnproved = standing.request !== null && standing.request.ticket === null;
   /** @param isAlone nothing else can be done. */
   const leave = (isAlone: boolean) => (
     <>
-      {backTo && (
-        <LinkButton look="plain" id="back" href={backTo}>
+      {isFirst && help}
+      {home !== null && (
+        <LinkButton look={isArchived ? 'primary' : 'plain'} id="back" href={home}>
           {text('signin.back', { app })}
         </LinkButton>
       )}
-      {surface !== 'archived' && (
-        <Button look={isAlone && !backTo ? 'plain' : 'quiet'} id="refused-change-email" onClick={onOtherWay}>
-          {text(methods.isCodeAllowed ? 'signin.changeEmail' : 'signin.otherWay')}
+      {!isFirst && help}
+      {!isArchived && (
+        <Button
+          look={isAlone && home === null && !help ? 'plain' : 'quiet'}
+          id="refused-change-email"
+          onClick={onOtherWay}
+        >
+          {text(isUnproved ? 'signin.toSignIn' : methods.isCodeAllowed ? 'signin.changeEmail' : 'signin.otherWay')}
         </Button>
       )}
     </>
@@ -57,11 +64,9 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
 
   switch (surface) {
     case 'waitlist':
-      return <Interest kind="request" icon={Clock} {...{ data, email, state, onOtherWay, leave }} />;
     case 'closed':
-      return <Interest kind="notify" icon={DoorClosed} {...{ data, email, state, onOtherWay, leave }} />;
     case 'draft':
-      return <Interest kind="notify" icon={Hammer} {...{ data, email, state, onOtherWay, leave }} />;
+      return <Interest {...{ data, surface, email, state, standing, isFresh, leave, onOtherWay }} />;
     case 'opened':
       return (
         <OutcomeStep
@@ -82,7 +87,11 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
           id="refused"
           {...ENDINGS[surface]}
           title={text(`signin.${surface}Title`, { app })}
-          lead={emphasized(text, `signin.${surface}Lead`, { email, app })}
+          lead={
+            surface === 'blocked' && email === ''
+              ? text('signin.blockedLeadUnknown', { app })
+              : emphasized(text, `signin.${surface}Lead`, { email, app })
+          }
         >
           {leave(true)}
         </OutcomeStep>
@@ -98,6 +107,9 @@ const ENDINGS = {
   moved: { icon: UserRoundCog, tone: 'warn' },
 } as const;
 
+/** Returns whether only the people who run the application can change anything. */
+const isHelpNext = (surface: Surface) => surface === 'blocked' || surface === 'deleted';
+
 type Surface = 'waitlist' | 'closed' | 'draft' | 'opened' | keyof typeof ENDINGS;
 
 const SURFACES: Readonly<Record<Refusal, Surface>> = {
@@ -109,95 +121,12 @@ const SURFACES: Readonly<Record<Refusal, Surface>> = {
   application_archived: 'archived',
 };
 
-function surfaceOf(reason: Refusal, state: PublicState | null, wasDraft: boolean): Surface {
+function surfaceOf(reason: Refusal, state: PublicState | null): Surface {
   const surface = SURFACES[reason];
-  if (state && (state.archivedAt !== null || state.deletedAt !== null)) return 'archived';
-  if (surface !== 'waitlist' && surface !== 'closed') return surface;
-  if (state ? state.stage === 'draft' : wasDraft) return 'draft';
-  if (state?.signinGate === 'public') return 'opened';
-  if (state?.signinGate === 'private_beta') return 'waitlist';
-  return state?.signinGate === 'closed' ? 'closed' : surface;
+  if (isOutOfService(state)) return 'archived';
+  if (!state || (surface !== 'waitlist' && surface !== 'closed')) return surface;
+  if (state.stage === 'draft') return 'draft';
+  return GATES[state.signinGate];
 }
 
-interface InterestProps extends Pick<RefusedProps, 'data' | 'email' | 'onOtherWay'> {
-  readonly kind: 'request' | 'notify';
-  readonly icon: typeof Clock;
-  readonly state: PublicState | null;
-  readonly leave: (isAlone: boolean) => preact.ComponentChildren;
-}
-
-/** Offers a request for access or a notification, and confirms what was recorded. */
-function Interest({ data, kind, icon, email, state, leave, onOtherWay }: InterestProps) {
-  const text = useTexts();
-  const { application, isDev } = data;
-  const app = application.name;
-  const [recorded, setRecorded] = useState<'request' | 'notify' | null>(null);
-  const [isAtWork, setIsAtWork] = useState(false);
-  const [error, setError] = useState<string | null>(null);
-
-  async function record(): Promise<void> {
-    if (isAtWork) return;
-    setIsAtWork(true);
-    const path = `/api/applications/${application.id}/public/access-interest`;
-    const outcome = await post(path, { kind, email });
-    setIsAtWork(false);
-    if (!outcome.ok) return setError(failureText(text, outcome));
-    setError(null);
-    setRecorded(kind);
-  }
-
-  if (recorded === 'request' && state?.betaRequestPolicy === 'auto_accept')
-    return (
-      <OutcomeStep
-        id="refused"
-        icon={DoorOpen}
-        tone="good"
-        title={text('signin.acceptedTitle')}
-        lead={emphasized(text, 'signin.acceptedLead', { email, app })}
-      >
-        <Button id="sign-in-now" onClick={onOtherWay}>
-          {text('signin.verify')}
-        </Button>
-      </OutcomeStep>
-    );
-  if (recorded)
-    return (
-      <OutcomeStep
-        id="refused"
-        icon={MailCheck}
-        tone="good"
-        title={text(recorded === 'request' ? 'signin.requestedTitle' : 'signin.tellMeDoneTitle')}
-        lead={emphasized(text, recorded === 'request' ? 'signin.requestedLead' : 'signin.tellMeDone', { email, app })}
-      >
-        {leave(true)}
-      </OutcomeStep>
-    );
-
-  const isDraft = icon === Hammer;
-  const title = kind === 'request' ? 'signin.waitlistTitle' : isDraft ? 'signin.draftTitle' : 'signin.closedTitle';
-  return (
-    <OutcomeStep id="refused" icon={icon} tone="warn" title={text(title, { app })} lead={leadOf()}>
-      {isDraft && isDev && (
-        <div class="sample-box">
-          <p class="hint">{text('signin.draftCall')}</p>
-          <pre class="sample" translate={false}>
-            POST /api/applications/{application.id}/publish
-          </pre>
-        </div>
-      )}
-      {email !== '' && (
-        <Button id="interest" busyText={isAtWork && text('signin.requesting')} onClick={() => void record()}>
-          {text(kind === 'request' ? 'signin.requestAccess' : 'signin.tellMe')}
-        </Button>
-      )}
-      <FieldError id="interest" error={error} />
-      {leave(email === '')}
-    </OutcomeStep>
-  );
-
-  function leadOf() {
-    if (email === '') return text(isDraft ? 'signin.draftLeadUnknown' : 'signin.refusedLeadUnknown');
-    if (kind === 'request') return emphasized(text, 'signin.waitlistLead', { app, email });
-    return emphasized(text, isDraft ? 'signin.draftLead' : 'signin.closedLead', { email });
-  }
-}
+const GATES = { public: 'opened', private_beta: 'waitlist', closed: 'closed' } as const;

@@ -9,10 +9,13 @@ import type { Application } from '../../store/applications.ts';
 import { renderPage } from '../document.tsx';
 import { applicationOfPage, HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
+import { hasStepHint } from '../step-hint.ts';
 import { SignInPage, type SignInPageProps } from './page.tsx';
+import type { BrowserAccounts } from '../browser-accounts.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from './sign-in-data.ts';
 
 export interface SignInPageDependencies extends SignInDataDependencies {
+  readonly continuation: BrowserAccounts;
   readonly db: Database;
   /** Dev and ephemeral instances accept http loopback addresses as return URLs. */
   readonly isLoopbackAllowed: boolean;
@@ -47,19 +50,25 @@ export function signInPageRoute(dependencies: SignInPageDependencies): Operation
         locale: query.get('locale'),
         trial: isTrial ? trial : null,
       });
-      const data = await signInDataFor({ application, locale, own, returnTo }, dependencies);
-      return pageResponse(context, renderSignInPage({ ...data, returnTo, isTrial, email: query.get('email') }));
+      const data = await signInDataFor({ application, locale, own, returnTo, request: context.request }, dependencies);
+      const email = query.get('email');
+      const all = isTrial ? [] : await dependencies.continuation.accounts(context.request, application);
+      // An application that names an address wants this one.
+      const accounts = email === null ? all : all.filter((account) => account.email === email.trim().toLowerCase());
+      const props = { ...data, returnTo, isTrial, email, accounts };
+      return pageResponse(context, renderSignInPage(props, hasStepHint(context.request)));
     },
   });
 }
 
-export function renderSignInPage(props: SignInPageProps): string {
+export function renderSignInPage(props: SignInPageProps, isContinued = false): string {
   const { locale, application } = props;
   return renderPage({
     locale,
     title: textsFor(locale)('signin.title', { app: application.name }),
-    accentColor: application.accentColor,
+    brand: application,
     script: { asset: 'sign-in.js', props, services: ['signin', 'errors'] },
+    isContinued,
     body: <SignInPage {...props} />,
   });
 }

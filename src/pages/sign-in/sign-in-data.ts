@@ -1,9 +1,14 @@
 /** Collects the sign-in data of an application: available methods and branding. */
+import { isoTime } from '../../core/clock.ts';
 import type { Locale } from '../../core/locale.ts';
+import { supportOf } from '../../core/application-support.ts';
 import { relyingPartyOf } from '../../core/relying-party.ts';
 import type { Application } from '../../store/applications.ts';
+import { brandOf } from '../application-brand.ts';
 import { homeOf } from '../application-home.ts';
-import type { SignInApplication, SignInData, SignInOffer } from './offer.ts';
+import { hyphenated } from '../../core/hyphenated.ts';
+import { hasPasskeyHint } from '../method-hint.ts';
+import type { PublicState, SignInApplication, SignInData, SignInOffer } from './offer.ts';
 
 export interface SignInDataDependencies {
   /** Public URL of this server, without a trailing slash. */
@@ -12,7 +17,7 @@ export interface SignInDataDependencies {
   readonly providerFor: (application: Application) => Promise<{ readonly name: string } | null>;
   readonly wrongTriesPerCode: number;
   /** Mail stays in the outbox although this is not a development server. */
-  readonly isMailOff: boolean;
+  readonly isMailOff: () => Promise<boolean>;
   readonly isDev: boolean;
 }
 
@@ -25,35 +30,42 @@ export interface SignInRequest {
   /** Path and query of the page, to which the provider's flow returns. */
   readonly own: string;
   readonly returnTo?: string | null;
+  readonly request: Request;
 }
 
 export async function signInDataFor(
-  { application, locale, own, returnTo = null }: SignInRequest,
+  { application, locale, own, returnTo = null, request }: SignInRequest,
   dependencies: SignInDataDependencies,
 ): Promise<SignInData> {
   const { wrongTriesPerCode, isMailOff, isDev } = dependencies;
+  const methods = await signInOffer(application, { own, returnTo, locale }, dependencies);
   return {
     locale,
     application: shownApplication(application),
-    methods: await signInOffer(application, { own, returnTo, locale }, dependencies),
+    methods,
+    isPasskeyFirst: methods.passkeyHost !== null && hasPasskeyHint(request),
     wrongTriesPerCode,
-    isMailOff,
+    isMailOff: await isMailOff(),
     isDev,
   };
 }
 
 export function shownApplication(application: Application): SignInApplication {
-  const { id, clientId, name, logoUrl, accentColor, stage, termsUrl, privacyUrl, imprintUrl } = application;
+  const { id, clientId, name, termsUrl, privacyUrl, imprintUrl } = application;
   return {
     id,
     clientId,
-    name,
-    logoUrl,
-    accentColor,
-    isDraft: stage === 'draft',
+    name: hyphenated(name),
+    ...brandOf(application),
+    state: application.workspaceId === null ? null : stateOf(application),
     homeUrl: homeOf(application),
+    supportUrl: supportOf(application),
     links: { terms: termsUrl, privacy: privacyUrl, imprint: imprintUrl },
   };
+}
+
+function stateOf({ stage, signinGate, betaRequestPolicy, archivedAt, deletedAt }: Application): PublicState {
+  return { stage, signinGate, betaRequestPolicy, archivedAt: isoTime(archivedAt), deletedAt: isoTime(deletedAt) };
 }
 
 export async function signInOffer(

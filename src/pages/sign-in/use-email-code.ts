@@ -1,6 +1,7 @@
 /** Sign-in by mailed code: requests a code and exchanges it for a session. */
 import { useState } from 'preact/hooks';
-import { failureOfCode, type Outcome, post, type SignedIn } from '../browser/api.ts';
+import { failureOfCode, type Outcome, request, type SignedIn } from '../browser/api.ts';
+import type { HostedPage } from '../browser/browser-accounts.ts';
 import { isReload, loadPending, type Pending, savePending } from '../browser/pending.ts';
 import { browserTimezone, secondsUntil } from '../browser/timing.ts';
 import type { SignInData } from './offer.ts';
@@ -37,8 +38,8 @@ export function interruptedCode(clientId: string): Pending | null {
   return isReload() ? loadPending(clientId) : null;
 }
 
-/** A request within the cool-down returns the code already sent, which is still valid. */
-export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInData): EmailCode {
+/** A request within the cool-down returns the code already sent, which is still valid. @param page keeps the session. */
+export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInData, page?: HostedPage): EmailCode {
   const { clientId } = application;
   const [pending, setPending] = useState<Pending | null>(null);
 
@@ -48,7 +49,11 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
   }
 
   async function send(email: string): Promise<Outcome<SentCode>> {
-    const outcome = await post<Challenge>('/api/v1/auth/otp/send', { email, clientId, locale });
+    const outcome = await request<Challenge>('/api/v1/auth/otp/send', {
+      method: 'POST',
+      json: { email, clientId, locale },
+      page,
+    });
     if (!outcome.ok) return outcome;
     const { challengeId, sent = true, resendAfter, expiresAt } = outcome.data;
     const wait = secondsUntil(resendAfter, outcome.answeredAt, { fallback: 30, atMost: 300 });
@@ -67,8 +72,8 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
     const current = pending ?? loadPending(clientId);
     if (!current) return { ...failureOfCode('code_expired'), isSpent: true };
     const { challengeId } = current;
-    const body = { challengeId, code, timezone: browserTimezone() };
-    const outcome = await post<SignedIn>('/api/v1/auth/otp/verify', body);
+    const json = { challengeId, code, timezone: browserTimezone() };
+    const outcome = await request<SignedIn>('/api/v1/auth/otp/verify', { method: 'POST', json, page });
     if (outcome.ok) {
       keep(null);
       return outcome;

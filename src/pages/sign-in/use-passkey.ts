@@ -1,6 +1,7 @@
 /** Sign-in with a passkey, by its button or from suggestions in the e-mail field. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Failure, failureOfCode, type Outcome, post, type SignedIn } from '../browser/api.ts';
+import { type Failure, failureOfCode, type Outcome, post, request, type SignedIn } from '../browser/api.ts';
+import type { HostedPage } from '../browser/browser-accounts.ts';
 import { secondsUntil } from '../browser/timing.ts';
 import {
   canSuggestPasskeys,
@@ -36,6 +37,12 @@ export interface PasskeyEvents {
   readonly onBegin: () => void;
 }
 
+/** The page of a prompt, and its application. */
+interface PromptOf {
+  readonly clientId: string;
+  readonly page: HostedPage | undefined;
+}
+
 export interface PasskeyWay {
   /** Whether this browser supports passkeys at this address; assumed true until checked in the browser. */
   readonly isUsable: boolean;
@@ -44,13 +51,24 @@ export interface PasskeyWay {
   cancel(): void;
 }
 
-/** @param isSuggested offers passkeys in the e-mail field while the page is open. */
-export function usePasskey(data: SignInData, isSuggested: boolean, events: PasskeyEvents): PasskeyWay {
+/**
+ * @param isSuggested offers passkeys in the e-mail field while the page is open.
+ * @param page keeps the session.
+ */
+export function usePasskey(
+  data: SignInData,
+  isSuggested: boolean,
+  events: PasskeyEvents,
+  page?: HostedPage,
+): PasskeyWay {
   const latest = useRef(events);
   latest.current = events;
   const [isUsable, setIsUsable] = useState(data.methods.passkeyHost !== null);
   const [busy, setBusy] = useState<PasskeyWay['busy']>(null);
-  const prompt = useMemo(() => createPrompt(data.application.clientId, () => latest.current, setBusy), []);
+  const prompt = useMemo(
+    () => createPrompt({ clientId: data.application.clientId, page }, () => latest.current, setBusy),
+    [],
+  );
   useLayoutEffect(() => {
     if (!canUsePasskeys(data.methods.passkeyHost)) return setIsUsable(false);
     if (isSuggested) void prompt.suggest();
@@ -60,7 +78,11 @@ export function usePasskey(data: SignInData, isSuggested: boolean, events: Passk
 }
 
 /** Keeps a challenge until it is answered, so that a click need not wait for a new one. */
-function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (busy: PasskeyWay['busy']) => void) {
+function createPrompt(
+  { clientId, page }: PromptOf,
+  events: () => PasskeyEvents,
+  setBusy: (busy: PasskeyWay['busy']) => void,
+) {
   let held: HeldChallenge | null = null;
   let isAsking = false;
   let isAtWork = false;
@@ -123,7 +145,11 @@ function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (b
     held = null;
     setBusy('checking');
     const { challengeId, options } = challenge;
-    const outcome = await post<SignedIn>('/api/v1/auth/passkey/verify', { challengeId, credential });
+    const outcome = await request<SignedIn>('/api/v1/auth/passkey/verify', {
+      method: 'POST',
+      json: { challengeId, credential },
+      page,
+    });
     if (outcome.ok) return events().onSignedIn(outcome.data);
     const isStale = STALE.includes(outcome.code);
     if (isStale && !isRetry) return ask(true);

@@ -1,35 +1,45 @@
-/** Polls whether an application accepts sign-ins, every six seconds while the page is visible. */
+/** Follows whether an application accepts sign-ins, while the page is open. */
 import { useEffect, useState } from 'preact/hooks';
 import { read } from '../browser/api.ts';
+import { poll } from '../browser/polling.ts';
+import type { PublicState, SignInApplication } from './offer.ts';
+import type { Refusal } from './refusal.ts';
 
-export interface PublicState {
-  readonly stage: 'draft' | 'test' | 'live';
-  readonly signinGate: 'public' | 'private_beta' | 'closed';
-  readonly betaRequestPolicy: 'manual' | 'auto_accept' | 'auto_decline';
-  readonly archivedAt: string | null;
-  readonly deletedAt: string | null;
+export interface FollowedState {
+  /** The last known state; null for the console, which has none. */
+  readonly state: PublicState | null;
+  /** Takes a refusal's word, which is newer than the state, until the next answer. */
+  noteRefusal(reason: Refusal): void;
 }
 
-const EVERY_MS = 6_000;
-
-/** @returns null until known; the last known state while the server is unreachable. */
-export function usePublicState(applicationId: string, isFollowed: boolean): PublicState | null {
-  const [state, setState] = useState<PublicState | null>(null);
+export function usePublicState({ id, state: initial }: SignInApplication): FollowedState {
+  const [state, setState] = useState(initial);
   useEffect(() => {
-    if (!isFollowed) return;
-    async function ask(): Promise<void> {
-      if (document.hidden) return;
-      const outcome = await read<PublicState>(`/api/applications/${applicationId}/public/state`);
+    if (initial === null) return;
+    return poll(async () => {
+      const outcome = await read<PublicState>(`/api/applications/${id}/public/state`);
       if (outcome.ok) setState(outcome.data);
-    }
-    void ask();
-    const timer = setInterval(() => void ask(), EVERY_MS);
-    const onVisible = () => void ask();
-    document.addEventListener('visibilitychange', onVisible);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', onVisible);
-    };
-  }, [applicationId, isFollowed]);
-  return state;
+      return outcome.ok ? 'answered' : 'failed';
+    });
+  }, [id]);
+  return {
+    state,
+    noteRefusal: (reason) => setState((known) => known && { ...known, ...impliedBy(reason, known) }),
+  };
+}
+
+function impliedBy(reason: Refusal, state: PublicState): Partial<PublicState> {
+  if (reason === 'application_archived') return { archivedAt: new Date().toISOString() };
+  if (reason === 'waitlist') return { signinGate: 'private_beta' };
+  return reason === 'gate_closed' && isOpenToAll(state) ? { signinGate: 'closed' } : {};
+}
+
+/** New people can sign in. */
+export function isOpenToAll(state: PublicState | null): boolean {
+  return state !== null && state.stage !== 'draft' && state.signinGate === 'public';
+}
+
+/** Archived or deleted: nobody can sign in, whatever the gate. */
+export function isOutOfService(state: PublicState | null): boolean {
+  return state !== null && (state.archivedAt !== null || state.deletedAt !== null);
 }

@@ -1,28 +1,39 @@
 /** Pages of the link that undoes an address change: confirmation and result. They work without JavaScript. */
 import { CircleCheck } from 'lucide';
+import { isClosed } from '../../core/application-state.ts';
 import type { Locale } from '../../core/locale.ts';
+import type { PageApplication } from '../../http/request-context.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
-import { ProductMark } from '../components/application-mark.tsx';
-import { Button } from '../components/button.tsx';
-import { Frame } from '../components/frame.tsx';
+import { brandOf } from '../application-brand.ts';
+import { ApplicationFrame } from '../components/application-frame.tsx';
+import { Button, LinkButton } from '../components/button.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
 import { renderPage } from '../document.tsx';
+import { ownAddress } from '../sign-in/sign-in-data.ts';
 
-export interface UndoPage {
+interface Undo {
   readonly locale: Locale;
-  readonly path: string;
+  /** Application that mailed the link. */
+  readonly application: PageApplication | null;
+}
+
+export interface UndoPage extends Undo {
+  /** Where the form is sent. */
+  readonly action: string;
   /** Validated token of the link. */
   readonly token: string;
 }
 
 /** Renders the confirmation without personal data: holding the link proves nothing more. */
-export function renderUndoPage({ locale, path, token }: UndoPage): string {
+export function renderUndoPage({ locale, application, action, token }: UndoPage): string {
   const text = textsFor(locale);
   return renderPage({
     locale,
     title: text('account.undo.title'),
+    brand: application && brandOf(application),
+    module: 'language.js',
     body: (
-      <Frame brand={<ProductMark />}>
+      <ApplicationFrame application={application} locale={locale}>
         <section class="step">
           <h1>{text('account.undo.title')}</h1>
           <p class="lead">
@@ -31,30 +42,38 @@ export function renderUndoPage({ locale, path, token }: UndoPage): string {
           <p class="lead">
             <strong>{text('account.undo.warning')}</strong>
           </p>
-          <form method="post" action={path}>
+          <form method="post" action={action}>
             <input type="hidden" name="token" value={token} />
             <Button type="submit">{text('account.undo.confirm')}</Button>
           </form>
         </section>
-      </Frame>
+      </ApplicationFrame>
     ),
   });
 }
 
-export function renderUndonePage(locale: Locale): string {
+/** Without a language switch: the answer to a form cannot be loaded again. */
+export function renderUndonePage({ locale, application }: Undo): string {
   const text = textsFor(locale);
   return renderPage({
     locale,
     title: text('account.undo.doneTitle'),
+    brand: application && brandOf(application),
     body: (
-      <Frame brand={<ProductMark />}>
+      <ApplicationFrame application={application}>
         <OutcomeStep
           icon={CircleCheck}
           tone="good"
           title={text('account.undo.doneTitle')}
           lead={text('account.undo.done')}
-        />
-      </Frame>
+        >
+          {application && !isClosed(application) && (
+            <LinkButton id="sign-in" href={ownAddress('/sign-in', { clientId: application.clientId, locale })}>
+              {text('signin.verify')}
+            </LinkButton>
+          )}
+        </OutcomeStep>
+      </ApplicationFrame>
     ),
   });
 }

@@ -11,6 +11,7 @@ import { queryOf } from '../../http/request-url.ts';
 import { Input } from '../../http/schemas.ts';
 import { HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
+import { ownAddress } from '../sign-in/sign-in-data.ts';
 import { renderUndonePage, renderUndoPage } from './page.tsx';
 
 export interface UndoPageDependencies {
@@ -36,7 +37,11 @@ export function undoPageRoutes({ emailUndo }: UndoPageDependencies): Operation[]
         const token = queryOf(context.request).get('token') ?? '';
         context.application = await emailUndo.applicationOf(token);
         if (!(await emailUndo.isOpen(token))) throw new AppError('not_found', { hint: 'undo_link_spent' });
-        return pageResponse(context, renderUndoPage({ locale: localeOf(context), path: UNDO_PATH, token }), 'form');
+        const { application, request } = context;
+        const asked = queryOf(request).get('locale');
+        // The form's answer is in the language that this page was switched to.
+        const action = asked === null ? UNDO_PATH : ownAddress(UNDO_PATH, { locale: asked });
+        return pageResponse(context, renderUndoPage({ locale: localeOf(context), application, action, token }), 'form');
       },
     }),
     operation({
@@ -49,7 +54,8 @@ export function undoPageRoutes({ emailUndo }: UndoPageDependencies): Operation[]
       async handle({ actor, body, context }) {
         context.application = await emailUndo.applicationOf(body.token);
         await emailUndo.undo(actor, body.token);
-        return pageResponse(context, renderUndonePage(localeOf(context)));
+        const { application } = context;
+        return pageResponse(context, renderUndonePage({ locale: localeOf(context), application }));
       },
     }),
   ];

@@ -1,5 +1,7 @@
 /** Applications, the tenants of the service, and their beta allowlists. */
 import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountField, OptionalPart } from '../../core/account-view.ts';
+import { APPLICATION_IMAGES } from '../../core/application-images.ts';
 import { SIGNIN_METHODS, type SwitchableMethod } from '../../core/sign-in-methods.ts';
 import { workspaces } from './workspaces.ts';
 
@@ -29,6 +31,14 @@ export const applications = sqliteTable('applications', {
   imprintUrl: text('imprint_url'),
   logoUrl: text('logo_url'),
   accentColor: text('accent_color'),
+  homeUrl: text('home_url'),
+  supportUrl: text('support_url'),
+  supportEmail: text('support_email'),
+  logoDarkUrl: text('logo_dark_url'),
+  iconUrl: text('icon_url'),
+  /** Null for none; so parts of later versions are shown. */
+  hiddenAccountParts: text('hidden_account_parts', { mode: 'json' }).$type<OptionalPart[]>(),
+  hiddenAccountFields: text('hidden_account_fields', { mode: 'json' }).$type<AccountField[]>(),
   archivedAt: integer('archived_at'),
   deletedAt: integer('deleted_at'),
   purgeAfter: integer('purge_after'),
@@ -62,6 +72,22 @@ export const formerSlugs = sqliteTable('former_slugs', {
   givenUpAt: integer('given_up_at').notNull(),
 });
 
+/** Uploaded logos and icons; the application's row has their URLs. */
+export const applicationImages = sqliteTable(
+  'application_images',
+  {
+    applicationId: text('application_id')
+      .notNull()
+      .references(() => applications.id),
+    kind: text({ enum: APPLICATION_IMAGES }).notNull(),
+    /** Hash of the content, as in the image's URL. */
+    version: text().notNull(),
+    /** PNG. */
+    bytes: blob({ mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.kind] })],
+);
+
 export const betaInterests = sqliteTable('beta_interests', {
   id: text().primaryKey(),
   applicationId: text('application_id')
@@ -70,6 +96,8 @@ export const betaInterests = sqliteTable('beta_interests', {
   email: text().notNull(),
   status: text({ enum: BETA_STATUSES }).notNull(),
   source: text().notNull(),
+  /** The language that its mails are written in; null in requests of earlier versions. */
+  locale: text(),
   decidedById: text('decided_by_id'),
   decidedAt: integer('decided_at'),
   notifiedAt: integer('notified_at'),
@@ -80,6 +108,21 @@ export const betaInterests = sqliteTable('beta_interests', {
 });
 
 export type WaitlistEntry = typeof betaInterests.$inferSelect;
+
+/** Lines that an application adds to its mails, by kind of mail and language. */
+export const mailLines = sqliteTable(
+  'mail_lines',
+  {
+    applicationId: text('application_id')
+      .notNull()
+      .references(() => applications.id),
+    mail: text().notNull(),
+    locale: text().notNull(),
+    line: text().notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.mail, table.locale] })],
+);
 
 export const urlChecks = sqliteTable(
   'url_checks',

@@ -26,6 +26,12 @@ export const sessions = sqliteTable('sessions', {
   provedAt: integer('proved_at'),
   /** The passkey or provider identity that the session depends on; null for other methods or if unknown. */
   credentialId: text('credential_id'),
+  /** Hash of the page cookie's secret; equal to `tokenHash` if no application was given a token. */
+  pageTokenHash: blob('page_token_hash', { mode: 'buffer' }),
+  /** When the holder of the page cookie last re-authenticated. */
+  pageProvedAt: integer('page_proved_at'),
+  /** When the person proved who they are, if the session continues another; null for `createdAt`. */
+  authenticatedAt: integer('authenticated_at'),
 });
 
 export const KEY_ACCESS = ['read', 'full'] as const;

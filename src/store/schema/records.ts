@@ -54,6 +54,9 @@ export const mails = sqliteTable('mails', {
   /** The sender; null for the console's own mails and for rows older than this column. */
   applicationId: text('application_id'),
   workspaceId: text('workspace_id'),
+  /** Display name; null for mails of the server itself, which have the configured one. */
+  senderName: text('sender_name'),
+  replyTo: text('reply_to'),
 });
 
 /** Background tasks: row updates that a tenant-wide state change still has to write. */

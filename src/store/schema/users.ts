@@ -1,6 +1,7 @@
 /** People and synthetic key principals, and their memberships of applications with roles, scopes and groups. */
 import { type AnySQLiteColumn, blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Region } from '../../core/envelope.ts';
+import type { Metadata } from '../../core/metadata.ts';
 import { applications } from './applications.ts';
 
 export const MEMBERSHIP_STATUSES = ['active', 'banned', 'paused', 'inactivated', 'left', 'deleted'] as const;
@@ -86,13 +87,31 @@ export const applicationUsers = sqliteTable('application_users', {
   membershipsUpdatedAt: integer('memberships_updated_at').notNull(),
   /** Incremented to end all of this member's sessions at once. */
   sessionEpoch: integer('session_epoch').notNull().default(0),
+  /** When sessions were last ended here by decision; earlier sign-ins are not continued here. */
+  sessionsEndedAt: integer('sessions_ended_at'),
   /** The address of a reservation; null for a member. Both columns: store/reservations.ts. */
   reservedEmail: text('reserved_email'),
   reservedProfile: text('reserved_profile', { mode: 'json' }).$type<ReservedProfile>(),
   /** Profile of a member known only through the workspace's own provider; null for the person's own profile. */
   profileUserId: text('profile_user_id').references((): AnySQLiteColumn => users.id),
+  /** The user's id in the application's own systems; unique in the application. */
+  externalId: text('external_id'),
+  /** Null if empty. */
+  metadata: text({ mode: 'json' }).$type<Metadata>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+});
+
+/** Search text of members; store/member-index.ts. Triggers insert, empty and delete the rows. */
+export const memberSearch = sqliteTable('member_search', {
+  entry: integer().primaryKey(),
+  memberId: text('member_id').notNull(),
+  applicationId: text('application_id').notNull(),
+  /** Folded e-mail and username, one per line; null while the row is to be indexed, as are the two below. */
+  handles: text(),
+  /** Folded name. */
+  names: text(),
+  tokens: text(),
 });
 
 const grantColumns = () => ({

@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
+import { mailFindings } from '@/cli/doctor/mail.ts';
 import { runChecks } from '@/cli/doctor/run-checks.ts';
 import type { Finding } from '@/cli/doctor/finding.ts';
 import { type DoctorContextOptions, doctorContext } from '@/cli/doctor/context.ts';
@@ -216,6 +217,15 @@ describe('mail', () => {
     const findings = await runDoctor({ GATEHOUSE_SMTP_URL: '' }, {}, 'ada@example.com');
     expect(of(findings, 'mail')[0]).toContain(`warn The running server sends by 127.0.0.1:${mail.port}`);
     expect(of(findings, 'test mail')[0]).toContain('fail Not sent');
+  });
+
+  test('a mail server set in the console is named, and the test mail is left to the console', async () => {
+    const context = doctorContext({ environment: { ...OWN, GATEHOUSE_SMTP_URL: '' }, flags: {}, now: Date.now });
+    const { findings } = await mailFindings(context, 'ada@example.com', 'smtp.example.com:587');
+    expect(of(findings, 'mail')).toEqual([
+      'ok The running server sends by smtp.example.com:587, as set in the console.',
+    ]);
+    expect(of(findings, 'test mail')).toEqual(['fail Not sent: only the server has the password.']);
   });
 });
 

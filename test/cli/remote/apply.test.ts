@@ -206,7 +206,12 @@ describe('export', () => {
       {
         ...SHOP,
         signinGate: 'private_beta',
-        branding: { accentColor: '#3b5bdb' },
+        account: { parts: ['profile'] },
+        branding: {
+          accentColor: '#3b5bdb',
+          homeUrl: 'https://shop.example.com/',
+          supportEmail: 'help@shop.example.com',
+        },
         identityProvider: { clientId: 'shop', clientSecret: { env: 'SHOP_PROVIDER_SECRET' } },
         scopes: [{ slug: 'orders:read', description: 'Reads' }],
         groups: [{ slug: 'pro' }],

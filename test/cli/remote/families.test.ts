@@ -229,7 +229,7 @@ describe('users', () => {
     const run = async (word: string, ...flags: string[]) =>
       (await person.manage(['users', word, 'Ada@example.com', ...flags])).out;
     expect(await run('ban', '--reason', 'spam')).toBe('ada@example.com is banned.\n');
-    expect((await person.manage(['users', 'show', 'ada@example.com'])).out).toContain('Status     banned: spam\n');
+    expect((await person.manage(['users', 'show', 'ada@example.com'])).out).toContain('Status       banned: spam\n');
     expect(await run('unban')).toBe('ada@example.com may sign in again.\n');
     await run('pause');
     expect(await status()).toBe('paused');
@@ -461,7 +461,10 @@ describe('a refusal', () => {
     [['users', 'list', '--bogus'], 'There is no flag --bogus'],
     [['users', 'show'], 'USER is missing'],
     [['users', 'show', 'a', 'b'], 'Unexpected argument: "b"'],
-    [['users', 'list', '--status', 'bogus'], '--status must be active, banned, paused, inactivated, left or deleted'],
+    [
+      ['users', 'list', '--status', 'bogus'],
+      '--status must be active, banned, paused, inactivated, left, deleted or imported',
+    ],
     [['webhooks', 'create', 'https://a.example/'], '--events is missing. See "gatehouse help webhooks create"'],
     [['roles', 'update', 'user'], 'Say what to change. See "gatehouse help roles update"'],
     [['keys', 'list', '--workspace', '--app', 'shop'], '--workspace and --app exclude each other'],

@@ -18,7 +18,9 @@ const sqlite = new SqliteDatabase(':memory:', { strict: true });
 migrate(sqlite, ':memory:');
 
 const tables = sqlite
-  .query("SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+  .query(
+    "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  )
   .all() as { name: string; strict: number }[];
 
 const byName = (left: Column, right: Column) => left.name.localeCompare(right.name);

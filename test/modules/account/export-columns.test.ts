@@ -5,6 +5,7 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { PERSONAL_TABLES } from '@/store/personal-data.ts';
 import * as account from '@/store/schema/account.ts';
 import * as applications from '@/store/schema/applications.ts';
+import * as bulkChanges from '@/store/schema/bulk-changes.ts';
 import * as credentials from '@/store/schema/credentials.ts';
 import * as devices from '@/store/schema/devices.ts';
 import * as passkeys from '@/store/schema/passkeys.ts';
@@ -16,7 +17,7 @@ import * as workspaces from '@/store/schema/workspaces.ts';
 import { as, setUp } from './account.ts';
 
 const SCHEMAS = [
-  ...[account, applications, credentials, devices, passkeys, providers, records, users],
+  ...[account, applications, bulkChanges, credentials, devices, passkeys, providers, records, users],
   ...[workspaceMembers, workspaces],
 ];
 const TABLES = SCHEMAS.flatMap((schema) => Object.values(schema) as unknown[])

@@ -9,7 +9,7 @@ const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
 
 describe('the session list of a person', () => {
-  test('covers all applications, newest first, with device and country, and marks the current session', async () => {
+  test('covers all applications, the current session first and marked, with device and country', async () => {
     const instance = await createInstance({
       environment: {
         GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
@@ -31,26 +31,47 @@ describe('the session list of a person', () => {
     const { json } = await as(instance, laptop)('GET', '/sessions');
     expect(json.data.nextCursor).toBeNull();
     expect(json.data.items).toMatchObject([
-      { isCurrent: false, device: 'curl', ipCountry: null, method: 'otp' },
       {
         isCurrent: true,
         device: 'Chrome on macOS',
+        deviceType: 'computer',
         ipCountry: 'DE',
         ip: '203.0.113.7',
         application: { id, name: 'Shop' },
       },
+      { isCurrent: false, device: 'curl', deviceType: 'program', ipCountry: null, method: 'otp' },
     ]);
     expect(JSON.stringify(json)).not.toContain(laptop.token);
   });
 
-  test('is paged', async () => {
-    const { instance, ada } = await setUp();
-    const first = (await as(instance, ada)('GET', '/sessions?limit=1')).json.data;
-    const second = (await as(instance, ada)('GET', `/sessions?limit=1&cursor=${first.nextCursor}`)).json.data;
-    expect([first.items.length, second.items.length, second.nextCursor]).toEqual([1, 1, null]);
-    expect(first.items[0].id).not.toBe(second.items[0].id);
-    expect(problemOf(await as(instance, ada)('GET', '/sessions?cursor=nonsense'))).toEqual([400, 'invalid_cursor']);
-  });
+  test.each([1, 2, 3, 4, 5])(
+    'in pages of %i has each once: the current one, then the others from the newest',
+    async (limit) => {
+      const { instance, application, ada } = await setUp();
+      const ids: string[] = [];
+      let query = `?limit=${limit}`;
+      await given.sessions(instance, application, ada.userId, 3);
+      const whole = (await as(instance, ada)('GET', '/sessions')).json.data.items;
+      for (;;) {
+        const { items, nextCursor } = (await as(instance, ada)('GET', `/sessions${query}`)).json.data;
+        ids.push(...items.map(({ id }: { id: string }) => id));
+        expect(items.length).toBeLessThanOrEqual(limit);
+        if (nextCursor === null) break;
+        query = `?limit=${limit}&cursor=${nextCursor}`;
+      }
+      expect(ids).toEqual(whole.map(({ id }: { id: string }) => id));
+      expect(ids).toHaveLength(5);
+      expect(whole.map(({ isCurrent }: { isCurrent: boolean }) => isCurrent)).toEqual([
+        true,
+        false,
+        false,
+        false,
+        false,
+      ]);
+      expect(ids.slice(1)).toEqual(ids.slice(1).sort().reverse());
+      expect(problemOf(await as(instance, ada)('GET', '/sessions?cursor=nonsense'))).toEqual([400, 'invalid_cursor']);
+    },
+  );
 
   test('leaves out ended sessions', async () => {
     const { instance, ada, elsewhere } = await setUp();

@@ -62,11 +62,14 @@ describe('an activity entry', () => {
     kind: expect.any(String),
     ok: true,
     userId: null,
+    userName: null,
     email: null,
     actorType: 'key',
     actorUserId: expect.stringMatching(/^usr_/),
     actorApiKeyId: expect.stringMatching(/^key_/),
+    actorName: 'GATEHOUSE_WORKSPACE_KEY',
     targetId: null,
+    targetName: null,
     requestId: expect.stringMatching(/^req_/),
     ip: '203.0.113.7',
     ipCountry: null,
@@ -92,8 +95,9 @@ describe('an activity entry', () => {
       ...FIELDS,
       kind: 'role.created',
       targetId: created.json.data.id,
+      targetName: 'editor',
       requestId: created.headers.get('x-request-id'),
-      detail: { slug: 'editor' },
+      detail: { slug: 'editor', name: 'editor' },
     } as never);
   });
 
@@ -111,6 +115,7 @@ describe('an activity entry', () => {
       actorType: 'anonymous',
       actorUserId: null,
       actorApiKeyId: null,
+      actorName: null,
       targetId: expect.stringMatching(/^ses_/),
       detail: { method: 'otp' },
     } as never);
@@ -305,6 +310,18 @@ describe('the activity filter q', () => {
     add(...EMAILS.map((email) => ({ email })), { email: null });
     const found = await list({ q });
     expect(found.map(({ email }) => email).sort()).toEqual([...expected].sort());
+  });
+
+  test('finds a person by a whole id, and an address that is pasted with an @ before it', async () => {
+    const { instance, application, manage } = await setUp();
+    const ada = await instance.signIn(application.clientId, 'ada@example.com');
+    await instance.signIn(application.clientId, 'bob@example.com');
+    for (const q of [ada.userId, ` ${ada.userId}`, '@ada']) {
+      const found = (await pages<Entry>(manage, `/activity/list?q=${encodeURIComponent(q)}`)).flat();
+      expect([...new Set(found.map(({ email }) => email))]).toEqual(['ada@example.com']);
+    }
+    const strangers = `userId=${ada.userId}&q=usr_00000000000000000000000000`;
+    expect((await pages<Entry>(manage, `/activity/list?${strangers}`)).flat()).toEqual([]);
   });
 
   test('finds each match among twelve thousand records exactly once across all pages', async () => {

@@ -319,7 +319,9 @@ describe('a stream that is opened again', () => {
   });
 });
 
-const options = (confirm: ActivityStreamOptions['confirm'] = async () => {}): ActivityStreamOptions => ({
+const options = (
+  confirm: ActivityStreamOptions['confirm'] = async () => ({ maySeeNames: true }),
+): ActivityStreamOptions => ({
   workspaceId: 'wsp_1',
   budgetId: 'usr_maker',
   applicationId: null,
@@ -341,7 +343,7 @@ describe('a reader that is too slow', () => {
     const streams = activityStreams(db.reader, clock);
     db.onCommit(AUDIT_NOTICED, (notices) => streams.hear(notices));
     let lists = 0;
-    const stream = streams.open(options(async () => void (lists += 1)));
+    const stream = streams.open(options(async () => ({ maySeeNames: (lists += 1) > 0 })));
     const slow = stream.getReader();
     // The stream begins: its position is the newest record of now.
     await slow.read();
@@ -372,6 +374,7 @@ describe('a reader that is too slow', () => {
     let isLost = false;
     const confirm = async () => {
       if (isLost) throw new AppError('not_found');
+      return { maySeeNames: true };
     };
     const reader = streams.open(options(confirm)).getReader();
     const next = async () =>

@@ -4,7 +4,7 @@ import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { dumpTables } from '../../support/stored.ts';
-import { as, draft, RECORD } from './calls.ts';
+import { as, draft, NO_BRANDING, RECORD, WHOLE_ACCOUNT } from './calls.ts';
 
 describe('creating an application', () => {
   test.each([
@@ -32,7 +32,8 @@ describe('creating an application', () => {
         sessionTtlSeconds: 2_592_000,
         returnUrls: [],
         legalUrls: { terms: null, privacy: null, imprint: null },
-        branding: { logoUrl: null, accentColor: null },
+        branding: NO_BRANDING,
+        account: WHOLE_ACCOUNT,
         clientSecretPrefix: null,
         pendingWork: null,
         archivedAt: null,
@@ -76,7 +77,13 @@ describe('creating an application', () => {
       slug: 'shop',
       returnUrls: ['https://shop.example.com/cb', 'https://shop.example.com/other?x=1'],
       legalUrls: { terms: 'https://shop.example.com/terms', privacy: null },
-      branding: { logoUrl: 'https://shop.example.com/logo.svg', accentColor: '#3b5bDB' },
+      branding: {
+        logoUrl: 'https://shop.example.com/logo.svg',
+        accentColor: '#3b5bDB',
+        homeUrl: 'https://shop.example.com/start?from=sign-in',
+        supportUrl: 'https://shop.example.com/help',
+        supportEmail: 'help@shop.example.com',
+      },
       sessionTtlSeconds: 300,
     };
     expect(await draft(instance, input)).toMatchObject({
@@ -174,6 +181,15 @@ const BAD: [path: string, input: Record<string, unknown>][] = [
   ['branding.logoUrl', { branding: { logoUrl: 'data:image/svg+xml,x' } }],
   ['branding.accentColor', { branding: { accentColor: 'red;background:url(x)' } }],
   ['branding.accentColor', { branding: { accentColor: '#fff' } }],
+  ['branding.homeUrl', { branding: { homeUrl: 'javascript:alert(1)' } }],
+  ['branding.homeUrl', { branding: { homeUrl: '/start' } }],
+  ['branding.supportUrl', { branding: { supportUrl: 'mailto:help@shop.example.com' } }],
+  ['branding.supportEmail', { branding: { supportEmail: 'help' } }],
+  ['branding.supportEmail', { branding: { supportEmail: 'help@shop.example.com, all@shop.example.com' } }],
+  ['branding.supportEmail', { branding: { supportEmail: 'help@shop.example.com\r\nBcc: all@a.example' } }],
+  ['account.parts.0', { account: { parts: ['sign-in'] } }],
+  ['account.parts', { account: { parts: ['profile', 'profile'] } }],
+  ['account.fields.0', { account: { fields: ['email'] } }],
   ['sessionTtlSeconds', { sessionTtlSeconds: 299 }],
   ['sessionTtlSeconds', { sessionTtlSeconds: 31_536_001 }],
   ['sessionTtlSeconds', { sessionTtlSeconds: 300.5 }],
@@ -225,11 +241,24 @@ describe('changing an application', () => {
     ],
     [
       { branding: { accentColor: '#000000' } },
-      { branding: { logoUrl: 'https://a.example/l', accentColor: '#000000' } },
+      { branding: { ...NO_BRANDING, logoUrl: 'https://a.example/l', accentColor: '#000000' } },
     ],
-    [{ branding: { logoUrl: null, accentColor: null } }, { branding: { logoUrl: null, accentColor: null } }],
+    [{ branding: { logoUrl: null, accentColor: null } }, { branding: NO_BRANDING }],
+    [
+      { branding: { supportEmail: ' Help@Bücher.example ' } },
+      {
+        branding: {
+          ...NO_BRANDING,
+          logoUrl: 'https://a.example/l',
+          accentColor: '#ffffff',
+          supportEmail: 'help@xn--bcher-kva.example',
+        },
+      },
+    ],
     [{ sessionTtlSeconds: 31_536_000 }, { sessionTtlSeconds: 31_536_000 }],
-    [{ legalUrls: {}, branding: {} }, {}],
+    [{ account: { parts: ['addresses'] } }, { account: { ...WHOLE_ACCOUNT, parts: ['addresses'] } }],
+    [{ account: { parts: [], fields: ['names', 'avatar'] } }, { account: { parts: [], fields: ['avatar', 'names'] } }],
+    [{ legalUrls: {}, branding: {}, account: {} }, {}],
     [{}, {}],
   ];
 

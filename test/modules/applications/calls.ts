@@ -17,6 +17,7 @@ export const RECORD = [
   'returnUrls',
   'legalUrls',
   'branding',
+  'account',
   'clientSecretPrefix',
   'pendingWork',
   'archivedAt',
@@ -28,6 +29,23 @@ export const RECORD = [
   'createdAt',
   'updatedAt',
 ];
+
+/** Account page of an application that hides nothing. */
+export const WHOLE_ACCOUNT = {
+  parts: ['profile', 'addresses', 'applications'],
+  fields: ['avatar', 'banner', 'names', 'username', 'locale', 'region', 'languages', 'addresses', 'entities'],
+};
+
+/** Branding of an application for which none was set. */
+export const NO_BRANDING = {
+  logoUrl: null,
+  logoDarkUrl: null,
+  iconUrl: null,
+  accentColor: null,
+  homeUrl: null,
+  supportUrl: null,
+  supportEmail: null,
+};
 
 /** Returns the calls with a token, by default the workspace key. */
 export const as = (instance: Instance, token: string | undefined = instance.workspaceKey) => ({

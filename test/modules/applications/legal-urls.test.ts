@@ -256,11 +256,12 @@ describe('the probes of legal URLs', () => {
     const meanwhile = await instance.call('GET', path, { token: instance.workspaceKey });
     expect([meanwhile.status, isDone]).toEqual([200, false]);
     const found = byKind(await checking);
-    expect(performance.now() - startedAt).toBeLessThan(8000);
+    // A redirect with a time-out of its own would take twice as long as one.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(found['terms']).toMatchObject({ status: 'unreachable', finalCode: null });
     expect(found['privacy']).toMatchObject({ status: 'unreachable', finalCode: null });
     expect(found['imprint']).toMatchObject({ status: 'ok', finalCode: 200 });
-  }, 15_000);
+  }, 60_000);
 });
 
 describe('access to the legal URL check', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { auditsOf, databaseOf } from '../beta/records.ts';
+import { NO_BRANDING } from './calls.ts';
 
 const setUp = async () => {
   const instance = await createInstance();
@@ -44,7 +45,7 @@ describe('a change of settings', () => {
       ...change,
       name: 'Market',
       legalUrls: { terms: 'https://market.example.com/terms', privacy: null, imprint: null },
-      branding: { logoUrl: null, accentColor: '#3b5bdb' },
+      branding: { ...NO_BRANDING, accentColor: '#3b5bdb' },
       updatedAt: isoTime(START + MINUTE),
     });
     expect(await read()).toEqual(answer.json.data);
@@ -61,7 +62,7 @@ describe('a change of settings', () => {
     expect(cleared.json.data).toEqual({
       ...answer.json.data,
       legalUrls: { terms: null, privacy: null, imprint: null },
-      branding: { logoUrl: null, accentColor: null },
+      branding: NO_BRANDING,
     });
   });
 

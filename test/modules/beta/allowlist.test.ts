@@ -30,6 +30,7 @@ describe('adding addresses', () => {
             email: EMAIL,
             status: 'approved',
             source: 'admin_add',
+            locale: null,
             decidedById: workspaceKeyUserId(instance),
             decidedAt: isoTime(START),
             notifiedAt: null,

@@ -9,6 +9,7 @@ export interface Row {
   readonly email: string;
   readonly status: string;
   readonly source: string;
+  readonly locale: string | null;
   readonly decidedById: string | null;
   readonly decidedAt: string | null;
   readonly notifiedAt: string | null;

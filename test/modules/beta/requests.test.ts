@@ -29,6 +29,7 @@ describe('a public request for access', () => {
         email: EMAIL,
         status,
         source: kind,
+        locale: null,
         decidedById: null,
         decidedAt,
         notifiedAt: null,
@@ -63,6 +64,53 @@ describe('a public request for access', () => {
       expect(await databaseOf(beta.instance)).toEqual(before);
     },
   );
+
+  describe('stores the language of its mails', () => {
+    const of = (locale?: string, acceptLanguage?: string) => ({ locale, acceptLanguage });
+    test.each([
+      ['as the page names it', of('de-AT', 'fr'), 'de'],
+      ['as the browser asks for it, passing over what no mail is written in', of(undefined, 'ja, fr;q=0.8'), 'fr'],
+      ['as the browser asks for it, where the page names none of ours', of('ja', 'el'), 'el'],
+      ['but none that nobody asked for', of(), null],
+      ['but nothing that is no language', of('\r\nBcc: x', 'x'.repeat(2_000)), null],
+    ] as const)('%s', async (_, { locale, acceptLanguage }, expected) => {
+      const { instance, application, rows } = await setUpBeta();
+      const body = { kind: 'request', email: EMAIL, ...(locale !== undefined && { locale }) };
+      const answer = await instance.call('POST', `/api/applications/${application.id}/public/access-interest`, {
+        body,
+        headers: acceptLanguage === undefined ? {} : { 'accept-language': acceptLanguage },
+      });
+      expect(answer.json).toEqual(RECEIVED);
+      expect((await rows())[EMAIL]?.locale).toBe(expected);
+    });
+
+    test('once: a later request changes it only together with the entry', async () => {
+      const beta = await setUpBeta();
+      const ask = (kind: string, locale: string) =>
+        beta.instance.call('POST', `/api/applications/${beta.application.id}/public/access-interest`, {
+          body: { kind, email: EMAIL, locale },
+        });
+      const locale = async () => (await beta.rows())[EMAIL]?.locale;
+      await ask('notify', 'fr');
+      await ask('notify', 'de');
+      expect(await locale()).toBe('fr');
+      await ask('request', 'de');
+      expect(await locale()).toBe('de');
+      await ask('request', 'el');
+      expect(await locale()).toBe('de');
+    });
+
+    test('for addresses that an admin listed without one', async () => {
+      const beta = await setUpBeta();
+      await beta.admin('POST', '/beta-interests', { emails: [EMAIL], status: 'pending' });
+      await beta.instance.call('POST', `/api/applications/${beta.application.id}/public/access-interest`, {
+        body: { kind: 'request', email: EMAIL, locale: 'de' },
+      });
+      expect((await beta.rows())[EMAIL]).toMatchObject({ locale: 'de', source: 'admin_add', status: 'pending' });
+      await beta.admin('POST', '/beta-interests', { emails: ['bea@example.com'], locale: 'tr' });
+      expect((await beta.rows())['bea@example.com']?.locale).toBe('tr');
+    });
+  });
 
   test('turns a wish to be notified into a pending request', async () => {
     const beta = await setUpBeta();

@@ -4,7 +4,8 @@ import { SQL } from 'bun';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_SCHEMAS, type EventType } from '@/core/event.ts';
+import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
+import { EVENT_SAMPLES } from '@/core/event-samples.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { GUIDES } from '@/modules/docs/guides.ts';
@@ -262,6 +263,12 @@ describe('the verify guide', () => {
     expect(JSON.parse(take('verify json 1').code)).toEqual(bad);
   });
 
+  test('includes one’s own data', async () => {
+    const { include } = JSON.parse(take('verify json 2').code);
+    const { data } = await call('POST', '/api/v1/verify', { token, include });
+    expect(data).toMatchObject({ externalId: null, metadata: {} });
+  });
+
   test('works in TypeScript', async () => {
     const PORT = String(freePort());
     place.spawn([process.execPath, await place.write(take('verify ts 0'))], { ...environment(), PORT });
@@ -352,7 +359,7 @@ describe('the webhook guide', () => {
   let secret = '';
   let webhook = '';
   const port = freePort();
-  const names = ['webhooks sh 0', 'webhooks sh 1', 'webhooks sh 2', 'webhooks sh 3'];
+  const names = ['webhooks sh 0', 'webhooks sh 1', 'webhooks sh 2', 'webhooks sh 3', 'webhooks sh 4'];
   const runBlock = (name: string) => shell([name], (script) => `webhook=${webhook}\n${script}`);
 
   test('subscribes an endpoint', async () => {
@@ -391,10 +398,11 @@ describe('the webhook guide', () => {
     expect(verdicts.trim().split('\n')).toEqual(['True', 'True', 'False', 'False', 'False']);
   });
 
-  test('releases only from quarantine, and rotates the secret', async () => {
+  test('releases only from quarantine, replays failed events, and rotates the secret', async () => {
     take('webhooks python 0');
     expect(await runBlock(names[2]!)).toContain('"error":"invalid_state"');
-    expect(await runBlock(names[3]!)).toMatch(/"signingSecret":"whsec_\w+"/);
+    expect(await runBlock(names[3]!)).toContain('"events":0,"running":null');
+    expect(await runBlock(names[4]!)).toMatch(/"signingSecret":"whsec_\w+"/);
   });
 });
 
@@ -402,6 +410,12 @@ test('the shown event matches the schema', () => {
   const { type, data, ...rest } = JSON.parse(take('events json 0').code) as { type: EventType; data: object };
   expect(Object.keys(rest)).toEqual(['id', 'createdAt', 'applicationId']);
   expect(Object.keys(EVENT_SCHEMAS[type].properties)).toEqual(Object.keys(data).toSorted().toReversed());
+});
+
+test('the samples in the events guide are those of the catalogue', () => {
+  const lines = take('events jsonc 0').code.trim().split('\n');
+  for (const type of EVENT_TYPES)
+    expect(JSON.parse(lines[lines.indexOf(`// ${type}`) + 1]!)).toEqual(EVENT_SAMPLES[type]);
 });
 
 describe('the guide on errors and limits', () => {
@@ -454,8 +468,12 @@ describe('the migration guide', () => {
     expect(data.items.map(({ roles }: { roles: string[] }) => roles.toSorted())).toEqual([['editor', 'user']]);
   });
 
+  test('sets ids of one’s own, and finds users by them', async () => {
+    expect(await shell(['migrate sh 1'])).toContain('"externalId":"crm-4711"');
+  });
+
   test('checks usernames', async () => {
-    expect(await shell(['migrate sh 1'])).toContain('"status":"taken"');
+    expect(await shell(['migrate sh 2'])).toContain('"status":"taken"');
   });
 });
 

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
+import { EVENT_SAMPLES } from '@/core/event-samples.ts';
 import { ALL_SETTINGS, defaultText, type Setting, SETTING_GROUPS } from '@/settings.ts';
 
 const FOLDER = resolve(import.meta.dir, '../../../src/modules/docs/guides');
@@ -16,7 +17,8 @@ const REWRITES: Readonly<Record<string, (text: string) => string>> = {
     return rows;
   },
   'errors-and-limits': (text) => text.replace(/(?:^\| \d{3} .*\n)+/m, errors()),
-  events: (text) => text.replace(/(?:^\| `user\..*\n)+/m, events),
+  events: (text) =>
+    text.replace(/(?:^\| `user\..*\n)+/m, events).replace(/(?<=```jsonc\n)(?:\/\/ user\.[^]*?)(?=```)/, samples),
 };
 
 export const SLUGS = Object.keys(REWRITES);
@@ -59,6 +61,10 @@ function events(rows: string): string {
   return EVENT_TYPES.map((type) => `| \`${type}\` | ${occasionOf(type)} | ${fieldsOf(EVENT_SCHEMAS[type])} |\n`).join(
     '',
   );
+}
+
+function samples(): string {
+  return EVENT_TYPES.map((type) => `// ${type}\n${JSON.stringify(EVENT_SAMPLES[type])}\n`).join('');
 }
 
 function fieldsOf(schema: TObject): string {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { FIRST_BATCH } from '@/jobs/background-tasks.ts';
-import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { isoTime, MINUTE } from '@/core/clock.ts';
-import { insertGrant } from '@/store/grants.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { BAD_CURSORS, lastAudit, managing, pages, people, refusal, tables, watch } from '../users/management.ts';
 
@@ -135,11 +134,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
 
   test('an application holds at most a thousand', async () => {
     const { instance, application, manage } = await setUp();
-    const grant = { applicationId: application.id, name: 'x', description: null, isDefault: false };
-    await instance.db.write(SYSTEM_ACTOR, async (unit) => {
-      for (let made = defaults.length; made < 999; made += 1)
-        await insertGrant(unit, kind, { ...grant, slug: `x${made}` });
-    });
+    await given.grants(instance, kind, application.id, 999 - defaults.length);
     expect((await manage('POST', `/${kind}`, { body: { slug: 'thousandth' } })).status).toBe(200);
     const answer = await manage('POST', `/${kind}`, { body: { slug: 'one-more' } });
     expect([answer.status, answer.json.error]).toEqual([409, 'conflict']);
@@ -156,6 +151,25 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(new Set(slugs).size).toBe(slugs.length);
     expect(slugs).toEqual(expect.arrayContaining(['c', 'e', 'g', 'i', 'k', 'm', ...defaults]));
     expect(found.slice(0, -1).every((items) => items.length === 2)).toBe(true);
+  });
+
+  test('the list counts on request who has each, in any status, without the principals of keys', async () => {
+    const { instance, application, manage, create, hold } = await setUp();
+    for (const slug of ['some', 'none']) await create({ slug });
+    const userIds = await people(manage, 'ada@example.com', 'bea@example.com');
+    for (const userId of userIds) await hold(userId, 'some');
+    await manage('POST', `/users/${userIds[0]}/ban`);
+    const { userId: principal } = await instance.createKey(application.id);
+    await hold(principal, 'some');
+    const counted = (await manage('GET', `/${kind}?include=people`)).json.data.items as { slug: string }[];
+    const ours = counted.filter(({ slug }) => ['none', 'some'].includes(slug));
+    expect(ours).toMatchObject([
+      { slug: 'none', people: 0 },
+      { slug: 'some', people: 2 },
+    ]);
+    const plain = (await manage('GET', `/${kind}`)).json.data.items as object[];
+    expect(plain.some((grant) => 'people' in grant)).toBe(false);
+    expect((await manage('GET', `/${kind}?include=others`)).status).toBe(400);
   });
 
   test.each(BAD_CURSORS)('the cursor %j is refused', async (cursor) => {
@@ -264,6 +278,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect(between.json.data[kind]).not.toContain('editor');
     expect(JSON.parse(lastAudit(instance, `${family}.deleted`)['detail'] as string)).toEqual({
       slug: 'editor',
+      name: 'editor',
       withdrawnFrom: 250,
     });
     await instance.services.tasks.runOnce();

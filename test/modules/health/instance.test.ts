@@ -68,7 +68,8 @@ describe('access to the instance health', () => {
       engine: ENGINE,
       baseUrl: 'http://localhost:8080',
       isOperator: false,
-      mail: { transport: 'outbox', server: null, from: null },
+      quarantined: [],
+      mail: { transport: 'outbox', source: null, server: null, from: null },
       database: null,
       instances: null,
       queues: null,
@@ -92,7 +93,7 @@ describe('the instance health', () => {
       database: DATABASE_OF[ENGINE],
       instances: ENGINE === 'sqlite' ? [] : [{ id: 'instance', isThis: true }],
       queues: { changes: expect.any(Number), deliveriesQueued: 0, deliveriesHeld: 0, longWork: 0 },
-      mail: { transport: 'outbox', server: null, from: null },
+      mail: { transport: 'outbox', source: null, server: null, from: null },
     });
     expect(health.database.bytes).toBeGreaterThan(100_000);
     expect(health.settings.map(({ name }: { name: string }) => name)).toEqual(ALL_SETTINGS.map(({ env }) => env));
@@ -130,6 +131,7 @@ describe('the instance health', () => {
     ]);
     expect(json.data.mail).toEqual({
       transport: 'smtp',
+      source: 'environment',
       server: '127.0.0.1:2525',
       from: 'Acme <no-reply@acme.example>',
     });
@@ -188,6 +190,37 @@ describe('the instance health', () => {
     });
     expect(webhook.status).toBe(200);
     expect((await healthOf(instance, token)).queues).toMatchObject({ deliveriesQueued: 0, deliveriesHeld: 1 });
+  });
+
+  test('lists the quarantined endpoints of the workspace that is asked for, and of no other', async () => {
+    const instance = await createInstance();
+    const application = await instance.createApplication({ name: 'Shop' });
+    const register = async (id: string, token: string, url: string) =>
+      (await instance.call('POST', `/api/applications/${id}/webhooks`, { token, body: { url, events: ['*'] } })).json
+        .data.id as string;
+    const own = await register(application.id, instance.workspaceKey, 'https://hooks.example/in');
+    await register(application.id, instance.workspaceKey, 'https://hooks.example/disabled');
+    const other = await given.tenant(instance);
+    await register(other.application.id, other.workspaceKey, 'https://hooks.example/other');
+    instance.sqlite.run("UPDATE webhooks SET status = 'quarantined' WHERE url NOT LIKE '%disabled'");
+    instance.sqlite.run("UPDATE webhooks SET status = 'disabled' WHERE url LIKE '%disabled'");
+    const { token } = await instance.signIn('console', 'owner@example.com');
+    expect((await healthOf(instance, token)).quarantined).toEqual([
+      { id: own, url: 'https://hooks.example/in', applicationId: application.id, applicationName: 'Shop' },
+    ]);
+  });
+
+  test('warns that nothing backs up the server once an application has a user', async () => {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
+    const { token } = await instance.signIn('console', 'owner@example.com');
+    const path = `/api/applications/${application.id}/api-keys`;
+    await instance.call('POST', path, { token: instance.workspaceKey, body: { name: 'Backend' } });
+    expect(codesOf(await healthOf(instance, token))).not.toContain('backups_off');
+    await instance.signIn(application.clientId, 'ada@example.com');
+    const codes = codesOf(await healthOf(instance, token));
+    // PostgreSQL's own tools make its backups.
+    expect(codes.includes('backups_off')).toBe(ENGINE === 'sqlite');
   });
 
   test('warns of an untrusted proxy once a request came through one', async () => {

@@ -11,11 +11,11 @@ const since = (ms: number) => ({ count: 1, dueAt: NOW - ms });
 
 const HEALTHY: Observed = {
   now: NOW,
+  mail: { transport: 'smtp' },
   baseUrl: 'https://auth.example.com',
   facts: {
     mode: 'normal',
     isBaseUrlSet: true,
-    mail: { transport: 'smtp', server: 'smtp.example.com:587', from: 'a@example.com' },
     untrustedProxyHeader: () => null,
     certificateExpiresAt: () => null,
   },
@@ -37,13 +37,14 @@ const HEALTHY: Observed = {
     longWork: NONE,
   },
   backups: { lastGoodAt: NOW - DAY, isLate: false, error: null },
+  hasUsers: true,
 };
 
 const { facts, database, queues } = HEALTHY;
-const outbox = { transport: 'outbox', server: null, from: null } as const;
+const outbox = { transport: 'outbox' } as const;
 
 const UNHEALTHY: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
-  ['mail_goes_nowhere', { facts: { ...facts, mail: outbox } }],
+  ['mail_goes_nowhere', { mail: outbox }],
   ['base_url_unset', { baseUrl: 'http://localhost:8080', facts: { ...facts, isBaseUrlSet: false } }],
   ['base_url_not_https', { baseUrl: 'http://auth.example.com' }],
   ['base_url_not_https', { baseUrl: 'http://192.0.2.7:8080' }],
@@ -55,6 +56,7 @@ const UNHEALTHY: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
   ['database_damaged', { database: { ...database, damage: 'The database is damaged: page 7.' } }],
   ['log_is_long', { database: { ...database, logBytes: 64 * 2 ** 20 + 1 } }],
   ['disk_nearly_full', { database: { ...database, freeBytes: 2 ** 30 - 1 } }],
+  ['backups_off', { backups: null }],
   ['backup_failed', { backups: { lastGoodAt: null, isLate: false, error: 'There is no folder /backups.' } }],
   ['backup_late', { backups: { lastGoodAt: NOW - 3 * DAY, isLate: true, error: null } }],
   ['mail_waits', { queues: { ...queues, mails: { ...queues.mails, code: since(10 * MINUTE + 1) } } }],
@@ -70,7 +72,8 @@ test('there is no warning for a healthy instance, nor for a development or test 
       warningsOf({
         ...HEALTHY,
         baseUrl: 'http://localhost:1',
-        facts: { ...facts, mode, isBaseUrlSet: false, mail: outbox },
+        mail: outbox,
+        facts: { ...facts, mode, isBaseUrlSet: false },
       }),
     ).toEqual([]);
   for (const baseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1', 'http://app.localhost'])

@@ -27,6 +27,8 @@ describe('importing a new person', () => {
       },
     ]);
     expect((await manage('GET', `/users/${userId}`)).json.data).toEqual({
+      externalId: null,
+      metadata: {},
       userId,
       username: 'ada',
       email: 'ada@example.com',

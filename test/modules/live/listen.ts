@@ -20,6 +20,9 @@ export interface Listening {
   leave(): Promise<void>;
 }
 
+/** Time after which nothing comes any more. */
+const SILENCE_MS = 50;
+
 export const PATH = '/api/v1/session/events';
 
 export function streamRequest(token: string | undefined, method = 'GET'): Request {
@@ -52,6 +55,8 @@ export function follow(response: Response): Listening {
     headers: response.headers,
     async told() {
       await turns();
+      // A busy machine takes longer than some turns of the loop.
+      if (text.length === seen) await Bun.sleep(SILENCE_MS).then(turns);
       const fresh = text.slice(seen);
       seen = text.length;
       return messagesIn(fresh);

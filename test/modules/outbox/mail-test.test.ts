@@ -45,8 +45,9 @@ describe('a test mail with a mail server', () => {
         durationMs: expect.any(Number),
       },
     ]);
-    expect(server.received.at(-1)).toMatchObject({ envelopeTo: ['admin@example.com'] });
-    expect(server.received.at(-1)!.text).toContain('localhost:8080');
+    // The mail with the sign-in code may arrive after it.
+    const arrived = server.received.filter(({ envelopeTo }) => envelopeTo.includes('admin@example.com'));
+    expect(arrived.map(({ text }) => text)).toContainEqual(expect.stringContaining('localhost:8080'));
     expect(stored(instance)).toEqual({
       recipient: 'admin@example.com',
       status: 'sent',

@@ -101,6 +101,7 @@ describe('the outbox', () => {
     expect(rows[0]).toEqual({
       id: expect.stringMatching(/^mail_/),
       to: 'ada@example.com',
+      sender: 'Shop',
       subject: '•••••• is your Shop sign-in code',
       lane: 'code',
       status: 'captured',

@@ -103,6 +103,17 @@ describe('a new passkey', () => {
     expect(list.data.items).toEqual([json.data]);
   });
 
+  test('has no name until somebody or its provider gives one, and its mail says so in the reader’s language', async () => {
+    const { instance, ada } = await setUp();
+    instance.sqlite.query("UPDATE users SET locale = 'fr' WHERE id = ?").run(ada.userId);
+    const { json } = await register(instance, ada.token);
+    expect(json.data.name).toBeNull();
+    const { text } = instance.sqlite.query('SELECT text FROM mails ORDER BY id DESC').get() as { text: string };
+    expect(text).toContain('Elle permet désormais de se connecter.');
+    expect(text).toMatch(/http:\/\/localhost:8080\/account\/sign-in\?clientId=/);
+    expect(text).not.toContain('Passkey');
+  });
+
   test('can be named and renamed', async () => {
     const { instance, ada } = await setUp();
     const { json } = await register(instance, ada.token, { name: '  My key ' });

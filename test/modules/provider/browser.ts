@@ -1,5 +1,10 @@
-/** A minimal browser for the flow: it keeps cookies by host, submits forms, and leaves redirects to the test. */
+/**
+ * A minimal browser for the flow: it keeps cookies by host, submits forms, and leaves redirects to the test. The
+ * provider's redirect back is a cross-site navigation, so it sends no cookie with SameSite=Strict (RFC 6265bis §5.2).
+ */
 import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
+
+const CALLBACK_PATH = '/api/auth/google/callback';
 
 export interface Browser {
   /** Sends a request with cookies to the instance under test. */
@@ -13,14 +18,20 @@ export interface Browser {
 export function createBrowser(instance: Pick<Instance, 'call'>): Browser {
   const cookies = new Map<string, string>();
   const elsewhere = new Map<string, Map<string, string>>();
+  const strict = new Set<string>();
   const header = (jar: Map<string, string>) => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
 
   return {
     cookies,
     async visit(path, { method = 'GET', token, body, headers: further = {} } = {}) {
-      const headers = { ...(cookies.size > 0 && { cookie: header(cookies) }), ...further };
+      const isFromProvider = path.startsWith(CALLBACK_PATH);
+      const sent = new Map([...cookies].filter(([name]) => !(isFromProvider && strict.has(name))));
+      const headers = { ...(sent.size > 0 && { cookie: header(sent) }), ...further };
       const answer = await instance.call(method, path, { token, body, headers });
       keep(cookies, answer.headers);
+      for (const { name, sameSite } of answer.headers.getSetCookie().map((line) => Bun.Cookie.parse(line)))
+        if (sameSite === 'strict') strict.add(name);
+        else strict.delete(name);
       return answer;
     },
     async open(url, form) {
@@ -52,7 +63,7 @@ function keep(jar: Map<string, string>, headers: Headers): void {
 export async function passProvider(browser: Browser, url: string, form: Record<string, string>): Promise<string> {
   let next = url;
   for (let step = 0; step < 10; step += 1) {
-    if (new URL(next).pathname === '/api/auth/google/callback') return next;
+    if (new URL(next).pathname === CALLBACK_PATH) return next;
     let response = await browser.open(next);
     if (response.status === 200) response = await browser.open(next, form);
     const location = response.headers.get('location');

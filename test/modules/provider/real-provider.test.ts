@@ -148,6 +148,40 @@ describe('a sign-in through a real provider', () => {
     expect(userRow(instance, 'eve@example.com')).toBeNull();
   });
 
+  test('is announced by mail in a browser that had not signed the person in, and in that browser only once', async () => {
+    const { instance, application, browser } = await setUp();
+    const { clientId } = application;
+    const announced = () =>
+      instance.sqlite
+        .query("SELECT count(*) AS n FROM mails WHERE recipient = 'ada@example.com' AND subject LIKE 'New sign-in%'")
+        .get();
+    for (let time = 0; time < 2; time += 1) await goThrough(browser, clientId, { login: 'ada' });
+    expect(announced()).toEqual({ n: 0 });
+    const other = createBrowser(instance);
+    for (let time = 0; time < 2; time += 1) await goThrough(other, clientId, { login: 'ada' });
+    expect(announced()).toEqual({ n: 1 });
+  });
+
+  test('keeps a shared browser known for everybody who has signed in there', async () => {
+    const { instance, application, browser } = await setUp();
+    for (const login of ['ada', 'owner', 'ada', 'owner']) await goThrough(browser, application.clientId, { login });
+    expect(instance.sqlite.query("SELECT count(*) AS n FROM mails WHERE subject LIKE 'New sign-in%'").get()).toEqual({
+      n: 0,
+    });
+  });
+
+  test('a refused or cancelled sign-in in a new browser is not announced', async () => {
+    const { instance, application, browser } = await setUp();
+    await goThrough(browser, application.clientId, { login: 'ada' });
+    const other = createBrowser(instance);
+    await goThrough(other, application.clientId, { cancel: '1' });
+    instance.sqlite.query("UPDATE application_users SET status = 'banned'").run();
+    await goThrough(other, application.clientId, { login: 'ada' });
+    expect(instance.sqlite.query("SELECT count(*) AS n FROM mails WHERE subject LIKE 'New sign-in%'").get()).toEqual({
+      n: 0,
+    });
+  });
+
   test('sign-ins in several tabs all finish', async () => {
     const { application, browser } = await setUp();
     const query = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO });

@@ -121,7 +121,7 @@ describe('an impossible start', () => {
     await given.application(instance, application.id, { signinMethods: ['otp'] });
     expect(await refusal(start())).toEqual([403, en.errors.forbidden]);
     await given.application(instance, application.id, { archivedAt: 1 });
-    expect(await refusal(start())).toEqual([403, en.errors.application_archived]);
+    expect(await refusal(start())).toEqual([403, en.signin.archivedLead]);
     expect(await refusal(start({ returnTo: 'https://evil.example' }))).toEqual([403, expect.any(String)]);
   });
 

@@ -53,7 +53,7 @@ describe('a document on an empty instance', () => {
       sessionTtlSeconds: 3600,
       returnUrls: ['https://shop.example.com/in'],
       legalUrls: { terms: 'https://shop.example.com/terms', privacy: null },
-      branding: { accentColor: '#3b5bdb' },
+      branding: { accentColor: '#3b5bdb', supportEmail: 'help@shop.example.com' },
       defaultRoles: ['buyer', 'user'],
     });
     expect((await read('/roles')).items.map(({ slug }: { slug: string }) => slug)).toEqual([
@@ -125,7 +125,8 @@ describe('a changed document', () => {
       name: 'Boutique',
       stage: 'test',
       signinGate: 'public',
-      branding: { accentColor: '#000000' },
+      branding: { accentColor: '#000000', homeUrl: 'https://shop.example.com/' },
+      account: { parts: ['applications', 'profile'] },
       roles: [{ slug: 'editor', name: 'Redaktion' }, { slug: 'writer' }],
       webhooks: [{ ...SHOP.webhooks[0], events: ['user.banned'], secret: { env: 'OTHER_SECRET' } }],
       apiKeys: [{ ...SHOP.apiKeys[0], name: 'api', rateLimits: { perMinute: 5, perDay: 10_000 } }],
@@ -142,7 +143,7 @@ describe('a changed document', () => {
     const { json } = await apply(own, changed, { secrets });
     expect(json.data.changes).toEqual(tried.json.data.changes);
     expect(lines(json.data.changes)).toEqual([
-      '~ application shop name branding.accentColor',
+      '~ application shop name account.parts branding.accentColor branding.homeUrl',
       '~ role editor name',
       '+ role writer',
       '~ provider https://accounts.google.com clientSecret',

@@ -30,6 +30,14 @@ describe('a document', () => {
     expect(JSON.stringify(problems)).not.toContain(KEY);
   });
 
+  test('is refused for a support address that is none, before anything is created', async () => {
+    const branding = { supportEmail: 'help at shop' };
+    for (const slug of ['new', 'shop'])
+      expect(await refused(instance, { applications: [{ slug, branding }] })).toEqual({
+        'document.applications.0.branding.supportEmail': 'Give an e-mail address, or null.',
+      });
+  });
+
   test('is refused for duplicates, with their positions', async () => {
     const problems = await refused(instance, {
       applications: [

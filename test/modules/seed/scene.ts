@@ -17,7 +17,7 @@ export const SHOP = {
   betaRequestPolicy: 'auto_accept',
   returnUrls: ['https://shop.example.com/in'],
   legalUrls: { terms: 'https://shop.example.com/terms' },
-  branding: { accentColor: '#3b5bdb' },
+  branding: { accentColor: '#3b5bdb', supportEmail: 'Help@shop.example.com' },
   signinMethods: ['otp'],
   sessionTtlSeconds: 3600,
   identityProvider: { clientId: 'shop-client', clientSecret: { env: 'GOOGLE_SECRET' } },

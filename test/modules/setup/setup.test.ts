@@ -237,7 +237,7 @@ describe('recovery', () => {
     const { id: userId } = (await findUserByEmail(instance.db.reader, 'owner@example.com'))!;
     await instance.db.write(SYSTEM_ACTOR, async (unit) => {
       const seat = await findWorkspaceMember(unit, instance.workspaceId, userId);
-      await setWorkspaceRole(unit, seat!.id, 'member');
+      await setWorkspaceRole(unit, seat!, 'member');
     });
     await given.member(instance, consoleId(instance), userId, { status: 'left' });
     const { status } = await complete(instance, {

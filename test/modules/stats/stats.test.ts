@@ -178,7 +178,7 @@ describe('sign-ins', () => {
   });
 });
 
-/** The active users of the current day, week and month, each with the previous one. */
+/** The active users of today and of the last 7 and 30 days, each with the period before. */
 async function active(instance: Instance, id: string): Promise<Record<string, [number, number]>> {
   const { activeUsers } = await statsOf(instance, id);
   const both = ({ count, previous }: { count: number; previous: number }): [number, number] => [count, previous];
@@ -186,39 +186,53 @@ async function active(instance: Instance, id: string): Promise<Record<string, [n
 }
 
 describe('active users', () => {
-  test('are counted once per day, week from Monday, and month, however often they come', async () => {
+  test('are counted once in rolling periods of 1, 7 and 30 days, however often they come', async () => {
     const { instance, application } = await setUp();
     const { clientId, id } = application;
-    // A Monday, 2 March.
-    const { token } = await instance.signIn(clientId, 'ada@example.com');
-    await instance.signIn(clientId, 'bob@example.com');
-    await instance.signIn(clientId, 'bob@example.com');
-    expect(await active(instance, id)).toEqual({ day: [2, 0], week: [2, 0], month: [2, 0] });
-    const use = () => instance.call('POST', '/api/v1/session', { token });
-    for (let hour = 0; hour < 3; hour += 1) {
-      instance.clock.advance(HOUR);
-      await use();
-      await instance.services.flushCounters();
-    }
+    const come = (name: string) => instance.signIn(clientId, `${name}@example.com`);
+    await come('ada');
+    await come('bob');
+    await come('bob');
     expect(await active(instance, id)).toEqual({ day: [2, 0], week: [2, 0], month: [2, 0] });
     instance.clock.advance(DAY);
-    await use();
+    await come('ada');
     expect(await active(instance, id)).toEqual({ day: [1, 2], week: [2, 0], month: [2, 0] });
-    // The Sunday of that week, and the Monday after it.
     instance.clock.advance(5 * DAY);
-    await use();
+    await come('ada');
     expect(await active(instance, id)).toEqual({ day: [1, 0], week: [2, 0], month: [2, 0] });
+    // The first day leaves the week.
     instance.clock.advance(DAY);
-    await use();
-    expect(await active(instance, id)).toEqual({ day: [1, 1], week: [1, 2], month: [2, 0] });
-    // 31 March is a Tuesday; 1 April is in the same week.
-    instance.clock.advance(22 * DAY);
-    await instance.signIn(clientId, 'cleo@example.com');
-    const later = await instance.signIn(clientId, 'ada@example.com');
-    expect(await active(instance, id)).toEqual({ day: [2, 0], week: [2, 0], month: [3, 0] });
-    instance.clock.advance(DAY);
-    await instance.call('POST', '/api/v1/session', { token: later.token });
-    expect(await active(instance, id)).toEqual({ day: [1, 2], week: [2, 0], month: [1, 3] });
+    expect(await active(instance, id)).toEqual({ day: [0, 1], week: [1, 2], month: [2, 0] });
+    await come('cleo');
+    instance.clock.advance(23 * DAY);
+    await come('bob');
+    // Day 30: ada, cleo and bob came in the 30 days since; ada and bob in the 30 before.
+    expect(await active(instance, id)).toEqual({ day: [1, 0], week: [1, 0], month: [3, 2] });
+    instance.clock.advance(5 * DAY);
+    // Day 35: ada came last on day 6, cleo on day 7.
+    expect(await active(instance, id)).toEqual({ day: [0, 0], week: [1, 0], month: [3, 2] });
+    instance.clock.advance(2 * DAY);
+    expect(await active(instance, id)).toEqual({ day: [0, 0], week: [0, 1], month: [1, 3] });
+  });
+
+  test('and sign-ins are compared with the period before up to the same hour', async () => {
+    const { instance, application } = await setUp();
+    const { clientId, id } = application;
+    const come = (name: string) => instance.signIn(clientId, `${name}@example.com`);
+    await come('ada');
+    instance.clock.advance(6 * HOUR);
+    await come('bob');
+    await come('ada');
+    instance.clock.advance(DAY - 6 * HOUR);
+    expect((await active(instance, id)).day).toEqual([0, 1]);
+    const days = { query: '?days=1' };
+    expect((await statsOf(instance, id, days)).totals.signIns).toEqual({ count: 0, previous: 1 });
+    instance.clock.advance(6 * HOUR);
+    expect((await active(instance, id)).day).toEqual([0, 2]);
+    expect((await statsOf(instance, id, days)).totals.signIns).toEqual({ count: 0, previous: 3 });
+    instance.clock.advance(6 * DAY - 6 * HOUR);
+    expect((await active(instance, id)).week).toEqual([0, 1]);
+    expect((await statsOf(instance, id, { query: '?days=7' })).totals.newUsers).toEqual({ count: 0, previous: 1 });
   });
 
   test('a user before and after midnight, within a minute, is counted for both days', async () => {

@@ -1,10 +1,13 @@
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { startOfDay, startOfMonth, startOfWeek } from '@/core/calendar.ts';
+import { startOfDay } from '@/core/calendar.ts';
 import { DAY } from '@/core/clock.ts';
 import { migrationNames, migrationText } from '../../fixtures/schemas.ts';
 
 const migrations = migrationNames();
+
+const startOfWeek = (at: number) => startOfDay(at) - ((startOfDay(at) / DAY + 3) % 7) * DAY;
+const startOfMonth = (at: number) => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth());
 
 function apply(sqlite: SqliteDatabase, names: readonly string[]): void {
   for (const name of names) sqlite.run(migrationText(name));

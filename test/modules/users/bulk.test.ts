@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { Author } from '@/db/database.ts';
-import { bulkChanges } from '@/modules/users/bulk.ts';
+import { batchChanges } from '@/modules/users/bulk.ts';
 import { type Answer, createInstance } from '../../support/instance.ts';
 import * as given from '../../support/given.ts';
 import { managing, people, tables, watch } from './management.ts';
@@ -241,7 +241,7 @@ test('one change covers fewer users the more grants each gets, so that other cha
   const actor: Author = { ...SYSTEM_ACTOR, confirm: async () => void (changes += 1) };
   const give = async (add: string[]) => {
     changes = 0;
-    const { summary } = await bulkChanges(instance.db).changeGrants(actor, application, { userIds, roles: { add } });
+    const { summary } = await batchChanges(instance.db).changeGrants(actor, application, { userIds, roles: { add } });
     expect(summary.changed).toBe(3);
     return changes;
   };

@@ -10,6 +10,7 @@ const ROUTES: [method: string, path: string, body?: unknown][] = [
     { reason: 'mine' },
   ]),
   ...['roles', 'scopes', 'memberships'].map((kind): [string, string, unknown] => ['PUT', `/${kind}`, { slugs: [] }]),
+  ['PATCH', '', { externalId: 'mine', metadata: { plan: 'mine' }, username: 'mine' }],
   ['GET', '/sessions'],
   ['DELETE', '/sessions'],
   ['DELETE', '/sessions/SESSION'],

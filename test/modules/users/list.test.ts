@@ -14,6 +14,7 @@ async function setUp() {
 const userIds = (items: { userId: string }[]) => items.map(({ userId }) => userId);
 
 const ENTRY = {
+  externalId: null,
   userId: expect.any(String),
   username: null,
   email: 'ada@example.com',
@@ -175,7 +176,7 @@ describe('one user', () => {
     const detail = { ...ENTRY, userId, username: 'ada', kind: 'person', statusReason: null, emailVerifiedAt: null };
     expect((await manage('GET', `/users/${userId}`)).json).toEqual({
       success: true,
-      data: { ...detail, profile: PROFILE },
+      data: { ...detail, profile: PROFILE, metadata: {} },
     });
     const { token } = await instance.createKey(application.id, { access: 'read' });
     expect((await manage('GET', `/users/${userId}`, { token })).json.data).toEqual(detail);

@@ -1,9 +1,10 @@
 /** Users found by part of a name or address, by status, and by their grants. */
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { as } from '../account/account.ts';
+import { as, deleteAccount } from '../account/account.ts';
 import { managing, pages } from './management.ts';
 
 async function setUp() {
@@ -38,6 +39,89 @@ describe('a search of users', () => {
     expect(await find('q=o%CC%88zil')).toEqual(['mesut']);
     expect(await find('q=example.com')).toEqual(['bob', 'mesut', 'ada']);
     for (const nothing of ['q=%25', 'q=_', 'q=nobody', 'q=%27%20OR%201%3D1']) expect(await find(nothing)).toEqual([]);
+  });
+
+  test('finds whatever letters a keyboard lacks, and several words in any order', async () => {
+    const { instance, find, join } = await setUp();
+    await join('theo', { fullName: 'Théo Dubois' });
+    await join('ayse', { fullName: 'Ayşe Yılmaz' });
+    await join('jurgen', { fullName: 'Jürgen Weiß-Schröder' });
+    await join('lukasz', { fullName: 'Łukasz Sørensen' });
+    await join('wang', { fullName: '王小芳' });
+    await join('odys', { fullName: 'Οδυσσέας' });
+    const noa = await join('noa', { fullName: 'Noa Cohen' });
+    await as(instance, noa)('PATCH', '/username', { username: 'noa_cohen' });
+    const found: readonly (readonly [string, string])[] = [
+      ['theo dubois', 'theo'],
+      ['DUBOIS théo', 'theo'],
+      ['dubois example.com', 'theo'],
+      ['ayse yilmaz', 'ayse'],
+      ['AYŞE YILMAZ', 'ayse'],
+      ['schroder', 'jurgen'],
+      ['weiss', 'jurgen'],
+      ['WEISS', 'jurgen'],
+      ['lukasz sorensen', 'lukasz'],
+      ['小芳', 'wang'],
+      ['芳', 'wang'],
+      ['ΟΔΥΣΣΕΑΣ', 'odys'],
+      ['@noa_cohen', 'noa'],
+      [noa.userId, 'noa'],
+      [` ${noa.userId.toUpperCase()} `, 'noa'],
+    ];
+    // Nobody is indexed yet at first: the answers are the same.
+    for (const isIndexed of [false, true]) {
+      if (isIndexed) await instance.services.scheduler.runAll();
+      for (const [q, name] of found) expect([q, await find(`q=${encodeURIComponent(q)}`)]).toEqual([q, [name]]);
+      for (const q of ['theo nobody', 'dubois yilmaz', '%20', 'usr_00000000000000000000000000'])
+        expect([q, await find(`q=${q}`)]).toEqual([q, []]);
+    }
+  });
+
+  test('finds a person by what they are called now, the moment it changes, and nothing of a deleted one', async () => {
+    const { instance, manage, find, join } = await setUp();
+    const ada = await join('ada', { fullName: 'Ada Lovelace' });
+    await instance.services.scheduler.runAll();
+    const stored = () => JSON.stringify(instance.sqlite.query('SELECT * FROM member_search').all());
+    expect(stored()).toContain('lovelace');
+    await as(instance, ada)('PATCH', '/profile/identity', { fullName: 'Ada Byron' });
+    expect(stored()).not.toContain('lovelace');
+    for (const isIndexed of [false, true]) {
+      if (isIndexed) await instance.services.scheduler.runAll();
+      expect(await find('q=byron')).toEqual(['ada']);
+      expect(await find('q=lovelace')).toEqual([]);
+    }
+    await manage('POST', '/users/bulk', {
+      body: { users: [{ email: 'ida@example.com', profile: { fullName: 'Ida Rhodes' } }] },
+    });
+    await instance.services.scheduler.runAll();
+    expect(await find('q=rhodes')).toEqual(['ida']);
+    const { items } = (await manage('GET', '/users?q=rhodes')).json.data;
+    await manage('DELETE', `/users/${items[0].userId}`);
+    expect(stored()).not.toContain('rhodes');
+    expect(await find('q=rhodes')).toEqual([]);
+    expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
+    await instance.services.scheduler.runAll();
+    expect(stored()).not.toContain('byron');
+  });
+
+  test('finds the members of an upgraded instance while they are entered into the index, and after that', async () => {
+    const { instance, find, join } = await setUp();
+    for (const name of ['ada', 'bob', 'eve']) await join(name);
+    instance.sqlite.run('DELETE FROM member_search');
+    instance.sqlite.run(
+      "INSERT INTO long_works (id, kind, application_id, actor, data, cursor, done, total, created_at, updated_at) VALUES (?, 'users.enter_search', NULL, ?, '{}', '', 0, NULL, 0, 0)",
+      ['wrk_00000000000000000000000000', JSON.stringify(SYSTEM_ACTOR)],
+    );
+    const entered = () =>
+      instance.sqlite.query('SELECT count(*) AS n FROM member_search WHERE tokens IS NOT NULL').get();
+    expect(await find('q=bob')).toEqual(['bob']);
+    await instance.services.tasks.runOnce();
+    expect(await find('q=bob')).toEqual(['bob']);
+    await join('bobby');
+    await instance.services.scheduler.runAll();
+    expect(await find('q=bob')).toEqual(['bobby', 'bob']);
+    // The owner and the key that the workspace starts with are members of the console.
+    expect(entered()).toEqual({ n: 6 });
   });
 
   test('finds by name only for full access, since a name could be guessed letter by letter', async () => {

@@ -84,14 +84,14 @@ describe('the last-seen time', () => {
 
   test('is written at a stop in a few large changes, however much it is', async () => {
     const { instance, application, person } = await setUp();
-    const minted = await given.sessions(instance, application, person.userId, 5000);
+    const minted = await given.sessions(instance, application, person.userId, 2500);
     instance.clock.advance(MINUTE);
-    for (const { token } of minted) await session(instance, token);
+    while (minted.length > 0) await Promise.all(minted.splice(0, 100).map(({ token }) => session(instance, token)));
     const before = instance.db.metrics.changes;
     await instance.services.flushAll();
     expect(instance.db.metrics.changes - before).toBeLessThan(20);
     const written = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE last_seen_at = ?');
-    expect(written.get(START + MINUTE)).toEqual({ n: 5000 });
+    expect(written.get(START + MINUTE)).toEqual({ n: 2500 });
     expect(instance.logLines.join('')).not.toContain('could not write');
   });
 

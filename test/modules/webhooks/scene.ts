@@ -43,7 +43,11 @@ export function apiOf(instance: Instance, applicationId: string, token: string |
     patch: (id: string, body: unknown) => call('PATCH', `/${id}`, { body }),
     remove: (id: string) => call('DELETE', `/${id}`),
     rotateSecret: (id: string) => call('POST', `/${id}/rotate-secret`),
-    test: (id: string) => call('POST', `/${id}/test`),
+    test: (id: string, body?: unknown) => call('POST', `/${id}/test`, { body }),
+    performance: (id: string, query = '') => call('GET', `/${id}/performance${query}`),
+    countReplay: (id: string, since?: string) =>
+      call('GET', `/${id}/replay${since === undefined ? '' : `?since=${encodeURIComponent(since)}`}`),
+    replay: (id: string, since: unknown) => call('POST', `/${id}/replay`, { body: { since } }),
     release: (id: string) => call('POST', `/${id}/release`),
     deliveries: (id: string, query = '') => call('GET', `/${id}/deliveries${query}`),
     delivery: (id: string, deliveryId: string) => call('GET', `/${id}/deliveries/${deliveryId}`),

@@ -15,7 +15,7 @@ async function setUp() {
   return { instance, shop, path: `/api/applications/${shop.id}/webhooks/events` };
 }
 
-function streamOf({ app }: Instance, path: string, token: string | null, last?: string): Promise<Response> {
+async function streamOf({ app }: Instance, path: string, token: string | null, last?: string): Promise<Response> {
   const headers = {
     ...(token !== null && { authorization: `Bearer ${token}` }),
     ...(last !== undefined && { 'last-event-id': last }),

@@ -7,6 +7,8 @@ import { createInstance, START } from '../../support/instance.ts';
 import { storedText } from '../../support/stored.ts';
 import { apiOf, emit, input, newestDelivery, quarantine, setUp, setUpNormal, subscribe, URL_OF_SHOP } from './scene.ts';
 
+const SINCE = new Date(START).toISOString();
+
 /** A well-formed id that does not exist. */
 const absent = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
 
@@ -129,6 +131,7 @@ describe('a webhook', () => {
       await reader.remove(id),
       await reader.rotateSecret(id),
       await reader.test(id),
+      await reader.replay(id, SINCE),
       await reader.release(id),
       await reader.redeliver(id, absent('dlv')),
     ];
@@ -154,6 +157,9 @@ describe('a webhook', () => {
         await other.remove(id),
         await other.rotateSecret(id),
         await other.test(id),
+        await other.performance(id),
+        await other.countReplay(id, SINCE),
+        await other.replay(id, SINCE),
         await other.release(id),
         await other.deliveries(id),
         await other.delivery(id, delivery.id),

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { countryCode } from '@/core/country.ts';
 import { currencyCode } from '@/core/currency.ts';
 import { canonicalLocale, canonicalTimeZone } from '@/core/language.ts';
-import { countryChoices, currencyChoices, languageChoices, timeZoneChoices } from '@/pages/account/choices.ts';
+import { countryChoices, currencyChoices, languageChoices } from '@/pages/account/choices.ts';
+import { timeZoneChoice, timeZones } from '@/pages/account/time-zones.ts';
 
 const values = (choices: readonly { readonly value: string }[]) => choices.map(({ value }) => value);
 
@@ -12,7 +13,7 @@ describe('the choices', () => {
     expect(values(countryChoices('en', null)).filter((code) => countryCode(code) !== code)).toEqual([]);
     expect(values(currencyChoices('en', null)).filter((code) => currencyCode(code) !== code)).toEqual([]);
     expect(values(languageChoices('en')).filter((code) => canonicalLocale(code) !== code)).toEqual([]);
-    expect(values(timeZoneChoices(null)).filter((zone) => canonicalTimeZone(zone) === null)).toEqual([]);
+    expect(timeZones(null).filter((zone) => canonicalTimeZone(zone) === null)).toEqual([]);
   });
 
   test('include every country that the API accepts', () => {
@@ -29,10 +30,19 @@ describe('the choices', () => {
     expect(countryChoices('uk', null).find(({ value }) => value === 'AT')?.label).toBe('Австрія');
   });
 
+  test('name a time zone by its city, its name in the reader’s language and its offset', () => {
+    const label = (zone: string, locale: string) => timeZoneChoice(zone, locale).label;
+    expect(label('Asia/Kolkata', 'en')).toBe('Kolkata – India Standard Time (GMT+5:30)');
+    expect(label('Asia/Kolkata', 'fr')).toBe('Kolkata – Heure de l’Inde (UTC+5:30)');
+    expect(label('America/Argentina/Rio_Gallegos', 'de')).toBe('Rio Gallegos – Argentinische Normalzeit (GMT-3)');
+    expect(label('UTC', 'en')).toBe('UTC (GMT+0)');
+    expect(label('Pacific/Unknown', 'en')).toBe('Unknown');
+  });
+
   test('always include the current value', () => {
     expect(values(languageChoices('en', 'de-AT'))).toContain('de-AT');
     expect(values(currencyChoices('en', 'DEM'))).toContain('DEM');
-    expect(values(timeZoneChoices('Europe/Kiev'))).toContain('Europe/Kyiv');
+    expect(timeZones('Europe/Kiev')).toContain('Europe/Kyiv');
     expect(values(countryChoices('en', 'AT')).filter((code) => code === 'AT')).toHaveLength(1);
   });
 });

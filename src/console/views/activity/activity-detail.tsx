@@ -1,6 +1,7 @@
 /** Detail of an audit record: result, subject, actor and origin. */
-import { Link } from 'wouter-preact';
-import { addresses } from '../../address.ts';
+import { Link, useLocation } from 'wouter-preact';
+import { addresses, withSearch } from '../../address.ts';
+import { Action } from '../../components/action.tsx';
 import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { Copyable, CopyBox } from '../../components/copy.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
@@ -13,6 +14,8 @@ import { Actor } from './actor.tsx';
 import { countryName } from './countries.ts';
 import { Person, Result } from './event-parts.tsx';
 import { type AuthEvent, kindInWords, methodInWords, reasonOf } from './kinds.ts';
+import { narrowingsOf } from './narrowings.ts';
+import { explanationOf, isExplained } from './refusal.ts';
 import { shownEvent } from './shown-event.ts';
 import type { ActivitySource } from './source.ts';
 
@@ -41,15 +44,50 @@ export function ActivityDetail({ id, source, known, closeTo }: ActivityDetailPro
       />
     );
   return (
-    <Detail title={kindInWords(event.kind)} subtitle={<code>{event.kind}</code>} closeTo={closeTo}>
+    <Detail
+      title={kindInWords(event.kind)}
+      subtitle={<code>{event.kind}</code>}
+      closeTo={closeTo}
+      actions={isExplained(event) && <WhyRefused event={event} />}
+    >
       <Record event={shownEvent(event)} />
+      <Related event={event} source={source} />
+      <DetailPart title="As JSON">
+        <CopyBox id="record-json" value={JSON.stringify(shownEvent(event), null, 2)} label="the record" />
+      </DetailPart>
     </Detail>
+  );
+}
+
+function WhyRefused({ event }: { readonly event: AuthEvent }) {
+  const [, navigate] = useLocation();
+  return (
+    <Action id="why-refused" needs="nothing" onClick={async () => navigate(await explanationOf(event))}>
+      Why was this person refused?
+    </Action>
+  );
+}
+
+/** Links to the records that share a part with this one. */
+function Related({ event, source }: { readonly event: AuthEvent; readonly source: ActivitySource }) {
+  return (
+    <DetailPart title="Show in the list">
+      <ul class="related">
+        {narrowingsOf(event).map(({ filter, value, label }) => (
+          <li key={filter}>
+            <Link href={withSearch(source.address(), `${new URLSearchParams({ [filter]: value })}`)}>
+              <bdi>{label}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </DetailPart>
   );
 }
 
 function Record({ event }: { readonly event: AuthEvent }) {
   const { applications } = useConsole();
-  const { applicationId, userId, email, targetId, ip, ipCountry, requestId, createdAt, detail } = event;
+  const { applicationId, userId, email, targetId, targetName, ip, ipCountry, requestId, createdAt, detail } = event;
   const application = applications.find((one) => one.id === applicationId);
   const reason = reasonOf(event);
   const particulars = Object.entries(detail ?? {}).filter(([name]) => name !== 'reason' || reason === null);
@@ -90,7 +128,13 @@ function Record({ event }: { readonly event: AuthEvent }) {
               {application.name}
             </Link>,
           ],
-          targetId !== null && ['Target', <Copyable value={targetId} label="target id" />],
+          targetId !== null && [
+            'Target',
+            <>
+              {targetName !== null && <bdi class="block">{targetName}</bdi>}
+              <Copyable value={targetId} label="target id" />
+            </>,
+          ],
           ip !== null && ['Address', <code>{ip}</code>],
           ipCountry !== null && ['Country', `${countryName(ipCountry)} (${ipCountry})`],
           requestId !== null && ['Request', <Copyable value={requestId} label="request id" />],
@@ -102,9 +146,6 @@ function Record({ event }: { readonly event: AuthEvent }) {
           <Facts of={particulars.map(particular)} />
         </DetailPart>
       )}
-      <DetailPart title="As JSON">
-        <CopyBox id="record-json" value={JSON.stringify(event, null, 2)} label="the record" />
-      </DetailPart>
     </>
   );
 }

@@ -1,32 +1,41 @@
 /** Activity filters: parsed from the address, converted for the API, and matched against live records. */
 import type { Filters } from '../../address.ts';
 import type { AuthEvent } from './kinds.ts';
+import { ID_FILTERS, type IdFilter } from './narrowings.ts';
 
-export const ACTIVITY_FILTERS = ['status', 'family', 'country', 'q', 'userId', 'from', 'to'] as const;
+/** Filters that collapse behind a button where the list is narrow. */
+export const COLLAPSING = ['status', 'family', 'country', 'from', 'to'] as const;
+
+export const ACTIVITY_FILTERS = ['q', ...COLLAPSING, ...ID_FILTERS] as const;
 
 type ActivityFilters = Filters<(typeof ACTIVITY_FILTERS)[number]>;
 
-export interface ActivityQuery {
+export interface ActivityQuery extends Partial<Readonly<Record<IdFilter, string>>> {
   readonly status?: 'ok' | 'error';
   readonly family?: string;
   readonly country?: string;
   readonly q?: string;
-  readonly userId?: string;
   readonly from?: string;
   readonly to?: string;
 }
 
 /** Omits values that the API does not accept. */
-export function queryOf({ status, family, country, q, userId, from, to }: ActivityFilters): ActivityQuery {
+export function queryOf(filters: ActivityFilters): ActivityQuery {
+  const { status, family, country, q, from, to } = filters;
   return {
     ...((status === 'ok' || status === 'error') && { status }),
     ...(family && /^[a-z._]{1,50}$/.test(family) && { family }),
     ...(country && /^[A-Za-z]{2}$/.test(country) && { country: country.toUpperCase() }),
     ...(q && { q }),
-    ...(userId && { userId }),
+    ...idsOf(filters),
     ...timeRange('from', startOf(from, 0)),
     ...timeRange('to', startOf(to, 1)),
   };
+}
+
+function idsOf(filters: ActivityFilters): Partial<Record<IdFilter, string>> {
+  const isSet = (name: IdFilter) => /^[a-z]{2,8}_[0-9A-Za-z]{1,64}$/.test(filters[name] ?? '');
+  return Object.fromEntries(ID_FILTERS.filter(isSet).map((name) => [name, filters[name]]));
 }
 
 const timeRange = (name: 'from' | 'to', time: string | null) => time !== null && { [name]: time };
@@ -41,14 +50,21 @@ function startOf(text: string | undefined, daysLater: number): string | null {
 
 /** Matches a record as the server does. */
 export function isWithin(event: AuthEvent, query: ActivityQuery): boolean {
-  const { status, family, country, q, userId, from, to } = query;
+  const { status, family, country, q, from, to } = query;
   return (
     (status === undefined || event.ok === (status === 'ok')) &&
     (family === undefined || event.kind.startsWith(family)) &&
     (country === undefined || event.ipCountry === country) &&
-    (q === undefined || (event.email?.toLowerCase().includes(q.toLowerCase()) ?? false)) &&
-    (userId === undefined || event.userId === userId) &&
+    (q === undefined ||
+      event.userId === q.trim() ||
+      (event.email?.toLowerCase().includes(q.toLowerCase().replace(/^@(?=.)/, '')) ?? false)) &&
+    ID_FILTERS.every((name) => query[name] === undefined || isOfId(event, name, query[name])) &&
     (from === undefined || event.createdAt >= from) &&
     (to === undefined || event.createdAt < to)
   );
+}
+
+/** A person as the target is the person that a record is about, as on the server. */
+function isOfId(event: AuthEvent, name: IdFilter, id: string): boolean {
+  return event[name] === id || (name === 'targetId' && event.userId === id);
 }

@@ -1,21 +1,24 @@
-/** Activity filters and the live switch. */
+/** Activity filters, those by an id that were chosen from a record, and the live switch. */
 import { X } from 'lucide';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import type { Filters } from '../../address.ts';
+import { activeFilters, FilterBar } from '../../components/filter-bar.tsx';
 import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { Status } from '../../components/status.tsx';
 import { useLive } from '../../shell/live.tsx';
-import type { ACTIVITY_FILTERS } from './activity-filters.ts';
+import { type ACTIVITY_FILTERS, COLLAPSING } from './activity-filters.ts';
 import { COUNTRIES } from './countries.ts';
-import { FAMILIES } from './kinds.ts';
+import { type AuthEvent, FAMILIES } from './kinds.ts';
+import { filterOfId, ID_FILTERS, labelOf } from './narrowings.ts';
 
 type Shown = Filters<(typeof ACTIVITY_FILTERS)[number] | 'live'>;
 
 interface ActivityToolbarProps {
   readonly filters: Shown;
+  /** The list, for the names of ids. */
+  readonly events: readonly AuthEvent[];
   readonly onChange: (change: Shown, isTyping?: boolean) => void;
-  readonly canBeLive: boolean;
 }
 
 const RESULTS = [
@@ -29,40 +32,69 @@ const FILTERS = [
   { name: 'country', label: 'Country', any: 'Any country', choices: COUNTRIES },
 ] as const;
 
-export function ActivityToolbar({ filters, onChange, canBeLive }: ActivityToolbarProps) {
-  const { isConnected } = useLive();
-  const isLive = filters.live !== 'off';
+/** Width in pixels that all filters and the live switch need in one row. */
+const IN_ONE_ROW_PX = 1120;
+
+export function ActivityToolbar({ filters, events, onChange }: ActivityToolbarProps) {
+  function search(text: string): void {
+    const filter = filterOfId(text);
+    if (filter) onChange({ [filter]: text, q: undefined });
+    else onChange({ q: text }, true);
+  }
+
   return (
-    <div class="toolbar" role="search" aria-label="Filters">
-      <SearchField id="search" label="E-mail" value={filters.q ?? ''} onSearch={(q) => onChange({ q }, true)} />
-      <FilterFields of={FILTERS} filters={filters} onChange={onChange} />
-      <span class="days">
-        <Day id="from" label="From" value={filters.from} onChoose={(from) => onChange({ from })} />
-        <Day id="to" label="To" value={filters.to} onChoose={(to) => onChange({ to })} />
-      </span>
-      {filters.userId && (
+    <>
+      <FilterBar
+        search={<SearchField id="search" label="E-mail or any id" value={filters.q ?? ''} onSearch={search} />}
+        active={activeFilters(filters, COLLAPSING)}
+        collapseBelow={IN_ONE_ROW_PX}
+        onClear={() => onChange(NO_CHOICES)}
+        end={<LiveSwitch isLive={filters.live !== 'off'} onSwitch={(live) => onChange({ live })} />}
+      >
+        <FilterFields of={FILTERS} filters={filters} onChange={onChange} />
+        <span class="days">
+          <Day id="from" label="From" value={filters.from} onChoose={(from) => onChange({ from })} />
+          <Day id="to" label="To" value={filters.to} onChoose={(to) => onChange({ to })} />
+        </span>
+      </FilterBar>
+      <IdFilters filters={filters} events={events} onChange={onChange} />
+    </>
+  );
+}
+
+const NO_CHOICES: Shown = Object.fromEntries(COLLAPSING.map((name) => [name, undefined]));
+
+function LiveSwitch({ isLive, onSwitch }: { isLive: boolean; onSwitch: (live: 'off' | undefined) => void }) {
+  const { isConnected } = useLive();
+  return (
+    <span class="live-switch">
+      {isLive && <Status tone={isConnected ? 'good' : 'warn'}>{isConnected ? 'Connected' : 'Connecting'}</Status>}
+      <Checkbox id="live" label="Live" isChecked={isLive} onChange={(isOn) => onSwitch(isOn ? undefined : 'off')} />
+    </span>
+  );
+}
+
+/** Each shows what it keeps, and removes itself. */
+function IdFilters({ filters, events, onChange }: ActivityToolbarProps) {
+  const set = ID_FILTERS.flatMap((name) => {
+    const value = filters[name];
+    return value ? [{ name, label: labelOf(name, value, events) }] : [];
+  });
+  if (set.length === 0) return null;
+  return (
+    <div class="id-filters" role="group" aria-label="Filters by id">
+      {set.map(({ name, label }) => (
         <button
+          key={name}
           class="button small"
           type="button"
-          aria-label="Show everybody’s activity"
-          onClick={() => onChange({ userId: undefined })}
+          aria-label={`Remove the filter: ${label}`}
+          onClick={() => onChange({ [name]: undefined })}
         >
-          <span>One person</span>
+          <bdi>{label}</bdi>
           <Icon of={X} size={16} />
         </button>
-      )}
-      {canBeLive && (
-        <>
-          <span class="spacer" />
-          {isLive && <Status tone={isConnected ? 'good' : 'warn'}>{isConnected ? 'Connected' : 'Connecting'}</Status>}
-          <Checkbox
-            id="live"
-            label="Live"
-            isChecked={isLive}
-            onChange={(isOn) => onChange({ live: isOn ? undefined : 'off' })}
-          />
-        </>
-      )}
+      ))}
     </div>
   );
 }

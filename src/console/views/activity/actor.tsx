@@ -14,15 +14,15 @@ interface Found {
 }
 
 export function Actor({ of: event }: { readonly of: AuthEvent }) {
-  const { actorType, actorUserId, actorApiKeyId, userId } = event;
+  const { actorType, actorUserId, actorApiKeyId, actorName, kind, userId } = event;
   const { workspace } = useConsole();
   const isOneself = actorUserId !== null && actorUserId === userId;
   const { data } = useLoaded<Found | null>(() => find(event, workspace.id), [event.id]);
   const id = actorApiKeyId ?? actorUserId;
-  if (isOneself && actorApiKeyId === null) return <>The person themselves</>;
+  if ((isOneself && actorApiKeyId === null) || kind === 'signin.succeeded') return <>The person themselves</>;
   return (
     <>
-      {data?.href ? <Link href={data.href}>{data.name}</Link> : (data?.name ?? ACTOR_TYPES[actorType])}
+      {data?.href ? <Link href={data.href}>{data.name}</Link> : (data?.name ?? actorName ?? ACTOR_TYPES[actorType])}
       {data && <span class="fine block">{data.detail}</span>}
       {id !== null && (
         <span class="block">

@@ -5,21 +5,26 @@ import { Status } from '../../components/status.tsx';
 import { type AuthEvent, reasonOf } from './kinds.ts';
 import { shownEvent } from './shown-event.ts';
 
-export function Result({ of: event }: { readonly of: AuthEvent }) {
+interface ResultProps {
+  readonly of: AuthEvent;
+  readonly isWithReason?: boolean;
+}
+
+export function Result({ of: event, isWithReason = false }: ResultProps) {
   if (event.ok) return <Status tone="good">OK</Status>;
-  const isRefusal = event.kind.startsWith('signin.');
+  const word = event.kind.startsWith('signin.') ? 'Refused' : 'Failed';
   const reason = reasonOf(event);
   return (
     <span title={reason ?? undefined}>
-      <Status tone="bad">{isRefusal ? 'Refused' : 'Failed'}</Status>
+      <Status tone="bad">{isWithReason && reason !== null ? `${word}: ${reason}` : word}</Status>
     </span>
   );
 }
 
 /** Subject of a record, linked to their page if there is one. */
 export function Person({ of: event }: { readonly of: AuthEvent }) {
-  const { userId, email, applicationId } = shownEvent(event);
-  const name = email ?? userId;
+  const { userId, userName, email, applicationId } = shownEvent(event);
+  const name = email ?? userName ?? userId;
   if (name === null) return <span class="muted">–</span>;
   if (userId === null || applicationId === null) return <>{name}</>;
   return <Link href={addresses.application(applicationId, 'users', userId)}>{name}</Link>;

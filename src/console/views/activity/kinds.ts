@@ -56,8 +56,10 @@ const KINDS: Record<AuditKind, string> = {
   'user.resumed': 'User resumed',
   'user.deleted': 'User deleted',
   'user.restored': 'User restored',
+  'user.updated': 'User changed',
   'user.imported': 'Users imported',
   'user.forgotten': 'Import forgotten',
+  'user.bulk_changed': 'Many users changed',
   'account.profile_changed': 'Profile changed',
   'account.username_changed': 'Username changed',
   'account.avatar_changed': 'Avatar changed',
@@ -89,6 +91,7 @@ const KINDS: Record<AuditKind, string> = {
   'webhook.tested': 'Webhook tested',
   'webhook.released': 'Webhook released',
   'webhook.redelivered': 'Delivery sent again',
+  'webhook.replayed': 'Failed deliveries sent again',
   'webhook.quarantined': 'Webhook quarantined',
   'webhook.held_dropped': 'Held events dropped',
   'workspace.created': 'Workspace created',
@@ -104,6 +107,8 @@ const KINDS: Record<AuditKind, string> = {
   'mail.expired': 'Mail not sent in time',
   'mail.tested': 'Test mail sent',
   'mail.read': 'Mail read in the outbox',
+  'mail.server_set': 'Mail server set',
+  'mail.server_removed': 'Mail server removed',
 };
 
 /** Falls back to the kind's own name if it is unknown. */

@@ -13,16 +13,21 @@ export interface ActivitySource {
   readonly id: string;
   readonly lead: string;
   readonly isOfMany: boolean;
+  /** Path of the live stream. */
+  readonly events: string;
   list(part: ActivityPart): Promise<Outcome<Page<AuthEvent>>>;
   one(activityId: string): Promise<Outcome<AuthEvent>>;
   address(...rest: string[]): string;
 }
+
+export const applicationEvents = (id: string) => `/api/applications/${encodeURIComponent(id)}/activity/events`;
 
 export function activityOfApplication({ id, name }: Schemas['Application']): ActivitySource {
   return {
     id,
     lead: `What people, keys and administrators did in ${name}, newest first.`,
     isOfMany: false,
+    events: applicationEvents(id),
     list: (query) => ask(api.GET('/api/applications/{id}/activity/list', { params: { path: { id }, query } })),
     one: (activityId) =>
       ask(api.GET('/api/applications/{id}/activity/{activityId}', { params: { path: { id, activityId } } })),
@@ -35,6 +40,7 @@ export function activityOfWorkspace({ id: workspaceId, name }: Schemas['Workspac
     id: workspaceId,
     lead: `What happened in ${name} and all its applications, newest first.`,
     isOfMany: true,
+    events: `/api/workspace/activity/events?${new URLSearchParams({ workspaceId })}`,
     list: (query) => ask(api.GET('/api/workspace/activity/list', { params: { query: { ...query, workspaceId } } })),
     one: (activityId) =>
       ask(

@@ -1,5 +1,6 @@
 /** Applications of the workspace, renaming it, and creating another workspace. */
 import { useLocation } from 'wouter-preact';
+import { brandOf } from '../../../pages/application-brand.ts';
 import { ApplicationMark } from '../../../pages/components/application-mark.tsx';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { addresses, useFilters } from '../../address.ts';
@@ -24,10 +25,10 @@ const COLUMNS: readonly Column<Application>[] = [
   {
     key: 'name',
     title: 'Name',
-    render: ({ name, branding }) => (
+    render: (application) => (
       <span class="named">
-        <ApplicationMark name={name} logoUrl={branding.logoUrl} />
-        <span dir="auto">{name}</span>
+        <ApplicationMark name={application.name} {...brandOf({ ...application, ...application.branding })} />
+        <span dir="auto">{application.name}</span>
       </span>
     ),
   },
@@ -42,18 +43,19 @@ export function Applications() {
   const [, navigate] = useLocation();
   const [filters, setFilters] = useFilters(['hidden']);
   const params = { query: { workspaceId: workspace.id } };
-  const { button: create, dialog: creation } = useCreateDialog(
-    { id: 'create-application', text: 'Create application' },
-    () => (
-      <ApplicationForm
-        workspaceId={workspace.id}
-        onDone={async ({ id }) => {
-          await reloadApplications();
-          navigate(addresses.application(id));
-        }}
-      />
-    ),
-  );
+  const {
+    button: create,
+    emptyButton,
+    dialog: creation,
+  } = useCreateDialog({ id: 'create-application', text: 'Create application' }, () => (
+    <ApplicationForm
+      workspaceId={workspace.id}
+      onDone={async ({ id }) => {
+        await reloadApplications();
+        navigate(addresses.application(id));
+      }}
+    />
+  ));
   const renaming = useDialog(() => (
     <WorkspaceForm
       title="Rename workspace"
@@ -107,7 +109,7 @@ export function Applications() {
         keyOf={({ id }) => id}
         hrefOf={({ id }) => addresses.application(id)}
         empty={
-          <Empty title="Create your first application" action={create}>
+          <Empty title="Create your first application" action={emptyButton}>
             An application is what people sign in to: it has its own users, roles, keys and look. It begins as a draft
             that only members of this workspace can enter.
           </Empty>
@@ -116,7 +118,7 @@ export function Applications() {
       <div class="below-table">
         <Checkbox
           id="show-hidden"
-          label="Show hidden ones as well"
+          label="Show hidden applications"
           isChecked={filters.hidden !== undefined}
           onChange={(isShown) => setFilters({ hidden: isShown ? '1' : undefined })}
         />

@@ -1,5 +1,5 @@
 /** Allowlist and waitlist, filtered by state, with single and bulk decisions. */
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { useFilters } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
@@ -75,7 +75,11 @@ function settled(
 export function Allowlist({ application, list, counts, onChanged, onDecided }: AllowlistProps) {
   const { canWrite } = useRights();
   const [filters] = useFilters(['status']);
-  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-addresses', text: 'Add addresses' }, () => (
+  const {
+    button: add,
+    emptyButton,
+    dialog: creation,
+  } = useCreateDialog({ id: 'add-addresses', text: 'Add addresses' }, () => (
     <AddDialog applicationId={application.id} onDone={onChanged} />
   ));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -93,6 +97,23 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
   useEffect(() => setChosen(new Set()), [filters.status]);
   const chosenEntries = (list.items ?? []).filter(({ id }) => chosen.has(id));
   const decide = (kind: Decision, ...entries: WaitlistEntry[]) => decision.open({ decision: kind, entries });
+  const menuOf = useCallback(
+    (entry: WaitlistEntry) => (
+      <Menu label={`Actions for ${entry.email}`}>
+        {entry.status !== 'approved' && <MenuEntry onClick={() => decide('approve', entry)}>Approve</MenuEntry>}
+        {entry.status !== 'notify_when_public' && (
+          <MenuEntry onClick={() => decide('soft_decline', entry)}>Decline</MenuEntry>
+        )}
+        {entry.status !== 'declined' && (
+          <MenuEntry onClick={() => decide('decline', entry)}>Refuse without a word</MenuEntry>
+        )}
+        <MenuEntry isDanger onClick={() => decide('remove', entry)}>
+          Remove
+        </MenuEntry>
+      </Menu>
+    ),
+    [],
+  );
 
   return (
     <section class="allowlist" aria-labelledby="allowlist-title">
@@ -106,7 +127,7 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
           <strong role="status">{counted(chosenEntries.length, 'address', 'addresses')} chosen</strong>
           <Action onClick={() => decide('approve', ...chosenEntries)}>Approve</Action>
           <Action onClick={() => decide('soft_decline', ...chosenEntries)}>Decline</Action>
-          <Action onClick={() => decide('decline', ...chosenEntries)}>Refuse silently</Action>
+          <Action onClick={() => decide('decline', ...chosenEntries)}>Refuse without a word</Action>
           <Action onClick={() => decide('remove', ...chosenEntries)}>Remove</Action>
           <Action needs="nothing" onClick={() => setChosen(new Set())}>
             Choose none
@@ -122,25 +143,12 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
           keyOf={({ id }) => id}
           chosen={chosen}
           onChoose={setChosen}
-          menuOf={(entry) => (
-            <Menu label={`Actions for ${entry.email}`}>
-              {entry.status !== 'approved' && <MenuEntry onClick={() => decide('approve', entry)}>Approve</MenuEntry>}
-              {entry.status !== 'notify_when_public' && (
-                <MenuEntry onClick={() => decide('soft_decline', entry)}>Decline</MenuEntry>
-              )}
-              {entry.status !== 'declined' && (
-                <MenuEntry onClick={() => decide('decline', entry)}>Refuse silently</MenuEntry>
-              )}
-              <MenuEntry isDanger onClick={() => decide('remove', entry)}>
-                Remove
-              </MenuEntry>
-            </Menu>
-          )}
+          menuOf={menuOf}
           empty={
             filters.status ? (
-              <Empty title="Nobody is in this state" />
+              <Empty title="No request has this status" />
             ) : (
-              <Empty title="Nobody is on the allowlist yet" action={add}>
+              <Empty title="Nobody is on the allowlist yet" action={emptyButton}>
                 While the application is a private beta, people who are not on it can request access, and appear here.
                 You can add addresses yourself at any time.
               </Empty>

@@ -12,12 +12,12 @@ import { ChoicePanel } from './choice-panel.tsx';
 type Policy = Schemas['BetaPolicy'];
 
 const POLICIES: readonly Choice<Policy>[] = [
-  { value: 'manual', label: 'Waits', detail: 'Requests stay on the allowlist until somebody decides.' },
-  { value: 'auto_accept', label: 'Is approved', detail: 'Everybody who asks is approved at once.' },
+  { value: 'manual', label: 'Waits for a decision', detail: 'Requests stay pending until an admin or owner decides.' },
+  { value: 'auto_accept', label: 'Is approved automatically', detail: 'Everybody who asks can sign in at once.' },
   {
     value: 'auto_decline',
-    label: 'Is declined',
-    detail: 'Everybody who asks is notified when you open.',
+    label: 'Is declined for now',
+    detail: 'Everybody who asks is notified when the application opens.',
   },
 ];
 

@@ -42,7 +42,7 @@ export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
       `${they(many, 'This person is', 'They are')} told by mail that it is too early, and notified when you open.`,
   },
   decline: {
-    verb: 'Refuse silently',
+    verb: 'Refuse without a word',
     past: 'refused',
     lead: (many) =>
       `${they(many, 'This person cannot', 'They cannot')} sign in while this is a private beta, and ${they(many, 'is', 'are')} not mailed, now or when you open. You can still approve ${they(many, 'them', 'any of them')} later.`,

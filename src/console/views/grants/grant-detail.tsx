@@ -6,9 +6,11 @@ import { Action, useReport } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { count } from '../../components/format.ts';
 import { Detail } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
+import { GrantForm } from './grant-form.tsx';
 import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
 
 interface GrantDetailProps {
@@ -40,6 +42,18 @@ export function GrantDetail({ application, kind, grant, closeTo, onChanged }: Gr
     />
   ));
 
+  const change = useDialog(() => (
+    <GrantForm
+      kind={kind}
+      grant={grant}
+      send={({ name, description }) => calls.update(grant.id, { name, description }, false)}
+      onDone={async (changed) => {
+        report({ ok: true, data: changed }, `The ${words.one} ${changed.name} is changed.`);
+        await onChanged();
+      }}
+    />
+  ));
+
   async function toggleDefault(): Promise<void> {
     const outcome = await calls.update(grant.id, { isDefault: !grant.isDefault }, false);
     if (report(outcome, grant.isDefault ? 'New people no longer get it.' : 'Everybody new gets it from now on.'))
@@ -53,6 +67,9 @@ export function GrantDetail({ application, kind, grant, closeTo, onChanged }: Gr
       closeTo={closeTo}
       actions={
         <>
+          <Action id="change-grant" onClick={change.open}>
+            {words.change}
+          </Action>
           <Action onClick={toggleDefault}>
             {grant.isDefault ? 'Stop giving it to everybody new' : 'Give it to everybody new'}
           </Action>
@@ -66,18 +83,24 @@ export function GrantDetail({ application, kind, grant, closeTo, onChanged }: Gr
         of={[
           ['Description', grant.description],
           ['Given to', grant.isDefault ? 'Everybody new' : 'By hand, import or API'],
-          words.parameter !== null && [
+          [
             'People',
-            <Link
-              href={`${addresses.application(application.id, 'users')}?${words.parameter}=${encodeURIComponent(grant.slug)}`}
-            >
-              Show who has it
-            </Link>,
+            <>
+              {grant.people === undefined ? '' : `${count(grant.people)} `}
+              {words.parameter !== null && (
+                <Link
+                  href={`${addresses.application(application.id, 'users')}?${words.parameter}=${encodeURIComponent(grant.slug)}`}
+                >
+                  Show who has it
+                </Link>
+              )}
+            </>,
           ],
           ['Created', <Time at={grant.createdAt} />],
           ['Changed', <Time at={grant.updatedAt} />],
         ]}
       />
+      {change.dialog}
       {removal.dialog}
     </Detail>
   );

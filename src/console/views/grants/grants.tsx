@@ -4,6 +4,7 @@ import type { Schemas } from '../../api.ts';
 import { UnlistedDetail } from '../../components/absent-detail.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { count } from '../../components/format.ts';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
@@ -17,8 +18,9 @@ import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
 type Grant = Schemas['Grant'];
 
 const COLUMNS: readonly Column<Grant>[] = [
-  { key: 'slug', title: 'Slug', render: ({ slug }) => <code>{slug}</code> },
   { key: 'name', title: 'Name', render: ({ name }) => <span dir="auto">{name}</span> },
+  { key: 'slug', title: 'Slug', render: ({ slug }) => <code>{slug}</code> },
+  { key: 'people', title: 'People', render: ({ people = 0 }) => count(people), isNumeric: true },
   {
     key: 'default',
     title: 'Given to',
@@ -33,10 +35,14 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
   const calls = grantCalls(kind, application.id);
   const search = useSearch();
   const [open] = useOpen();
-  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-grant', text: words.add }, () => (
-    <GrantForm kind={kind} send={calls.create} onDone={list.reload} />
+  const {
+    button: add,
+    emptyButton,
+    dialog: creation,
+  } = useCreateDialog({ id: 'add-grant', text: words.add }, () => (
+    <GrantForm kind={kind} grant={null} send={calls.create} onDone={list.reload} />
   ));
-  const list = useListed<Grant>((cursor) => calls.list(cursor), [application.id, kind]);
+  const list = useListed<Grant>((cursor) => calls.listCounted(cursor), [application.id, kind]);
   const listAddress = withSearch(addresses.application(application.id, kind), search);
   const opened = list.items?.find(({ id }) => id === open);
 
@@ -54,7 +60,7 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
             hrefOf={({ id }) => withSearch(addresses.application(application.id, kind, id), search)}
             open={open}
             empty={
-              <Empty title={words.emptyTitle} action={add}>
+              <Empty title={words.emptyTitle} action={emptyButton}>
                 {words.emptyLead}
               </Empty>
             }

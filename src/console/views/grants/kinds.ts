@@ -10,6 +10,7 @@ export const GRANT_WORDS = {
     one: 'role',
     lead: 'What people are in this application. A backend reads their slugs in every verification.',
     add: 'Create role',
+    change: 'Change role',
     emptyTitle: 'No roles yet',
     emptyLead:
       'A role such as “editor” says what somebody is. Give it to people one by one, by import, or to every new user.',
@@ -21,6 +22,7 @@ export const GRANT_WORDS = {
     one: 'scope',
     lead: 'What people and keys may do, as fine-grained as your backend needs.',
     add: 'Create scope',
+    change: 'Change scope',
     emptyTitle: 'No scopes yet',
     emptyLead:
       'A scope such as “orders:write” names one thing that may be done. Backends find it in every verification.',
@@ -32,6 +34,7 @@ export const GRANT_WORDS = {
     one: 'group',
     lead: 'What people belong to: teams, plans, cohorts.',
     add: 'Create group',
+    change: 'Change group',
     emptyTitle: 'No groups yet',
     emptyLead: 'A group such as “berlin-office” keeps people together. Backends find its slug under “memberships”.',
     parameter: 'membership',
@@ -42,8 +45,10 @@ type Grant = Schemas['Grant'];
 
 interface GrantCalls {
   list(cursor: string | undefined): Promise<Outcome<Page<Grant>>>;
+  /** Lists with the number of people of each. */
+  listCounted(cursor: string | undefined): Promise<Outcome<Page<Grant>>>;
   create(input: Schemas['GrantInput']): Promise<Outcome<Grant>>;
-  update(id: string, patch: Schemas['GrantPatch'], force: boolean): Promise<Outcome<unknown>>;
+  update(id: string, patch: Schemas['GrantPatch'], force: boolean): Promise<Outcome<Grant>>;
   remove(id: string, force: boolean): Promise<Outcome<unknown>>;
 }
 
@@ -57,8 +62,11 @@ export function grantCalls(kind: GrantKind, application: string): GrantCalls {
   const one = `/api/applications/{id}/${collection}/{roleId}` as '/api/applications/{id}/roles/{roleId}';
   const path = { id: application };
   const of = (roleId: string, force: boolean) => ({ params: { path: { ...path, roleId }, query: { force } } });
+  const list = (cursor: string | undefined, include?: 'people') =>
+    ask(api.GET(all, { params: { path, query: { cursor, limit: LIMIT, include } } }));
   return {
-    list: (cursor) => ask(api.GET(all, { params: { path, query: { cursor, limit: LIMIT } } })),
+    list: (cursor) => list(cursor),
+    listCounted: (cursor) => list(cursor, 'people'),
     create: (body) => ask(api.POST(all, { params: { path }, body })),
     update: (id, body, force) => ask(api.PATCH(one, { ...of(id, force), body })),
     remove: (id, force) => ask(api.DELETE(one, of(id, force))),

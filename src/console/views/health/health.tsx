@@ -22,7 +22,7 @@ export function Health() {
     <>
       <PageHead title="Instance health" />
       <Empty title="Only owners see this">
-        Version, mail and settings of the instance are shown to owners. An owner of the workspace can look for you.
+        Version, mail server and settings are shown to owners of the workspace.
       </Empty>
       {canWrite && (
         <div class="after-empty">
@@ -46,7 +46,7 @@ function OwnersHealth() {
       {!data && !failure && <div class="skeleton title" aria-busy="true" />}
       {data && (
         <>
-          {data.warnings && <Warnings of={data.warnings} />}
+          <Warnings {...data} />
           {!data.isOperator && (
             <p class="note in-view" id="not-operator">
               Settings, database and queues are shown to the owners of the instance’s first workspace, who run it.
@@ -59,7 +59,7 @@ function OwnersHealth() {
               {data.database?.server && <ServerPanel server={data.database.server} />}
             </div>
             <div>
-              <MailPanel mail={data.mail} isOperator={data.isOperator} />
+              <MailPanel mail={data.mail} isOperator={data.isOperator} onChanged={reload} />
               {data.queues && <QueuesPanel queues={data.queues} />}
             </div>
           </div>

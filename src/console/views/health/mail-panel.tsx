@@ -1,49 +1,80 @@
-/** Mail transport, and a test mail. */
+/** Mail server, and a test mail. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { EmailField } from '../../../pages/components/field.tsx';
 import { Button } from '../../../pages/components/button.tsx';
 import { addresses } from '../../address.ts';
 import { api, ask, type Failure, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { count } from '../../components/format.ts';
 import { useRights, useConsole } from '../../console-context.tsx';
+import { useMailServer } from './use-mail-server.tsx';
 
 interface MailPanelProps {
   readonly mail: Schemas['InstanceMail'];
   readonly isOperator: boolean;
+  readonly onChanged: () => unknown;
 }
 
-export function MailPanel({ mail, isOperator }: MailPanelProps) {
-  const { workspace } = useConsole();
-  const isSent = mail.transport === 'smtp';
+export function MailPanel({ mail, isOperator, onChanged }: MailPanelProps) {
+  const { edit, remove, dialogs } = useMailServer(onChanged);
+  const { source, server, from } = mail;
   return (
-    <Panel id="mail" title="Mail">
-      {isSent ? (
+    <Panel
+      id="mail"
+      title="Mail"
+      action={
+        isOperator &&
+        source !== 'environment' && (
+          <div class="page-actions">
+            {source === 'console' && (
+              <Action id="remove-mail-server-button" needs="owner" onClick={remove}>
+                Remove
+              </Action>
+            )}
+            <Action id="set-mail-server" needs="owner" onClick={edit}>
+              {source === 'console' ? 'Edit mail server' : 'Set up mail'}
+            </Action>
+          </div>
+        )
+      }
+    >
+      {source === null ? (
+        <NoServer isOperator={isOperator} />
+      ) : (
         <Facts
           of={[
-            ['Server', isOperator ? <code>{mail.server}</code> : 'A mail server'],
-            isOperator && ['From', mail.from ?? 'Not set'],
+            ['Server', isOperator ? <code>{server}</code> : 'A mail server'],
+            isOperator && ['From', from ?? 'Not set'],
+            isOperator && ['Set', source === 'environment' ? <ByEnvironment /> : 'In the console'],
           ]}
         />
-      ) : (
-        <p class="fine">
-          There is no mail server: mails stay in the{' '}
-          <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link> and reach nobody.{' '}
-          {isOperator ? (
-            <>
-              Set <code>GATEHOUSE_SMTP_URL</code> and <code>GATEHOUSE_MAIL_FROM</code> and restart the server to send
-              them.
-            </>
-          ) : (
-            'The operator of the instance can set one.'
-          )}
-        </p>
       )}
       <MailTest />
+      {dialogs}
     </Panel>
+  );
+}
+
+function ByEnvironment() {
+  return (
+    <span>
+      By <code>GATEHOUSE_SMTP_URL</code> and <code>GATEHOUSE_MAIL_FROM</code>: change them and restart the server.
+    </span>
+  );
+}
+
+function NoServer({ isOperator }: Pick<MailPanelProps, 'isOperator'>) {
+  const { workspace } = useConsole();
+  return (
+    <p class="fine">
+      There is no mail server: mails stay in the <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>{' '}
+      and reach nobody.
+      {!isOperator && ' The operator of the instance can set one.'}
+    </p>
   );
 }
 
@@ -89,7 +120,7 @@ export function MailTest() {
         error={failure && (failure.fields.find(({ path }) => path === 'to')?.message ?? failure.message)}
         onInput={({ currentTarget }) => setTo(currentTarget.value)}
       />
-      <Button id="send-test" type="submit" look="small" aria-busy={isBusy ? 'true' : undefined}>
+      <Button id="send-test" type="submit" look="small" isBusy={isBusy}>
         Send test mail
       </Button>
       <div class="mail-test-answer" id="mail-test-answer" role="status">

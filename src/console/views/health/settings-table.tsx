@@ -1,31 +1,29 @@
-/** All settings with value, default and meaning. */
+/** Settings with value, default and meaning: those that are set, all of them, or the defaults. */
+import { Select } from '../../../pages/components/select-field.tsx';
 import { useFilters } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { Empty } from '../../components/empty.tsx';
-import { FilterFields, SearchField } from '../../components/filters.tsx';
+import { SearchField } from '../../components/filters.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status } from '../../components/status.tsx';
 
 type Setting = Schemas['InstanceSetting'];
 
-const KIND = {
-  name: 'kind',
-  id: 'settings-kind',
-  label: 'Which settings',
-  any: 'Set and default',
-  choices: [
-    { value: 'set', label: 'Set' },
-    { value: 'default', label: 'Default' },
-  ],
-} as const;
+const KINDS = [
+  { value: 'set', label: 'Set' },
+  { value: 'default', label: 'Default' },
+  { value: 'all', label: 'Set and default' },
+] as const;
 
 export function SettingsTable({ settings }: { readonly settings: readonly Setting[] }) {
   const [filters, setFilters] = useFilters(['q', 'kind']);
   const words = (filters.q ?? '').toLowerCase().split(/\s+/);
+  // A search looks through all settings, unless the reader has chosen otherwise.
+  const kind = KINDS.find(({ value }) => value === filters.kind)?.value ?? (filters.q ? 'all' : 'set');
   const shown = settings.filter(
     ({ name, meaning, isDefault }) =>
       words.every((word) => `${name} ${meaning}`.toLowerCase().includes(word)) &&
-      (filters.kind === undefined || isDefault === (filters.kind === 'default')),
+      (kind === 'all' || isDefault === (kind === 'default')),
   );
   return (
     <Panel
@@ -40,10 +38,19 @@ export function SettingsTable({ settings }: { readonly settings: readonly Settin
           value={filters.q ?? ''}
           onSearch={(q) => setFilters({ q }, true)}
         />
-        <FilterFields of={[KIND]} filters={filters} onChange={setFilters} />
+        <Select
+          id="settings-kind"
+          label="Which settings"
+          value={kind}
+          choices={KINDS}
+          isSmall
+          onChoose={(value) => setFilters({ kind: value })}
+        />
       </div>
       {shown.length === 0 ? (
-        <Empty title="No such setting">No setting has these words in its name or description.</Empty>
+        <Empty title={filters.q ? 'No such setting' : 'Nothing is set'}>
+          {filters.q ? 'No setting has these words in its name or description.' : 'Every setting has its default.'}
+        </Empty>
       ) : (
         <div class="table-frame settings-table">
           <table id="settings-table" aria-label="Settings">

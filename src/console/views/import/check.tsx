@@ -1,5 +1,4 @@
 /** Problems of a file before it is sent: invalid rows, duplicate addresses, unavailable usernames. */
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { Action, useReport } from '../../components/action.tsx';
@@ -8,19 +7,28 @@ import { Progress } from '../../components/progress.tsx';
 import { count, counted } from '../../components/format.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import type { Candidates } from './candidates.ts';
+import { Finding } from './finding.tsx';
 import { startImport } from './import-run.ts';
 import type { Table } from './read-table.ts';
-import { checkUsernames, type UsernameVerdicts } from './username-check.ts';
+import { UnknownGrants } from './unknown-grants.tsx';
+import { checkUsernames, type UsernameVerdict, type UsernameVerdicts } from './username-check.ts';
 
-const SHOWN = 100;
+const VERDICT_WORDS: Readonly<Record<UsernameVerdict, string>> = {
+  available: 'available',
+  taken: 'taken',
+  reserved: 'reserved, since it could be mistaken for this service or its operator',
+  format_invalid: 'not a valid username',
+};
 
 interface CheckProps extends ApplicationViewProps {
   readonly table: Table;
   readonly candidates: Candidates;
+  /** Names of columns without a field. */
+  readonly leftOut: readonly string[];
 }
 
-export function Check({ application, table, candidates }: CheckProps) {
-  const { all, unusable, repeated, usernames } = candidates;
+export function Check({ application, table, candidates, leftOut }: CheckProps) {
+  const { all, unusable, repeated, usernames, grants } = candidates;
   const report = useReport();
   const [checked, setChecked] = useState<number | null>(null);
   const [verdicts, setVerdicts] = useState<UsernameVerdicts | null>(null);
@@ -69,12 +77,21 @@ export function Check({ application, table, candidates }: CheckProps) {
       {repeated.length > 0 && (
         <Finding
           id="repeated-rows"
-          title={`${counted(repeated.length, 'row')} with an address from an earlier row`}
+          title={counted(repeated.length, 'duplicate address', 'duplicate addresses')}
           lead="The first row counts; later ones add their roles and fill in what it leaves empty."
           items={repeated.map(
             ({ candidate: { line, email }, firstLine }) =>
               `Row ${count(line)}: ${email}, first in row ${count(firstLine)}`,
           )}
+        />
+      )}
+      <UnknownGrants applicationId={application.id} named={grants} />
+      {leftOut.length > 0 && (
+        <Finding
+          id="left-out-columns"
+          title={`${counted(leftOut.length, 'column')} left out: ${leftOut.join(', ')}`}
+          lead="No field is chosen for them above, so their values are not imported."
+          items={leftOut}
         />
       )}
       {usernames.length > 0 && verdicts === null && checked === null && (
@@ -94,7 +111,7 @@ export function Check({ application, table, candidates }: CheckProps) {
           id="gone-usernames"
           title={`${counted(gone.length, 'username')} not available`}
           lead="A username can also be taken by the same person, who keeps it."
-          items={gone.map(([name, verdict]) => `${name}: ${verdict === 'taken' ? 'taken' : 'not a valid username'}`)}
+          items={gone.map(([name, verdict]) => `${name}: ${VERDICT_WORDS[verdict]}`)}
         >
           <Checkbox
             id="withhold-usernames"
@@ -105,33 +122,5 @@ export function Check({ application, table, candidates }: CheckProps) {
         </Finding>
       )}
     </Panel>
-  );
-}
-
-interface FindingProps {
-  readonly id: string;
-  readonly title: string;
-  readonly lead: string;
-  readonly items: readonly string[];
-  readonly children?: ComponentChildren;
-}
-
-function Finding({ id, title, lead, items, children }: FindingProps) {
-  return (
-    <div class="finding" id={id}>
-      <details>
-        <summary>{title}</summary>
-        <ul tabIndex={0}>
-          {items.slice(0, SHOWN).map((item) => (
-            <li key={item} dir="auto">
-              {item}
-            </li>
-          ))}
-          {items.length > SHOWN && <li>And {count(items.length - SHOWN)} more.</li>}
-        </ul>
-      </details>
-      <p class="fine">{lead}</p>
-      {children}
-    </div>
   );
 }

@@ -4,6 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Action } from '../../components/action.tsx';
 import { count } from '../../components/format.ts';
+import { useFileDrop } from '../../components/use-file-drop.ts';
 import { saveCsv } from '../../save-file.ts';
 import { useRights } from '../../console-context.tsx';
 import { MAX_MEBIBYTES, MAX_ROWS, readTable, type Table, UnreadableFile } from './read-table.ts';
@@ -11,7 +12,6 @@ import { MAX_MEBIBYTES, MAX_ROWS, readTable, type Table, UnreadableFile } from '
 export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }) {
   const { whyNot } = useRights();
   const chooser = useRef<HTMLInputElement>(null);
-  const [isOver, setIsOver] = useState(false);
   const [isReading, setIsReading] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
 
@@ -29,24 +29,10 @@ export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }
     }
   }
 
+  const dropped = useFileDrop((file) => void read(file));
   return (
     <>
-      <div
-        class="drop-zone"
-        id="drop-zone"
-        data-over={isOver ? '' : undefined}
-        aria-busy={isReading ? 'true' : undefined}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setIsOver(true);
-        }}
-        onDragLeave={() => setIsOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setIsOver(false);
-          void read(event.dataTransfer?.files[0]);
-        }}
-      >
+      <div class="drop-zone" id="drop-zone" aria-busy={isReading ? 'true' : undefined} {...dropped}>
         <Icon of={FileUp} size={24} />
         <h2>{isReading ? 'Reading the file' : 'Drop a CSV or JSON file here'}</h2>
         <p class="fine">

@@ -11,8 +11,8 @@ interface Words {
 const WORDS: Readonly<Record<ImportedField, Words>> = {
   email: { title: 'E-mail', also: ['emailaddress', 'mail', 'useremail', 'primaryemail'] },
   username: { title: 'Username', also: ['login', 'handle', 'nickname', 'preferredusername'] },
-  givenName: { title: 'Given name', also: ['firstname', 'forename', 'given', 'first'] },
-  familyName: { title: 'Family name', also: ['lastname', 'surname', 'family', 'last'] },
+  givenName: { title: 'Given name', also: ['firstname', 'forename', 'given', 'first', 'vorname'] },
+  familyName: { title: 'Family name', also: ['lastname', 'surname', 'family', 'last', 'nachname', 'familienname'] },
   fullName: { title: 'Full name', also: ['name', 'displayname'] },
   roleSlugs: { title: 'Roles', also: ['role', 'roleslugs'] },
   membershipSlugs: {
@@ -22,6 +22,8 @@ const WORDS: Readonly<Record<ImportedField, Words>> = {
   scopeSlugs: { title: 'Scopes', also: ['scope', 'scopeslugs', 'permissions'] },
   locale: { title: 'Language of pages', also: ['language', 'lang', 'uilocale'] },
   timezone: { title: 'Time zone', also: ['tz', 'zoneinfo'] },
+  externalId: { title: 'External ID', also: ['customerid', 'id', 'uid', 'sub'] },
+  metadata: { title: 'Metadata (JSON)', also: ['appmetadata', 'privatemetadata', 'customdata'] },
   languages: { title: 'Languages spoken', also: ['spokenlanguages'] },
 };
 

@@ -26,6 +26,7 @@ export function ImportFile({ application }: ApplicationViewProps) {
         }}
       />
     );
+  const leftOut = table.columns.filter((_, index) => !mapping[index]);
   const hasEmail = mapping.includes('email');
   return (
     <>
@@ -45,7 +46,13 @@ export function ImportFile({ application }: ApplicationViewProps) {
       {hasEmail ? (
         <>
           <Preview candidates={candidates.all} />
-          <Check key={mapping.join()} application={application} table={table} candidates={candidates} />
+          <Check
+            key={mapping.join()}
+            application={application}
+            table={table}
+            candidates={candidates}
+            leftOut={leftOut}
+          />
         </>
       ) : (
         <p class="note warn" id="no-email-column">

@@ -3,6 +3,7 @@
  * Belongs to the page rather than a view, so it continues in the background; leaving the page asks first.
  */
 import { useEffect, useState } from 'preact/hooks';
+import { normalizeUsername, usernameProblem } from '../../../core/username.ts';
 import { api, ask, type Failure, type Schemas } from '../../api.ts';
 import { pause, WAIT_SECONDS } from '../../read-all.ts';
 import { type Candidate, type ImportRow, withoutUsername } from './candidates.ts';
@@ -157,7 +158,7 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
   function take(indexes: readonly number[], { results, unknownSlugs }: Schemas['ImportResult']): void {
     indexes.forEach((index, position) => {
       const { outcome, userId, error = null } = results[position] as Result;
-      settle(index, { outcome, userId, error, why: error === null ? null : whyOf(error) });
+      settle(index, { outcome, userId, error, why: error === null ? null : whyOf(error, rowAt(index)) });
     });
     for (const kind of ['roles', 'scopes', 'memberships'] as const)
       for (const slug of unknownSlugs[kind]) unknown[kind].add(slug);
@@ -223,7 +224,11 @@ const WHYS: Readonly<Record<string, string>> = {
   'field_invalid:profile.fullName': 'The full name cannot be used: one line of at most 100 characters.',
 };
 
-function whyOf(error: string): string {
+const RESERVED_USERNAME = 'The username is reserved, since it could be mistaken for this service or its operator.';
+
+function whyOf(error: string, { profile }: ImportRow): string {
+  if (error === 'username_invalid' && usernameProblem(normalizeUsername(profile?.username ?? '')) === 'reserved')
+    return RESERVED_USERNAME;
   const [code = '', name] = error.split(':');
   return code === 'username_taken' ? `The username ${name} is taken.` : (WHYS[error] ?? error);
 }

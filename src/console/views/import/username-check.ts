@@ -1,11 +1,13 @@
 /** Checks which usernames of a file are available; changes nothing. */
+import { usernameProblem } from '../../../core/username.ts';
 import { api, ask, type Outcome } from '../../api.ts';
 import { pause, WAIT_SECONDS } from '../../read-all.ts';
 
 const CALL_NAMES = 500;
 
 /** Results by the name as written in the file. */
-export type UsernameVerdicts = ReadonlyMap<string, 'available' | 'taken' | 'format_invalid'>;
+export type UsernameVerdict = 'available' | 'taken' | 'reserved' | 'format_invalid';
+export type UsernameVerdicts = ReadonlyMap<string, UsernameVerdict>;
 
 /** @param onProgress receives the number checked. @returns partial results when stopped. */
 export async function checkUsernames(
@@ -14,7 +16,7 @@ export async function checkUsernames(
   onProgress: (done: number) => void,
   signal: AbortSignal,
 ): Promise<Outcome<UsernameVerdicts>> {
-  const verdicts = new Map<string, 'available' | 'taken' | 'format_invalid'>();
+  const verdicts = new Map<string, UsernameVerdict>();
   let done = 0;
   while (done < names.length) {
     const usernames = names.slice(done, done + CALL_NAMES);
@@ -25,7 +27,8 @@ export async function checkUsernames(
       }),
     );
     if (outcome.ok) {
-      for (const { input, status } of outcome.data.results) verdicts.set(input, status);
+      for (const { input, username, status } of outcome.data.results)
+        verdicts.set(input, usernameProblem(username) === 'reserved' ? 'reserved' : status);
       done += usernames.length;
       onProgress(done);
     } else if (outcome.status === 429) await pause(outcome.retryAfterSeconds ?? WAIT_SECONDS, signal);

@@ -25,6 +25,7 @@ interface KeyInput {
 export interface KeyCalls {
   list(source: KeySource, cursor: string | undefined): Promise<Outcome<Page<Key>>>;
   get(keyId: string): Promise<Outcome<Key>>;
+  calls(keyId: string, days: number): Promise<Outcome<Schemas['KeyCalls']>>;
   create(input: KeyInput): Promise<Outcome<NewKey>>;
   update(keyId: string, patch: Schemas['ApiKeyPatch']): Promise<Outcome<Key>>;
   revoke(keyId: string): Promise<Outcome<Key>>;
@@ -44,6 +45,7 @@ export function keyCalls({ kind, id }: KeyOwner): KeyCalls {
   return {
     list: (source, cursor) => ask(api.GET(all, { params: { query: { ...query, source, cursor, limit: LIMIT } } })),
     get: (keyId) => ask(api.GET(one, of(keyId))),
+    calls: (keyId, days) => ask(api.GET(`${one}/calls`, { params: { path: { keyId }, query: { ...query, days } } })),
     create: (body) => ask(api.POST(all, { params: { query }, body })),
     update: (keyId, body) => ask(api.PATCH(one, { ...of(keyId), body })),
     revoke: (keyId) => ask(api.DELETE(one, of(keyId))),

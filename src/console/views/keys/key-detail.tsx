@@ -17,6 +17,7 @@ import { useEvery } from '../../refresh.ts';
 import { useConsole } from '../../console-context.tsx';
 import type { Key, KeyCalls } from './key-calls.ts';
 import { ACCESS_WORDS, isLive, sourceWords, KEY_STATE_WORDS, stateOf } from './key-state.ts';
+import { KeyUsage } from './key-usage.tsx';
 import { Usage } from './usage.tsx';
 
 export type KeyAction = 'change' | 'rotate' | 'revoke';
@@ -68,7 +69,7 @@ export function KeyDetail({ id, calls, known, revision, hrefOf, closeTo, onAct }
         state !== 'revoked' && (
           <>
             <Action id="change-key" onClick={() => onAct('change', key)}>
-              Change
+              Edit key
             </Action>
             {state === 'active' && !isPersonal && (
               <Action id="rotate-key" onClick={() => onAct('rotate', key)}>
@@ -134,6 +135,7 @@ export function KeyDetail({ id, calls, known, revision, hrefOf, closeTo, onAct }
           </p>
         </DetailPart>
       )}
+      {!isPersonal && <KeyUsage id={id} calls={calls} />}
       <DetailPart title="Limits">
         <Facts
           of={[
@@ -213,7 +215,7 @@ function Creator({
 function Principal({ of: { source, applicationId, userId } }: { readonly of: Key }) {
   if (source === 'device' && applicationId !== null)
     return <Link href={addresses.application(applicationId, 'users', userId)}>Show the person</Link>;
-  return <Copyable value={userId} label="the id it acts under" />;
+  return <Copyable value={userId} label="user ID it acts as" />;
 }
 
 function Bootstrap() {

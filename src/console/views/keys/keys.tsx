@@ -1,5 +1,5 @@
 /** List of keys with a detail panel and all actions. */
-import { useMemo, useState } from 'preact/hooks';
+import { useCallback, useMemo, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
@@ -123,7 +123,11 @@ function ShownKeys({ owner }: { readonly owner: KeyOwner }) {
       }}
     />
   ));
-  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-key', text }, () => (
+  const {
+    button: add,
+    emptyButton,
+    dialog: creation,
+  } = useCreateDialog({ id: 'add-key', text }, () => (
     <KeyForm owner={owner} calls={calls} onDone={(key) => secret.open({ key, isRotated: false })} />
   ));
   const change = useDialog<{ readonly act: KeyAction; readonly of: Key }>(({ act, of }) => {
@@ -136,6 +140,7 @@ function ShownKeys({ owner }: { readonly owner: KeyOwner }) {
         return <KeyRevocation of={of} calls={calls} onDone={({ name }) => changed(`${name} is revoked.`)} />;
     }
   });
+  const menuOf = useCallback((key: Key) => <KeyMenu of={key} onAct={(act) => change.open({ act, of: key })} />, []);
   const [revision, setRevision] = useState(0);
   const [filters, setFilters] = useFilters(['source']);
   const source = filters.source === 'device' ? 'device' : 'api';
@@ -164,7 +169,7 @@ function ShownKeys({ owner }: { readonly owner: KeyOwner }) {
             keyOf={({ id }) => id}
             hrefOf={({ id }) => withSearch(addressOf(id), search)}
             open={open}
-            menuOf={(key) => <KeyMenu of={key} onAct={(act) => change.open({ act, of: key })} />}
+            menuOf={menuOf}
             empty={
               source === 'device' ? (
                 <Empty title="No connected devices">
@@ -172,7 +177,7 @@ function ShownKeys({ owner }: { readonly owner: KeyOwner }) {
                   acts as them.
                 </Empty>
               ) : (
-                <Empty title={emptyTitle} action={add}>
+                <Empty title={emptyTitle} action={emptyButton}>
                   {emptyLead}
                 </Empty>
               )
@@ -212,7 +217,7 @@ function KeyMenu({ of: key, onAct }: KeyMenuProps) {
   const canRotate = state === 'active' && key.source !== 'device';
   return (
     <Menu label={`Actions for ${key.name}`}>
-      <MenuEntry onClick={() => onAct('change')}>Change</MenuEntry>
+      <MenuEntry onClick={() => onAct('change')}>Edit key</MenuEntry>
       {canRotate && <MenuEntry onClick={() => onAct('rotate')}>Rotate</MenuEntry>}
       <MenuEntry isDanger onClick={() => onAct('revoke')}>
         Revoke

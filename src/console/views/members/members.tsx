@@ -23,17 +23,18 @@ export function Members() {
   const { workspace, me } = useConsole();
   const toast = useToast();
   const [open] = useOpen();
-  const { button: invite, dialog: creation } = useCreateDialog(
-    { id: 'invite-member', text: 'Invite member', icon: UserPlus },
-    () => (
-      <InviteForm
-        onDone={({ email, role }) => {
-          toast(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now, and was mailed.`);
-          void list.reload();
-        }}
-      />
-    ),
-  );
+  const {
+    button: invite,
+    emptyButton,
+    dialog: creation,
+  } = useCreateDialog({ id: 'invite-member', text: 'Invite member', icon: UserPlus }, () => (
+    <InviteForm
+      onDone={({ email, role }) => {
+        toast(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now, and was mailed.`);
+        void list.reload();
+      }}
+    />
+  ));
   const list = useListed<Member>(
     (cursor) =>
       ask(
@@ -85,7 +86,7 @@ export function Members() {
             hrefOf={({ id }) => addresses.workspace(workspace.id, 'members', id)}
             open={open}
             empty={
-              <Empty title="No members yet" action={invite}>
+              <Empty title="No members yet" action={emptyButton}>
                 Invite the people who run applications with you. Each signs in with their own e-mail address.
               </Empty>
             }

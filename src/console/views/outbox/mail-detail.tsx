@@ -52,7 +52,7 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
   return (
     <Detail
       title={<span dir="auto">{data.subject ?? `Mail to ${data.to}`}</span>}
-      subtitle={`To ${data.to}`}
+      subtitle={`From ${data.sender ?? 'Gatehouse'} to ${data.to}`}
       closeTo={closeTo}
     >
       {data.code !== null && (

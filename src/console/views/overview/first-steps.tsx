@@ -1,8 +1,6 @@
-/** Guide from a new instance to the first verified session; disappears when done. */
+/** Guide from a new application to the first verified session, and on to what its users need. */
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
-import { addresses } from '../../address.ts';
-import { api, ask, type Schemas } from '../../api.ts';
+import { api, ask, type Page, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
@@ -13,44 +11,67 @@ import { isSessionToken, useTrial } from '../../trials.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { useHealth } from '../health/use-health.ts';
 import { KeyStep } from './key-step.tsx';
+import { NextSteps } from './next-steps.tsx';
 import { SignInStep } from './sign-in-step.tsx';
 import { FirstStep } from './first-step.tsx';
 import { VerifyStep } from './verify-step.tsx';
 
-const HIDDEN = 'gatehouse.console.first-steps.hidden';
 const LOOK_MS = 2000;
 const LIVE_MS = 300;
+
+const NOTHING = { ok: true as const, data: { items: [], nextCursor: null } };
 
 /** Shown to admins and owners while the application is neither archived nor deleted. */
 export function FirstSteps({ application }: ApplicationViewProps) {
   const { canWrite } = useRights();
   const isClosed = application.archivedAt !== null || application.deletedAt !== null;
-  const [isHidden, setIsHidden] = useState(() => localStorage.getItem(HIDDEN) === application.id);
-  if (!canWrite || isClosed || isHidden) return null;
-  return (
-    <KnownSteps
-      application={application}
-      onHide={() => {
-        localStorage.setItem(HIDDEN, application.id);
-        setIsHidden(true);
-      }}
-    />
-  );
+  const first = useHidden('first-steps', application.id);
+  const next = useHidden('next-steps', application.id);
+  if (!canWrite || isClosed || (first.isHidden && next.isHidden)) return null;
+  return <KnownSteps application={application} first={first} next={next} />;
 }
 
-interface StepsProps extends ApplicationViewProps {
-  readonly onHide: () => void;
+interface Hidden {
+  readonly isHidden: boolean;
+  hide(): void;
+}
+
+/** Whether the reader has hidden a panel of an application in this browser. */
+function useHidden(panel: string, applicationId: string): Hidden {
+  const key = `gatehouse.console.${panel}.hidden.${applicationId}`;
+  const [isHidden, setIsHidden] = useState(() => localStorage.getItem(key) !== null);
+  return {
+    isHidden,
+    hide() {
+      localStorage.setItem(key, '');
+      setIsHidden(true);
+    },
+  };
+}
+
+interface KnownStepsProps extends ApplicationViewProps {
+  readonly first: Hidden;
+  readonly next: Hidden;
 }
 
 /** Loads what the steps depend on, and keeps it fresh. */
-function KnownSteps({ application, onHide }: StepsProps) {
+function KnownSteps({ application, first, next }: KnownStepsProps) {
   const path = { id: application.id };
-  const keys = useLoaded(
-    () => ask(api.GET('/api/applications/{id}/api-keys', { params: { path, query: { limit: 1 } } })),
+  const [trial] = useTrial(application.id);
+  // The first steps need more than the next ones. They end with a verified session, unless a key waits to be stored.
+  const [isFirstOver] = useState(
+    first.isHidden || (application.stage === 'live' && application.firstVerifiedAt !== null && trial.key === null),
+  );
+  const keys = useLoaded<Page<unknown>>(
+    async () =>
+      isFirstOver
+        ? NOTHING
+        : ask(api.GET('/api/applications/{id}/api-keys', { params: { path, query: { limit: 1 } } })),
     [application.id],
   );
-  const people = useLoaded(
-    () => ask(api.GET('/api/applications/{id}/users', { params: { path, query: { limit: 1 } } })),
+  const people = useLoaded<Page<Pick<Schemas['UserEntry'], 'lastSeenAt'>>>(
+    async () =>
+      isFirstOver ? NOTHING : ask(api.GET('/api/applications/{id}/users', { params: { path, query: { limit: 1 } } })),
     [application.id],
   );
   // The console's list may be stale; the record itself shows the first verification.
@@ -63,25 +84,33 @@ function KnownSteps({ application, onHide }: StepsProps) {
   if (keys.data === null || people.data === null || record.data === null) return null;
   if (health.data === null && health.failure === null) return null;
   return (
-    <Steps
-      application={record.data}
-      health={health.data}
-      hasKey={keys.data.items.length > 0}
-      hasSignedIn={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
-      reloadKeys={keys.reload}
-      reloadRecord={record.reload}
-      onHide={onHide}
-    />
+    <>
+      {!isFirstOver && !first.isHidden && (
+        <Steps
+          application={record.data}
+          health={health.data}
+          hasKey={keys.data.items.length > 0}
+          hasSignedIn={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
+          reloadKeys={keys.reload}
+          reloadRecord={record.reload}
+          onHide={first.hide}
+        />
+      )}
+      {!next.isHidden && (
+        <NextSteps application={record.data} health={health.data} onMailSet={health.reload} onHide={next.hide} />
+      )}
+    </>
   );
 }
 
-interface LoadedStepsProps extends StepsProps {
+interface LoadedStepsProps extends ApplicationViewProps {
   /** Null if it could not be read. */
   readonly health: Schemas['InstanceHealth'] | null;
   readonly hasKey: boolean;
   readonly hasSignedIn: boolean;
   readonly reloadKeys: () => Promise<void>;
   readonly reloadRecord: () => Promise<void>;
+  readonly onHide: () => void;
 }
 
 function Steps({ application, health, hasKey, hasSignedIn, reloadKeys, reloadRecord, onHide }: LoadedStepsProps) {
@@ -105,7 +134,6 @@ function Steps({ application, health, hasKey, hasSignedIn, reloadKeys, reloadRec
       }
     >
       <ol class="steps-list">
-        {health && <InstanceSteps health={health} />}
         <FirstStep title="Application" isDone>
           {application.name} is there. Its public identifier is <code>{application.clientId}</code>.
         </FirstStep>
@@ -131,37 +159,6 @@ function nextOf({ stage }: Schemas['Application'], hasKey: boolean, isSignedIn: 
   if (stage !== 'live') return 'open';
   if (!hasKey) return 'key';
   return isSignedIn ? 'verify' : 'sign-in';
-}
-
-const IS_LOOPBACK = /^http:\/\/(localhost|127\.)/;
-
-/** Mail server and base URL: needed before other people sign in, not for the first verification. */
-function InstanceSteps({ health: { mail, baseUrl } }: { readonly health: Schemas['InstanceHealth'] }) {
-  const { workspace } = useConsole();
-  return (
-    <>
-      <FirstStep title="Mail" isDone={mail.transport === 'smtp'}>
-        {mail.transport === 'smtp' ? (
-          <>Codes are sent by {mail.server ?? 'the mail server'}.</>
-        ) : (
-          <>
-            There is no mail server yet: codes stay in the{' '}
-            <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>, where owners read them. To send
-            them, set <code>GATEHOUSE_SMTP_URL</code>, then{' '}
-            <Link href={addresses.workspace(workspace.id, 'health')}>send a test mail</Link>.
-          </>
-        )}
-      </FirstStep>
-      <FirstStep title="Address" isDone={!IS_LOOPBACK.test(baseUrl)}>
-        Links and passkeys use <code>{baseUrl}</code>.{' '}
-        {IS_LOOPBACK.test(baseUrl) && (
-          <>
-            Before others sign in, set <code>GATEHOUSE_BASE_URL</code> to the public https address.
-          </>
-        )}
-      </FirstStep>
-    </>
-  );
 }
 
 interface OpenStepProps extends ApplicationViewProps {

@@ -35,7 +35,7 @@ export function Overview({ application }: ApplicationViewProps) {
     <>
       <PageHead
         title={application.name}
-        lead="Counted per day in UTC; today is not complete."
+        lead="Changes are against the same time before, up to the same hour. Days are UTC; today is dashed."
         actions={
           <Select
             id="range"
@@ -78,16 +78,16 @@ interface NumbersProps extends ApplicationViewProps {
 
 function Numbers({ application, stats, days }: NumbersProps) {
   const { totals, activeUsers, users } = stats;
-  const before = `the ${days} days before`;
+  const before = `in the ${days} days before`;
   const dates = stats.days.map(({ date }) => date);
   const of = (key: 'signIns' | 'newUsers' | 'activeUsers' | 'refusals') => stats.days.map((day) => day[key]);
   const tiles = [
     { label: 'Sign-ins', of: totals.signIns, before },
     { label: 'New users', of: totals.newUsers, before },
     { label: 'Refused', of: totals.refusals, before, isTrouble: true },
-    { label: 'Active today', of: activeUsers.day, before: 'the day before' },
-    { label: 'Active this week', of: activeUsers.week, before: 'the week before' },
-    { label: 'Active this month', of: activeUsers.month, before: 'the month before' },
+    { label: 'Active today', of: activeUsers.day, before: 'yesterday' },
+    { label: 'Active, 7 days', of: activeUsers.week, before: 'in the 7 days before' },
+    { label: 'Active, 30 days', of: activeUsers.month, before: 'in the 30 days before' },
   ];
   return (
     <>
@@ -101,7 +101,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
           <Chart
             id="sign-ins"
             label="Sign-ins and refusals per day"
-            days={dates}
+            times={dates}
             series={[
               { name: 'Sign-ins', values: of('signIns') },
               { name: 'Refused', values: of('refusals') },
@@ -112,7 +112,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
           <Chart
             id="users"
             label="Active and new users per day"
-            days={dates}
+            times={dates}
             series={[
               { name: 'Active', values: of('activeUsers') },
               { name: 'New', values: of('newUsers') },

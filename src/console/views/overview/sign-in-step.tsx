@@ -102,16 +102,6 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
       ) : (
         health && <WhereCodesGo isMailHere={isMailHere} email={email} />
       )}
-      <p class="fine">
-        Your users come from your application and return to it: add its{' '}
-        <Link href={addresses.application(id, 'settings', 'urls')}>return URL</Link> for that.
-        {health?.mode === 'normal' && (
-          <>
-            {' '}
-            For a URL on <code>localhost</code> over http, start the server with <code>serve --dev</code>.
-          </>
-        )}
-      </p>
     </>
   );
 }

@@ -32,6 +32,21 @@ if (!verdict.success) throw new Error(verdict.errorMessage);
 const { userId, email, roles } = verdict.data;`,
     },
     {
+      name: 'npm package',
+      code: `import { createVerifier, NotAdmitted } from 'gatehouse';
+
+const gatehouse = createVerifier({ url: '${origin}', apiKey: '${key}' });
+
+export async function whoIsCalling(request) {
+  try {
+    return await gatehouse.requireSession(request);
+  } catch (error) {
+    if (error instanceof NotAdmitted) return error.response; // 401, 403, 429 or 503
+    throw error;
+  }
+}`,
+    },
+    {
       name: 'Python',
       code: `import json, urllib.request
 
@@ -67,6 +82,21 @@ if err := json.NewDecoder(response.Body).Decode(&verdict); err != nil {
 if !verdict.Success {
     return errors.New(verdict.ErrorMessage)
 }`,
+    },
+    {
+      name: 'PHP',
+      code: `$call = curl_init('${origin}/api/v1/verify');
+curl_setopt_array($call, [
+    CURLOPT_POSTFIELDS => json_encode(['token' => $token]),
+    CURLOPT_HTTPHEADER => ['Authorization: Bearer ${key}', 'Content-Type: application/json'],
+    CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_TIMEOUT => 5,
+]);
+$verdict = json_decode(curl_exec($call), true, 512, JSON_THROW_ON_ERROR);
+if ($verdict['success'] !== true) {
+    throw new DomainException($verdict['errorMessage']);
+}
+$userId = $verdict['data']['userId'];`,
     },
   ];
 }

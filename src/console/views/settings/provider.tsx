@@ -55,7 +55,7 @@ export function Provider({ application, provider, onChanged }: ProviderProps) {
             </Action>
           )}
           <Action id="set-provider" onClick={setup.open}>
-            {isOwn ? 'Change' : 'Set up its own'}
+            {isOwn ? 'Edit provider' : 'Set up a provider'}
           </Action>
         </div>
       }

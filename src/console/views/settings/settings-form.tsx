@@ -35,7 +35,7 @@ export function SettingsForm<Values extends object>({ id, draft, fields }: Setti
           <Button look="plain" id={`${id}-discard`} onClick={draft.discard}>
             Discard
           </Button>
-          <Button type="submit" id={`${id}-save`} aria-busy={draft.isSaving ? 'true' : undefined}>
+          <Button type="submit" id={`${id}-save`} isBusy={draft.isSaving}>
             Save
           </Button>
         </div>

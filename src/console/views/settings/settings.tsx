@@ -6,9 +6,11 @@ import { addresses, useOpen } from '../../address.ts';
 import { NothingHere } from '../../components/nothing-here.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
+import { AccountViewSettings } from './account-view.tsx';
 import { Branding } from './branding.tsx';
 import { General } from './general.tsx';
 import { Lifecycle } from './lifecycle.tsx';
+import { Mails } from './mails.tsx';
 import { SignInSettings } from './sign-in-settings.tsx';
 import { Stage } from './stage.tsx';
 import { useLeaveWarning } from './unsaved.ts';
@@ -23,7 +25,9 @@ interface Part {
 const PARTS: readonly Part[] = [
   { name: 'general', title: 'General', View: General },
   { name: 'branding', title: 'Branding', View: Branding },
+  { name: 'mails', title: 'Mails', View: Mails },
   { name: 'sign-in', title: 'Sign-in', View: SignInSettings },
+  { name: 'account', title: 'Account page', View: AccountViewSettings },
   { name: 'urls', title: 'URLs', View: Urls },
   { name: 'stage', title: 'Stage', View: Stage },
   { name: 'lifecycle', title: 'Lifecycle', View: Lifecycle },

@@ -6,7 +6,7 @@ import { render } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { createTexts } from '../../../i18n/texts.ts';
 import { accentPath, accentStyle } from '../../../pages/accent.ts';
-import { ApplicationMark } from '../../../pages/components/application-mark.tsx';
+import { ApplicationBrand } from '../../../pages/components/application-mark.tsx';
 import { Frame } from '../../../pages/components/frame.tsx';
 import { TextsProvider } from '../../../pages/components/texts.tsx';
 import type { SignInData } from '../../../pages/sign-in/offer.ts';
@@ -19,6 +19,8 @@ type Scheme = 'light' | 'dark';
 interface SignInPreviewProps {
   readonly application: Schemas['Application'];
   readonly logoUrl: string | null;
+  /** Null where it is the same. */
+  readonly logoDarkUrl: string | null;
   readonly accentColor: string | null;
   /** Null without an active provider. */
   readonly providerName: string | null;
@@ -31,11 +33,10 @@ const style = pageStyle();
 const BOX_STYLE = '#page { min-height: 0 } main { padding: 32px 20px 24px } .step { animation: none }';
 
 export function SignInPreview(props: SignInPreviewProps) {
-  const data = dataOf(props);
   return (
     <div class="previews">
-      <Preview scheme="light" title="Light" data={data} />
-      <Preview scheme="dark" title="Dark" data={data} />
+      <Preview scheme="light" title="Light" data={dataOf(props, 'light')} />
+      <Preview scheme="dark" title="Dark" data={dataOf(props, 'dark')} />
     </div>
   );
 }
@@ -76,7 +77,7 @@ function Page({ data }: Pick<PreviewProps, 'data'>) {
     <TextsProvider texts={texts}>
       <div id="page">
         <Frame
-          brand={<ApplicationMark key={application.logoUrl} {...application} />}
+          brand={<ApplicationBrand key={application.logoUrl} {...application} />}
           links={application.links}
           locale={data.locale}
         >
@@ -101,17 +102,32 @@ function Page({ data }: Pick<PreviewProps, 'data'>) {
   );
 }
 
-function dataOf({ application, logoUrl, accentColor, providerName }: SignInPreviewProps): SignInData {
+/** Chooses the logo here: its media query would follow the console's scheme. */
+function dataOf(props: SignInPreviewProps, scheme: Scheme): SignInData {
+  const { application, logoUrl, logoDarkUrl, accentColor, providerName } = props;
   const { id, clientId, name, legalUrls, signinMethods } = application;
   const isProviderShown = signinMethods.includes('provider') && providerName !== null;
   return {
     locale: 'en',
-    application: { id, clientId, name, logoUrl, accentColor, isDraft: false, homeUrl: null, links: legalUrls },
+    application: {
+      id,
+      clientId,
+      name,
+      logoUrl: (scheme === 'dark' ? logoDarkUrl : null) ?? logoUrl,
+      logoDarkUrl: null,
+      iconUrl: null,
+      accentColor,
+      state: null,
+      homeUrl: null,
+      supportUrl: null,
+      links: legalUrls,
+    },
     methods: {
       isCodeAllowed: signinMethods.includes('otp'),
       passkeyHost: signinMethods.includes('passkey') ? location.hostname : null,
       provider: isProviderShown ? { name: providerName, startUrl: '#' } : null,
     },
+    isPasskeyFirst: false,
     wrongTriesPerCode: 0,
     isMailOff: false,
     isDev: false,

@@ -1,10 +1,20 @@
 /** Confirms banning, pausing, deleting or restoring users, with the consequences and a reason. */
 import type { Failure, Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import type { FormField } from '../../components/form-fields.tsx';
 import { useForm } from '../../components/use-form.ts';
 import { counted } from '../../components/format.ts';
 import { changeStatuses, type UserResult } from './changes.ts';
 import { ACTIONS, STATUSES, type User, type UserAction } from './statuses.ts';
+
+export const REASON_FIELD: FormField<{ reason: string }> = {
+  kind: 'text',
+  id: 'user-action-reason',
+  name: 'reason',
+  label: 'Reason',
+  maxLength: 500,
+  hint: 'Kept with the person, in the activity and in the events sent to webhooks.',
+};
 
 type Concerned = Pick<User, 'userId' | 'email' | 'status'>;
 
@@ -37,16 +47,7 @@ export function ActionDialog({ applicationId, action, users, onDone }: ActionDia
       submitText={`${verb} ${only ? 'user' : whom}`}
       isDanger={isDanger}
       form={form}
-      fields={[
-        {
-          kind: 'text',
-          id: 'user-action-reason',
-          name: 'reason',
-          label: 'Reason',
-          maxLength: 500,
-          hint: 'Kept with the person, in the activity and in the events sent to webhooks.',
-        },
-      ]}
+      fields={[REASON_FIELD]}
       send={send}
       onDone={onDone}
     />

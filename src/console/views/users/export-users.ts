@@ -5,6 +5,7 @@ import { type FileFormat, type ListFile, listFile } from '../../list-file.ts';
 import { readAll } from '../../read-all.ts';
 
 type User = Schemas['UserEntry'];
+type UserStatusFilter = Schemas['UserStatusFilter'];
 
 interface ExportPlan {
   readonly applicationId: string;
@@ -33,11 +34,11 @@ export async function exportUsers(plan: ExportPlan): Promise<Outcome<ListFile<Us
             path: { id: applicationId },
             query: {
               ...filters,
-              status: filters.status as User['status'] | undefined,
+              status: filters.status as UserStatusFilter | undefined,
               limit: PAGE,
               cursor,
               sort: 'joined',
-              include: hasProfiles ? 'profile' : undefined,
+              include: hasProfiles ? 'profile,metadata' : undefined,
             },
           },
         }),

@@ -1,16 +1,17 @@
 /** Adds or removes roles, scopes and groups of several users. */
+import type { Outcome } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
 import { counted } from '../../components/format.ts';
 import { type Access, HELD_KINDS } from '../grants/access.ts';
 import { accessFields, type Chosen } from '../grants/access-fields.tsx';
-import { changeGrants, type GrantsChange, type UserResult } from './changes.ts';
+import type { GrantsChange } from './changes.ts';
 
-interface GrantsDialogProps {
-  readonly applicationId: string;
-  readonly userIds: readonly string[];
+interface GrantsDialogProps<Data> {
+  readonly count: number;
   readonly access: Access;
-  readonly onDone: (results: readonly UserResult[]) => unknown;
+  readonly send: (change: GrantsChange) => Promise<Outcome<Data>>;
+  readonly onDone: (data: Data, change: GrantsChange) => unknown;
 }
 
 const DIRECTIONS = [
@@ -22,7 +23,7 @@ interface Values extends Chosen {
   readonly direction: 'add' | 'remove';
 }
 
-export function GrantsDialog({ applicationId, userIds, access, onDone }: GrantsDialogProps) {
+export function GrantsDialog<Data>({ count, access, send, onDone }: GrantsDialogProps<Data>) {
   const form = useForm<Values>({ direction: 'add', roles: [], scopes: [], memberships: [] });
   const { direction } = form.values;
   const changed = HELD_KINDS.filter(({ kind }) => form.values[kind].length > 0);
@@ -30,7 +31,7 @@ export function GrantsDialog({ applicationId, userIds, access, onDone }: GrantsD
   const change: GrantsChange = Object.fromEntries(
     changed.map(({ kind }) => [kind, { [direction]: form.values[kind] }]),
   );
-  const whom = counted(userIds.length, 'person', 'people');
+  const whom = counted(count, 'person', 'people');
   const verb = direction === 'add' ? 'Give' : 'Take';
   const ending = direction === 'add' ? `to ${whom}` : `from ${whom}`;
   return (
@@ -45,8 +46,8 @@ export function GrantsDialog({ applicationId, userIds, access, onDone }: GrantsD
         { kind: 'choice', id: 'grants-side', name: 'direction', label: 'What to do', choices: DIRECTIONS },
         ...accessFields('grants', access),
       ]}
-      send={() => changeGrants(applicationId, userIds, change)}
-      onDone={onDone}
+      send={() => send(change)}
+      onDone={(data) => onDone(data, change)}
     />
   );
 }

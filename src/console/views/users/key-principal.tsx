@@ -5,7 +5,8 @@ import type { Schemas } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConsole } from '../../console-context.tsx';
-import { UserStatusText } from './user-profile.tsx';
+import { Status } from '../../components/status.tsx';
+import { STATUSES, type UserStatus } from './statuses.ts';
 
 type User = Schemas['UserDetail'];
 
@@ -35,10 +36,35 @@ export function KeyPrincipal({ user }: { readonly user: User }) {
             'An API key'
           ),
         ],
-        ['Status', <UserStatusText user={user} />],
+        ['Status', <PrincipalStatus of={user} />],
         ['Last seen', <Time at={lastSeenAt} none="Not yet" />],
         ['Created', <Time at={joinedAt} />],
       ]}
     />
+  );
+}
+
+/** A key calls; it never signs in. */
+const MEANINGS: Partial<Record<UserStatus, string>> = {
+  active: 'Calls with the key are accepted while the key is valid.',
+  paused: 'Calls with the key are refused until resumed.',
+  deleted: 'Calls with the key are refused until restored.',
+};
+
+function PrincipalStatus({ of: { status, statusReason } }: { readonly of: User }) {
+  const { word, tone } = STATUSES[status];
+  return (
+    <>
+      <Status tone={tone}>{word}</Status>
+      <span class="fine block">
+        {MEANINGS[status] ?? 'Calls with the key are refused.'}
+        {statusReason && (
+          <>
+            {' '}
+            Reason: <span dir="auto">{statusReason}</span>
+          </>
+        )}
+      </span>
+    </>
   );
 }

@@ -2,24 +2,22 @@
 import { Button } from '../../../pages/components/button.tsx';
 import { Dialog } from '../../../pages/components/dialog.tsx';
 import { useCloseDialog } from '../../components/use-dialog.tsx';
-import { leftOut, summaryOf, type UserResult } from './changes.ts';
 
-interface OutcomeDialogProps {
-  readonly results: readonly UserResult[];
-  readonly done: string;
-  readonly emailOf: (userId: string) => string;
+interface LeftOutDialogProps {
+  readonly text: string;
+  readonly people: readonly { readonly userId: string; readonly email: string; readonly why: string | undefined }[];
 }
 
-export function OutcomeDialog({ results, done, emailOf }: OutcomeDialogProps) {
+export function LeftOutDialog({ text, people }: LeftOutDialogProps) {
   const close = useCloseDialog();
   return (
-    <Dialog id="outcome" title="Not everybody was changed" onClose={close}>
-      <p class="lead">{summaryOf(results, done)}</p>
-      <ul class="outcomes" tabIndex={0} aria-label="Who was left out">
-        {leftOut(results).map(({ userId, outcome, message }) => (
+    <Dialog id="outcome" title="Some users were not changed" onClose={close}>
+      <p class="lead">{text}</p>
+      <ul class="outcomes" tabIndex={0} aria-label="Users who were not changed">
+        {people.map(({ userId, email, why }) => (
           <li key={userId}>
-            <span dir="auto">{emailOf(userId)}</span>
-            <span class="fine">{outcome === 'not_found' ? 'No longer here.' : message}</span>
+            <span dir="auto">{email}</span>
+            <span class="fine">{why}</span>
           </li>
         ))}
       </ul>

@@ -19,7 +19,20 @@ export const STATUSES: Record<UserStatus, { readonly word: string; readonly tone
   deleted: { word: 'Deleted', tone: 'bad', meaning: 'May not sign in until restored.' },
 };
 
-export const STATUS_CHOICES = Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }));
+export type UserStatusFilter = Schemas['UserStatusFilter'];
+
+/** Statuses to filter by, with the one that the list shows for imported people who have never signed in. */
+export const STATUS_FILTERS: Record<UserStatusFilter, string> = {
+  active: STATUSES.active.word,
+  imported: 'Imported',
+  banned: STATUSES.banned.word,
+  paused: STATUSES.paused.word,
+  inactivated: STATUSES.inactivated.word,
+  left: STATUSES.left.word,
+  deleted: STATUSES.deleted.word,
+};
+
+export const STATUS_CHOICES = Object.entries(STATUS_FILTERS).map(([value, label]) => ({ value, label }));
 
 /** Whether an import can be forgotten; the server's check is authoritative. */
 export const isForgettable = ({ lastSeenAt, emailVerifiedAt }: Schemas['UserDetail']): boolean =>
@@ -27,13 +40,14 @@ export const isForgettable = ({ lastSeenAt, emailVerifiedAt }: Schemas['UserDeta
 
 export function statusOf(user: Pick<User, 'lastSeenAt' | 'status'>): { readonly word: string; readonly tone: Tone } {
   return user.status === 'active' && user.lastSeenAt === null
-    ? { word: 'Imported', tone: 'calm' }
+    ? { word: STATUS_FILTERS.imported, tone: 'calm' }
     : STATUSES[user.status];
 }
 
 interface ActionWords {
   readonly verb: string;
   readonly done: string;
+  readonly gerund: string;
   readonly from: readonly UserStatus[];
   readonly to: UserStatus;
   readonly isDanger: boolean;
@@ -45,6 +59,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
   ban: {
     verb: 'Ban',
     done: 'banned',
+    gerund: 'Banning',
     from: ['active', 'paused', 'inactivated', 'left'],
     to: 'banned',
     isDanger: true,
@@ -54,6 +69,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
   unban: {
     verb: 'Unban',
     done: 'unbanned',
+    gerund: 'Unbanning',
     from: ['banned'],
     to: 'active',
     isDanger: false,
@@ -62,6 +78,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
   pause: {
     verb: 'Pause',
     done: 'paused',
+    gerund: 'Pausing',
     from: ['active'],
     to: 'paused',
     isDanger: true,
@@ -70,6 +87,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
   resume: {
     verb: 'Resume',
     done: 'resumed',
+    gerund: 'Resuming',
     from: ['paused'],
     to: 'active',
     isDanger: false,
@@ -78,6 +96,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
   delete: {
     verb: 'Delete',
     done: 'deleted',
+    gerund: 'Deleting',
     from: ['active', 'banned', 'paused', 'inactivated', 'left'],
     to: 'deleted',
     isDanger: true,
@@ -87,6 +106,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
   restore: {
     verb: 'Restore',
     done: 'restored',
+    gerund: 'Restoring',
     from: ['deleted'],
     to: 'active',
     isDanger: false,
@@ -100,3 +120,18 @@ const ORDER: readonly UserAction[] = ['unban', 'resume', 'restore', 'pause', 'ba
 export function actionsFor(users: readonly Pick<User, 'status'>[]): readonly UserAction[] {
   return ORDER.filter((action) => users.some(({ status }) => ACTIONS[action].from.includes(status)));
 }
+
+/** Returns the actions possible for somebody whom a status filter lets through. */
+export function actionsForFilter(status: UserStatusFilter | undefined): readonly UserAction[] {
+  if (status === undefined) return ORDER;
+  return actionsFor([{ status: status === 'imported' ? 'active' : status }]);
+}
+
+export const OPPOSITE: Readonly<Record<UserAction, UserAction>> = {
+  ban: 'unban',
+  unban: 'ban',
+  pause: 'resume',
+  resume: 'pause',
+  delete: 'restore',
+  restore: 'delete',
+};

@@ -42,7 +42,7 @@ export function UserAccess({ applicationId, user, access, onChanged }: UserAcces
       title="Access"
       action={
         <Action id="edit-access" isDisabled={access === null} onClick={open}>
-          Change
+          Edit access
         </Action>
       }
     >

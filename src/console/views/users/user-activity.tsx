@@ -6,6 +6,7 @@ import { DetailPart } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useListed } from '../../data.ts';
 import { Result } from '../activity/event-parts.tsx';
+import { isByAnother, whoInWords } from '../activity/sentences.ts';
 import { type AuthEvent, kindInWords } from '../activity/kinds.ts';
 
 interface UserActivityProps {
@@ -37,6 +38,7 @@ export function UserActivity({ applicationId, userId }: UserActivityProps) {
             <Link href={addresses.application(applicationId, 'activity', event.id)}>{kindInWords(event.kind)}</Link>
             {!event.ok && <Result of={event} />}
             <span class="fine">
+              {isByAnother(event) && <bdi>by {whoInWords(event)} · </bdi>}
               <Time at={event.createdAt} />
             </span>
           </>

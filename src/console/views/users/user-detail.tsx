@@ -1,4 +1,5 @@
 /** Detail of a user: profile, access, sessions and recent activity. */
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
@@ -17,6 +18,7 @@ import { ACTIONS, actionsFor, isForgettable, type UserAction } from './statuses.
 import { UserAccess } from './user-access.tsx';
 import { UserActivity } from './user-activity.tsx';
 import { UserProfile } from './user-profile.tsx';
+import { UserRecord } from './user-record.tsx';
 import { UserSessions } from './user-sessions.tsx';
 import { WhyRefused } from './why-refused.tsx';
 
@@ -36,8 +38,8 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
     () => ask(api.GET('/api/applications/{id}/users/{userId}', { params: { path: { id, userId } } })),
     [id, userId],
   );
-  // Dialogs and messages use the title as the address.
-  const user = data && { ...data, email: titleOf(data) };
+  // Dialogs and messages use the title as the address. A new object would load what depends on it again.
+  const user = useMemo(() => data && { ...data, email: titleOf(data) }, [data]);
   const change = useDialog<UserAction>(
     (action) =>
       user && (
@@ -74,6 +76,11 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
     await onChanged();
   }
 
+  async function onEdited(): Promise<void> {
+    await reload();
+    await onChanged();
+  }
+
   async function onForgotten(email: string): Promise<void> {
     toast(`The import of ${email} is forgotten.`);
     navigate(closeTo);
@@ -105,25 +112,15 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         </>
       }
     >
-      {isPerson ? (
-        <>
-          <UserProfile user={user} />
-          <DetailPart title="Why was this person refused?">
-            <WhyRefused application={application} email={user.email} user={user} onAct={change.open} />
-          </DetailPart>
-        </>
-      ) : (
-        <KeyPrincipal user={user} />
+      {isPerson ? <UserProfile user={user} /> : <KeyPrincipal user={user} />}
+      {/* Above what loads later, so that its button does not move. */}
+      <UserRecord application={application} user={user} onChanged={onEdited} />
+      {isPerson && (
+        <DetailPart title="Why was this person refused?">
+          <WhyRefused application={application} email={user.email} user={user} onAct={change.open} />
+        </DetailPart>
       )}
-      <UserAccess
-        applicationId={id}
-        user={user}
-        access={access}
-        onChanged={async () => {
-          await reload();
-          await onChanged();
-        }}
-      />
+      <UserAccess applicationId={id} user={user} access={access} onChanged={onEdited} />
       {isPerson && <UserSessions key={user.status} applicationId={id} user={user} />}
       <UserActivity key={`${user.status} activity`} applicationId={id} userId={userId} />
       {change.dialog}

@@ -59,7 +59,7 @@ export function UserProfile({ user }: { readonly user: Detail }) {
   );
 }
 
-export function UserStatusText({ user }: { readonly user: Detail }) {
+function UserStatusText({ user }: { readonly user: Detail }) {
   const { status, statusReason } = user;
   const { word, tone } = statusOf(user);
   return (

@@ -7,11 +7,17 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { DetailPart } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
-import { counted } from '../../components/format.ts';
+import { counted, exactTime } from '../../components/format.ts';
 import { useListed } from '../../data.ts';
 import { methodInWords } from '../activity/kinds.ts';
 
 type Session = Schemas['UserSession'];
+
+const deviceOf = ({ userAgent }: Session) => deviceNameOf(userAgent) ?? 'Unknown device';
+
+/** Tells sessions on equal devices apart by their address and last use. */
+const describe = (session: Session) =>
+  [deviceOf(session), session.ip, `seen ${exactTime(session.lastSeenAt)}`].filter(Boolean).join(', ');
 
 interface UserSessionsProps {
   readonly applicationId: string;
@@ -76,13 +82,15 @@ export function UserSessions({ applicationId, user: { userId, email } }: UserSes
         render={(session) => (
           <>
             <div>
-              <span>{deviceNameOf(session.userAgent) ?? 'Unknown device'}</span>
+              <span>{deviceOf(session)}</span>
               <span class="fine block">
                 {[methodInWords(session.method), session.ip].filter(Boolean).join(' · ')} · seen{' '}
                 <Time at={session.lastSeenAt} /> · ends <Time at={session.expiresAt} />
               </span>
             </div>
-            <Action onClick={() => end(session)}>End</Action>
+            <Action label={`End the session on ${describe(session)}`} onClick={() => end(session)}>
+              End
+            </Action>
           </>
         )}
       />

@@ -1,5 +1,6 @@
 /** Filters and order of the user list. */
 import type { Filters } from '../../address.ts';
+import { activeFilters, FilterBar } from '../../components/filter-bar.tsx';
 import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { useRights } from '../../console-context.tsx';
 import type { Access } from '../grants/access.ts';
@@ -21,18 +22,25 @@ const ORDER = {
   choices: [{ value: 'joined', label: 'By joining' }],
 } as const;
 
+const COLLAPSING = ['status', 'role', 'membership', 'sort'] as const;
+
 export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
   const { canWrite } = useRights();
   return (
-    <div class="toolbar" role="search" aria-label="Filters">
-      <SearchField
-        id="search"
-        label={canWrite ? 'E-mail, name or username' : 'E-mail or username'}
-        value={filters.q ?? ''}
-        onSearch={(q) => onChange({ q, why: undefined }, true)}
-      />
+    <FilterBar
+      search={
+        <SearchField
+          id="search"
+          label={canWrite ? 'E-mail, name or username' : 'E-mail or username'}
+          value={filters.q ?? ''}
+          onSearch={(q) => onChange({ q, why: undefined }, true)}
+        />
+      }
+      active={activeFilters(filters, COLLAPSING)}
+      onClear={() => onChange({ status: undefined, role: undefined, membership: undefined, sort: undefined })}
+    >
       <MemberFilters filters={filters} access={access} onChange={onChange} />
       <FilterFields of={[ORDER]} filters={filters} onChange={onChange} />
-    </div>
+    </FilterBar>
   );
 }

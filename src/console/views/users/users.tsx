@@ -16,9 +16,15 @@ import { useListed } from '../../data.ts';
 import { useRights } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { useAccess } from '../grants/access.ts';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
+import { type AddedUser, AddUser } from './add-user.tsx';
 import { AddressDetail } from './address-detail.tsx';
+import { type BulkChange, matchingOf } from './bulk-calls.ts';
+import { BulkLine } from './bulk-line.tsx';
+import { MatchingBar } from './matching-bar.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { statusOf, STATUSES, type User, type UserStatus } from './statuses.ts';
+import { statusOf, type User } from './statuses.ts';
 import { UserDetail } from './user-detail.tsx';
 import { USER_FILTERS } from './user-filters.ts';
 import { UserToolbar } from './user-toolbar.tsx';
@@ -73,10 +79,14 @@ export function Users({ application }: ApplicationViewProps) {
   const { data: access } = useAccess(id);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
 
-  const { q, role, membership, why } = filters;
-  const status = filters.status && filters.status in STATUSES ? (filters.status as UserStatus) : undefined;
+  const [isAll, setIsAll] = useState(false);
+  const [started, setStarted] = useState<BulkChange | null>(null);
+
+  const { why } = filters;
+  const matching = matchingOf(filters);
+  const { q, status, role, membership } = matching;
   const sort = filters.sort === 'joined' ? ('joined' as const) : undefined;
-  const query = { q, status, role, membership, sort, ...(canWrite && { include: 'profile' }) };
+  const query = { ...matching, sort, ...(canWrite && { include: 'profile' }) };
   const key = JSON.stringify(query);
   const list = useListed<User>(
     (cursor): Promise<Outcome<Page<User>>> =>
@@ -85,10 +95,23 @@ export function Users({ application }: ApplicationViewProps) {
       ),
     [id, key],
   );
-  useEffect(() => setChosen(new Set()), [key]);
+  useEffect(() => clearChoice(), [key]);
+
+  const toast = useToast();
+  const adding = useDialog(
+    () => access && <AddUser application={application} access={access} onDone={(user) => void onAdded(user)} />,
+  );
+
+  async function onAdded({ userId, email, isNew }: AddedUser): Promise<void> {
+    toast(isNew ? `${email} is added.` : `${email} is a user already; nothing of theirs was overwritten.`);
+    navigate(addresses.application(id, 'users', userId));
+    await list.reload();
+  }
 
   const listAddress = withSearch(addresses.application(id, 'users'), withoutWhy(search));
-  const chosenUsers = (list.items ?? []).filter(({ userId }) => chosen.has(userId));
+  const shown = list.items ?? [];
+  const isAllShown = shown.length > 0 && shown.every(({ userId }) => chosen.has(userId));
+  const chosenUsers = shown.filter(({ userId }) => chosen.has(userId));
   const isFiltered = Boolean(q ?? status ?? role ?? membership);
   return (
     <>
@@ -100,22 +123,50 @@ export function Users({ application }: ApplicationViewProps) {
             : 'Most recently seen first; imported users who have never signed in come last.'
         }
         actions={
-          <Action id="add-users" needs="nothing" onClick={() => navigate(addresses.application(id, 'import'))}>
-            Import or export
-          </Action>
+          <>
+            <Action id="add-users" needs="nothing" onClick={() => navigate(addresses.application(id, 'import'))}>
+              Import or export
+            </Action>
+            <Action id="open-add-user" look="primary" isDisabled={access === null} onClick={adding.open}>
+              Add user
+            </Action>
+          </>
         }
       />
       <ListDetail
         list={
           <>
             <UserToolbar filters={filters} access={access} onChange={setFilters} />
-            <SelectionBar
-              applicationId={id}
-              users={chosenUsers}
-              access={access}
-              onClear={() => setChosen(new Set())}
-              onChanged={list.reload}
-            />
+            {isAll ? (
+              <MatchingBar
+                applicationId={id}
+                matching={matching}
+                access={access}
+                onClear={clearChoice}
+                onStarted={(change) => {
+                  clearChoice();
+                  setStarted(change);
+                }}
+              />
+            ) : (
+              <SelectionBar
+                applicationId={id}
+                users={chosenUsers}
+                access={access}
+                onClear={clearChoice}
+                onChanged={list.reload}
+                onChooseAll={isAllShown && list.hasMore ? () => setIsAll(true) : undefined}
+              />
+            )}
+            {canWrite && (
+              <BulkLine
+                key={id}
+                applicationId={id}
+                isAnyRunning={application.pendingWork?.kind === 'change_users'}
+                started={started}
+                onEnd={list.reload}
+              />
+            )}
             <DataTable
               id="users"
               label="Users"
@@ -124,7 +175,10 @@ export function Users({ application }: ApplicationViewProps) {
               keyOf={({ userId }) => userId}
               hrefOf={({ userId }) => withSearch(addresses.application(id, 'users', userId), withoutWhy(search))}
               open={open}
-              {...(canWrite && { chosen, onChoose: setChosen })}
+              {...(canWrite && {
+                chosen: isAll ? new Set(shown.map(({ userId }) => userId)) : chosen,
+                onChoose: choose,
+              })}
               empty={
                 isFiltered ? (
                   <NobodyFound
@@ -142,7 +196,7 @@ export function Users({ application }: ApplicationViewProps) {
                       </Action>
                     }
                   >
-                    Everybody who signs in to {application.name} is listed here. Existing users can be imported.
+                    Everybody who signs in to {application.name} is listed here. Add them one by one, or import a file.
                   </Empty>
                 )
               }
@@ -164,8 +218,18 @@ export function Users({ application }: ApplicationViewProps) {
           )
         }
       />
+      {adding.dialog}
     </>
   );
+
+  function choose(keys: ReadonlySet<string>): void {
+    setIsAll(false);
+    setChosen(keys);
+  }
+
+  function clearChoice(): void {
+    choose(new Set());
+  }
 
   function clear(): void {
     setFilters({ q: undefined, status: undefined, role: undefined, membership: undefined, why: undefined });

@@ -102,7 +102,7 @@ function gated({ application: { stage, signinGate }, user, listed, isMember }: E
 const LISTED = {
   none: 'the address is not on the allowlist',
   pending: 'the address still waits on the allowlist for a decision',
-  declined: 'the address was declined on the allowlist',
+  declined: 'the address was refused on the allowlist',
   notify_when_public: 'the address only waits to be notified of the opening',
 } as const;
 

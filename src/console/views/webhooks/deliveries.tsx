@@ -10,14 +10,14 @@ import { FilterFields } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useListed } from '../../data.ts';
+import { useListed, useLoaded } from '../../data.ts';
 import { withNewest } from '../../newest.ts';
 import { useEvery } from '../../refresh.ts';
 import { useLiveEvents } from '../../shell/live.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { DELIVERY_STATUSES, pollingOf, statusWords } from './delivery-words.ts';
 import { EVENT_TYPES, TEST_EVENT } from './event-words.ts';
-import type { Delivery, DeliveryStatus, Webhook, WebhookCalls } from './webhook-calls.ts';
+import type { Delivery, DeliveryStatus, OpenDelivery, Webhook, WebhookCalls } from './webhook-calls.ts';
 
 interface DeliveriesProps {
   readonly webhook: Webhook;
@@ -70,14 +70,21 @@ export function Deliveries(props: DeliveriesProps) {
     (cursor) => calls.deliveries(webhook.id, { ...query, cursor }),
     [webhook.id, filters.status, filters.type],
   );
+  const detail = useLoaded<OpenDelivery | null>(
+    async () => (open === null ? { ok: true, data: null } : calls.delivery(webhook.id, open)),
+    [webhook.id, open, webhook.status],
+  );
+  const shown = detail.data;
+  // The row of the open delivery is drawn from its detail, the newer of the two.
+  const items = list.items?.map((item) => (shown?.id === item.id ? shown : item)) ?? null;
   const isFiltered = filters.status !== undefined || filters.type !== undefined;
 
   async function refresh(): Promise<void> {
-    await list.renew(withNewest);
+    await Promise.all([list.renew(withNewest), open !== null && detail.reload()]);
     await onRefreshed();
   }
 
-  useEvery(pollingOf(list.items ?? []), refresh);
+  useEvery(pollingOf([...(items ?? []), ...(shown ? [shown] : [])]), refresh);
   useEffect(() => {
     if (revision > 0) void refresh();
   }, [revision, webhook.status]);
@@ -93,7 +100,7 @@ export function Deliveries(props: DeliveriesProps) {
           <DataTable
             id="deliveries"
             label="Deliveries"
-            list={list}
+            list={{ ...list, items }}
             columns={COLUMNS}
             keyOf={({ id }) => id}
             hrefOf={({ id }) => withSearch(addressOf(id), search)}
@@ -127,6 +134,7 @@ export function Deliveries(props: DeliveriesProps) {
             <DeliveryDetail
               key={open}
               id={open}
+              loaded={detail}
               webhook={webhook}
               calls={calls}
               closeTo={withSearch(listAddress, search)}

@@ -10,15 +10,16 @@ import { Snippets } from '../../components/snippets.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { exactTime } from '../../components/format.ts';
-import { useLoaded } from '../../data.ts';
-import { useEvery } from '../../refresh.ts';
+import type { Loaded } from '../../data.ts';
 import { DeliveryAttempt } from './delivery-attempt.tsx';
-import { MAX_ATTEMPTS, pollingOf, statusWords } from './delivery-words.ts';
+import { MAX_ATTEMPTS, statusWords } from './delivery-words.ts';
 import { meaningOf } from './event-words.ts';
-import type { Delivery, Webhook, WebhookCalls } from './webhook-calls.ts';
+import type { Delivery, OpenDelivery, Webhook, WebhookCalls } from './webhook-calls.ts';
 
 interface DeliveryDetailProps {
   readonly id: string;
+  /** The list shows the open delivery from it too, so that row and detail never differ. */
+  readonly loaded: Loaded<OpenDelivery | null>;
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
   readonly closeTo: string;
@@ -26,12 +27,11 @@ interface DeliveryDetailProps {
   readonly onChanged: () => unknown;
 }
 
-export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChanged }: DeliveryDetailProps) {
-  const loaded = useLoaded(() => calls.delivery(webhook.id, id), [webhook.id, id, webhook.status]);
+export function DeliveryDetail({ id, loaded, webhook, calls, closeTo, addressOf, onChanged }: DeliveryDetailProps) {
   const [, navigate] = useLocation();
   const report = useReport();
-  const delivery = loaded.data;
-  useEvery(delivery && pollingOf([delivery]), loaded.reload);
+  // Until another delivery is loaded, the data is the previous one's.
+  const delivery = loaded.data?.id === id ? loaded.data : null;
 
   if (!delivery)
     return (

@@ -17,20 +17,32 @@ import type { ApplicationViewProps } from '../../application-view.ts';
 import { Deliveries } from './deliveries.tsx';
 import { type EndpointAction, EndpointDialog } from './endpoint-dialogs.tsx';
 import { EndpointFacts } from './endpoint-facts.tsx';
+import { EventCatalogue } from './event-sample.tsx';
+import type { EventType } from './event-words.ts';
+import { Performance } from './performance.tsx';
 import { Quarantine, ReleaseProgress } from './quarantine.tsx';
+import { ReplayDialog, ReplayProgress, sentAgainWords } from './replay.tsx';
 import { Signing } from './signing.tsx';
-import { type NewWebhook, webhookCalls } from './webhook-calls.ts';
+import { type NewWebhook, type Replay, webhookCalls } from './webhook-calls.ts';
 
 interface EndpointProps extends ApplicationViewProps {
   readonly id: string;
   readonly deliveryId: string | null;
 }
 
+const TABS = [
+  { show: null, label: 'Deliveries' },
+  { show: 'performance', label: 'Latency and success' },
+  { show: 'events', label: 'Event catalogue' },
+  { show: 'signing', label: 'Signing and verification' },
+] as const;
+
 export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const calls = useMemo(() => webhookCalls(application.id), [application.id]);
   const webhook = useLoaded(() => calls.get(id), [id]);
   const [, navigate] = useLocation();
   const [filters] = useFilters(['show']);
+  const [replaying, setReplaying] = useState<Replay | null>(null);
   const [releasing, setReleasing] = useState<number | null>(null);
   /** Changes after deliveries were created here, to reload the views. */
   const [revision, setRevision] = useState(0);
@@ -71,6 +83,17 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   );
 
   const sent = () => setRevision((before) => before + 1);
+  const replay = useDialog(() => (
+    <ReplayDialog
+      webhookId={id}
+      calls={calls}
+      onStarted={(started) => {
+        sent();
+        if (started.running) setReplaying(started);
+        else toast(sentAgainWords(started));
+      }}
+    />
+  ));
 
   const back = (
     <Link class="back" href={all}>
@@ -90,8 +113,8 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
     );
   }
 
-  async function test(): Promise<void> {
-    const outcome = await calls.test(id);
+  async function test(type?: EventType): Promise<void> {
+    const outcome = await calls.test(id, type);
     if (!report(outcome)) return;
     sent();
     navigate(addressOf(outcome.data.id));
@@ -102,7 +125,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
     if (report(outcome, 'Events are sent again.')) webhook.set(outcome.data);
   }
 
-  const isSigning = filters.show === 'signing' && deliveryId === null;
+  const shown = deliveryId === null ? (TABS.find(({ show }) => show === filters.show)?.show ?? null) : null;
   const { host, pathname } = new URL(found.url);
   return (
     <>
@@ -113,14 +136,17 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
         actions={
           <>
             <Action id="edit-webhook" onClick={() => ask('change')}>
-              Change
+              Edit endpoint
             </Action>
-            <Action id="test-webhook" isDisabled={found.status === 'disabled'} onClick={test}>
+            <Action id="test-webhook" isDisabled={found.status === 'disabled'} onClick={() => test()}>
               Send test event
             </Action>
             <Menu label="More actions">
               {found.status === 'disabled' && <MenuEntry onClick={enable}>Enable</MenuEntry>}
               {found.status === 'active' && <MenuEntry onClick={() => ask('disable')}>Disable</MenuEntry>}
+              {found.status !== 'disabled' && (
+                <MenuEntry onClick={() => replay.open()}>Send failed events again</MenuEntry>
+              )}
               <MenuEntry onClick={() => ask('rotate')}>Rotate signing secret</MenuEntry>
               <MenuEntry isDanger onClick={() => ask('delete')}>
                 Delete
@@ -154,18 +180,39 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           }}
         />
       )}
+      <ReplayProgress
+        webhookId={id}
+        calls={calls}
+        started={replaying}
+        onEnd={(message) => {
+          setReplaying(null);
+          sent();
+          toast(message);
+        }}
+      />
       <EndpointFacts webhook={found} calls={calls} revision={revision} />
       <nav class="tabs" aria-label="Webhook">
-        <Link href={listAddress} aria-current={isSigning ? undefined : 'page'}>
-          Deliveries
-        </Link>
-        <Link href={`${listAddress}?show=signing`} aria-current={isSigning ? 'page' : undefined}>
-          Signing and verification
-        </Link>
+        {TABS.map(({ show, label }) => (
+          <Link
+            key={label}
+            href={show === null ? listAddress : `${listAddress}?show=${show}`}
+            aria-current={shown === show ? 'page' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
       </nav>
-      {isSigning ? (
-        <Signing webhook={found} onRotate={() => ask('rotate')} />
-      ) : (
+      {shown === 'performance' && <Performance webhookId={id} calls={calls} />}
+      {shown === 'events' && (
+        <EventCatalogue
+          applicationId={application.id}
+          subscribed={found.events}
+          isDisabled={found.status === 'disabled'}
+          onSend={test}
+        />
+      )}
+      {shown === 'signing' && <Signing webhook={found} onRotate={() => ask('rotate')} />}
+      {shown === null && (
         <Deliveries
           webhook={found}
           calls={calls}
@@ -173,11 +220,12 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           revision={revision}
           listAddress={listAddress}
           addressOf={addressOf}
-          onTest={test}
+          onTest={() => test()}
           onRefreshed={webhook.reload}
         />
       )}
       {dialog}
+      {replay.dialog}
       {secret.dialog}
     </>
   );

@@ -30,7 +30,11 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
       onStored={() => navigate(addresses.application(id, 'webhooks', webhookId))}
     />
   ));
-  const { button: add, dialog: creation } = useCreateDialog({ id: 'add-webhook', text: 'Add webhook' }, () => (
+  const {
+    button: add,
+    emptyButton,
+    dialog: creation,
+  } = useCreateDialog({ id: 'add-webhook', text: 'Add webhook' }, () => (
     <EndpointForm send={calls.create} onDone={secret.open} />
   ));
   const list = useListed<Webhook>(calls.list, [calls]);
@@ -78,7 +82,7 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
         keyOf={({ id }) => id}
         hrefOf={(webhook) => addresses.application(id, 'webhooks', webhook.id)}
         empty={
-          <Empty title="No webhooks yet" action={add}>
+          <Empty title="No webhooks yet" action={emptyButton}>
             Add an https address of your backend to be notified when people sign in, are banned, change their profile,
             or whatever you choose.
           </Empty>

@@ -1,12 +1,16 @@
 import { api, ask, type Schemas } from '../../api.ts';
 import type { operations } from '../../generated/api.ts';
+import type { EventType } from './event-words.ts';
 
 export type Webhook = Schemas['Webhook'];
 export type NewWebhook = Schemas['NewWebhook'];
 export type WebhookInput = operations['createWebhook']['requestBody']['content']['application/json'];
 export type WebhookPatch = operations['updateWebhook']['requestBody']['content']['application/json'];
 export type Delivery = Schemas['Delivery'];
+/** A delivery with its attempts. */
+export type OpenDelivery = Delivery & { readonly requestBody: string | null; readonly attemptLog: Attempt[] };
 export type DeliveryStatus = Delivery['status'];
+export type Replay = Schemas['Replay'];
 export type Attempt = Schemas['DeliveryAttempt'];
 
 /** Above the maximum of endpoints per application. */
@@ -34,8 +38,22 @@ export function webhookCalls(id: string) {
     remove: (webhookId: string) => ask(api.DELETE('/api/applications/{id}/webhooks/{webhookId}', one(webhookId))),
     rotateSecret: (webhookId: string) =>
       ask(api.POST('/api/applications/{id}/webhooks/{webhookId}/rotate-secret', { ...one(webhookId), body: {} })),
-    test: (webhookId: string) =>
-      ask(api.POST('/api/applications/{id}/webhooks/{webhookId}/test', { ...one(webhookId), body: {} })),
+    test: (webhookId: string, type?: EventType) =>
+      ask(api.POST('/api/applications/{id}/webhooks/{webhookId}/test', { ...one(webhookId), body: { type } })),
+    performance: (webhookId: string, days: number) =>
+      ask(
+        api.GET('/api/applications/{id}/webhooks/{webhookId}/performance', {
+          params: { path: { id, webhookId }, query: { days } },
+        }),
+      ),
+    countReplay: (webhookId: string, since: string | undefined) =>
+      ask(
+        api.GET('/api/applications/{id}/webhooks/{webhookId}/replay', {
+          params: { path: { id, webhookId }, query: { since } },
+        }),
+      ),
+    replay: (webhookId: string, since: string) =>
+      ask(api.POST('/api/applications/{id}/webhooks/{webhookId}/replay', { ...one(webhookId), body: { since } })),
     release: (webhookId: string) =>
       ask(api.POST('/api/applications/{id}/webhooks/{webhookId}/release', { ...one(webhookId), body: {} })),
     deliveries: (

@@ -1,9 +1,9 @@
-/** Normalises the fields of a profile and reports the invalid ones. */
-import { countryCode } from '../../core/country.ts';
-import { currencyCode } from '../../core/currency.ts';
-import { AppError, type FieldProblem } from '../../core/error.ts';
-import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
-import { singleLine } from '../../core/single-line.ts';
+/** Normalises text fields, such as those of a profile, and reports the invalid ones. */
+import { countryCode } from '../core/country.ts';
+import { currencyCode } from '../core/currency.ts';
+import { AppError, type FieldProblem } from '../core/error.ts';
+import { canonicalLocale, canonicalTimeZone } from '../core/language.ts';
+import { singleLine } from '../core/single-line.ts';
 
 export interface FieldRule {
   /** The error message; never repeats the input. */
@@ -66,8 +66,8 @@ export const phone = optional(
 export const word = (words: readonly string[]) =>
   optional(`Give one of: ${words.join(', ')}.`, (text) => (words.includes(text) ? text : null));
 
-/** @throws {AppError} invalid_request naming every invalid field. */
-export function cleanFields<const Of extends Rules>(rules: Of, given: Given<Of>): Cleaned<Of> {
+/** @param prefix of the paths in errors. @throws {AppError} invalid_request naming every invalid field. */
+export function cleanFields<const Of extends Rules>(rules: Of, given: Given<Of>, prefix = ''): Cleaned<Of> {
   const problems: FieldProblem[] = [];
   const cleaned: Record<string, string | null> = {};
   for (const [path, { remedy, isRequired, normalize }] of Object.entries(rules)) {
@@ -75,7 +75,7 @@ export function cleanFields<const Of extends Rules>(rules: Of, given: Given<Of>)
     if (text === undefined) continue;
     const isBlank = text === null || text.trim() === '';
     const value = isBlank ? null : normalize(text);
-    if (value === null && (isRequired || !isBlank)) problems.push({ path, message: remedy });
+    if (value === null && (isRequired || !isBlank)) problems.push({ path: prefix + path, message: remedy });
     cleaned[path] = value;
   }
   if (problems.length > 0) throw new AppError('invalid_request', { fields: problems });

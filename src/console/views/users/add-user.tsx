@@ -1,0 +1,110 @@
+/** Dialog that adds one user by the import, which is idempotent: a repeated call finds the user. */
+import { api, ask, type Failure, type Outcome, type Schemas } from '../../api.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { useForm } from '../../components/use-form.ts';
+import type { Access } from '../grants/access.ts';
+import { accessFields, type Chosen } from '../grants/access-fields.tsx';
+
+type Row = Schemas['ImportResult']['results'][number];
+
+export interface AddedUser {
+  readonly userId: string;
+  readonly email: string;
+  readonly isNew: boolean;
+}
+
+interface AddUserProps {
+  readonly application: Schemas['Application'];
+  readonly access: Access;
+  readonly onDone: (user: AddedUser) => unknown;
+}
+
+interface Values extends Chosen {
+  readonly email: string;
+  readonly fullName: string;
+  readonly username: string;
+  readonly externalId: string;
+}
+
+export function AddUser({ application, access, onDone }: AddUserProps) {
+  const defaults = (kind: keyof Chosen) => access[kind].flatMap(({ slug, isDefault }) => (isDefault ? [slug] : []));
+  const form = useForm<Values>({
+    ...{ email: '', fullName: '', username: '', externalId: '' },
+    ...{ roles: defaults('roles'), scopes: defaults('scopes'), memberships: defaults('memberships') },
+  });
+  const { email, fullName, username, externalId, roles, scopes, memberships } = form.values;
+
+  async function send(): Promise<Outcome<AddedUser>> {
+    const profile = { ...textOf({ fullName, username }) };
+    const row = { email: email.trim(), ...textOf({ externalId }), roles, scopes, memberships, profile };
+    const body = { users: [row] };
+    const params = { path: { id: application.id } };
+    const outcome = await ask(api.POST('/api/applications/{id}/users/bulk', { params, body }));
+    if (!outcome.ok) return outcome;
+    const [result] = outcome.data.results;
+    if (!result || result.userId === null || result.outcome === 'skipped') return refusal(result);
+    return {
+      ok: true,
+      data: { userId: result.userId, email: result.email, isNew: result.outcome !== 'already_member' },
+    };
+  }
+
+  return (
+    <FormDialog
+      id="add-user"
+      title="Add user"
+      lead="Nobody is mailed. They sign in with this address, and then find these roles, scopes and groups."
+      submitText="Add user"
+      isIncomplete={email.trim() === ''}
+      form={form}
+      fields={[
+        { kind: 'email', id: 'add-user-email', name: 'email', label: 'E-mail' },
+        {
+          kind: 'text',
+          id: 'add-user-name',
+          name: 'fullName',
+          label: 'Name',
+          maxLength: 100,
+          hint: 'Optional. Theirs to change once they have signed in.',
+        },
+        { kind: 'identifier', id: 'add-user-username', name: 'username', label: 'Username', hint: 'Optional.' },
+        {
+          kind: 'identifier',
+          id: 'add-user-external-id',
+          name: 'externalId',
+          label: 'External ID',
+          maxLength: 128,
+          hint: 'Optional. Their id in your own systems.',
+        },
+        ...accessFields('add-user', access),
+      ]}
+      send={send}
+      onDone={onDone}
+    />
+  );
+}
+
+/** Leaves blank texts out. */
+function textOf<Name extends string>(values: Readonly<Record<Name, string>>): Partial<Record<Name, string>> {
+  const given = Object.entries<string>(values).map(([name, text]) => [name, text.trim()] as const);
+  return Object.fromEntries(given.filter(([, text]) => text !== '')) as Partial<Record<Name, string>>;
+}
+
+/** Refusals of the import, by code without its value, with the field that each belongs to. */
+const REFUSALS: Readonly<Record<string, readonly [path: string, message: string]>> = {
+  email_invalid: ['email', 'This is not a valid e-mail address.'],
+  email_archived: ['email', 'Its holder has a newer address: add that one.'],
+  user_deleted: ['email', 'A user with this address was deleted here: find and restore them instead.'],
+  username_taken: ['username', 'Another user has this username.'],
+  username_invalid: ['username', 'It takes 3 to 30 of a-z, 0-9, dot, underscore and hyphen, and no reserved word.'],
+  external_id_taken: ['externalId', 'Another user has this external ID.'],
+  'field_invalid:externalId': ['externalId', 'It takes 1 to 128 printable ASCII characters.'],
+  'field_invalid:profile.fullName': ['fullName', 'It takes one line of at most 100 characters.'],
+};
+
+function refusal(row: Row | undefined): Failure {
+  const code = row?.error ?? 'unknown';
+  const known = REFUSALS[code] ?? REFUSALS[code.replace(/:.*$/s, '')];
+  const fields = known ? [{ path: known[0], message: known[1] }] : [];
+  return { ok: false, status: 409, code, message: `The user was not added: ${code}.`, fields };
+}

@@ -1,0 +1,127 @@
+/**
+ * The cost of each step of a verification, in processor time a request: a bare server, then with one step more on each
+ * rung, and ours. Windows alternate, so that all rungs share what else the machine does; medians are printed, and one
+ * JSON line. Needs wrk, and the built binary or `BENCH_COMMAND='bun src/main.ts'`.
+ * Usage: bun test/bench/ladder.ts [seconds] [--rounds N] [--sessions N] [--path verify|session] [--only elysia,log,ours]
+ */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { emptyFolder, freePort } from '../support/binary.ts';
+import { type Rung, RUNGS } from './ladder-server.ts';
+import { giveRole, insertMembers, insertSessions } from './rows.ts';
+import { cpuMs, createApplication, createKey, fill, round, startServer } from './server.ts';
+import { wrk } from './wrk.ts';
+import { bearerScript, verifyScript } from './wrk-scripts.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    sessions: { type: 'string', default: '10000' },
+    path: { type: 'string', default: 'verify' },
+    only: { type: 'string', default: [...RUNGS, 'ours'].join() },
+    connections: { type: 'string', default: '32' },
+  },
+});
+/** Compiles, fills the caches, and writes the first of the last-seen times. */
+const WARM_UP_SECONDS = 4;
+const seconds = Number(positionals[0] ?? 2);
+const isVerify = values.path === 'verify';
+if (!isVerify && values.path !== 'session') throw new Error('--path is verify or session');
+const path = `/api/v1/${values.path}`;
+const names = values.only.split(',') as (Rung | 'ours')[];
+
+interface Window {
+  readonly requestsPerSecond: number;
+  readonly cpuUs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+interface Contestant {
+  readonly name: Rung | 'ours';
+  readonly url: string;
+  readonly pid: number;
+  readonly windows: Window[];
+  stop(): Promise<unknown>;
+}
+
+const scratch = emptyFolder();
+const folder = scratch.path;
+const running: Contestant[] = [];
+try {
+  const setup = await startServer(folder);
+  const { id: applicationId } = await createApplication(setup, 'Bench');
+  const key = await createKey(setup, `/api/applications/${applicationId}`, 'read');
+  await setup.stop();
+  const tokens = fill(folder, (sqlite) => {
+    const people = insertMembers(sqlite, applicationId, Number(values.sessions));
+    giveRole(sqlite, applicationId, 'user', people);
+    return insertSessions(sqlite, people, people.length);
+  });
+  await Bun.write(join(folder, 'tokens'), tokens.join('\n'));
+  const list = join(folder, 'tokens');
+  const script = isVerify ? verifyScript(list, key) : bearerScript(list, 'POST', path);
+  for (const name of names) running.push(await start(name));
+  for (const one of running) await measure(one, script, seconds + WARM_UP_SECONDS);
+  for (let turn = 0; turn < Number(values.rounds); turn += 1)
+    for (const one of running) one.windows.push(await measure(one, script, seconds));
+  const rows = running.map(({ name, windows }) => ({ name, ...medians(windows) }));
+  const lean = rows.find(({ name }) => name === 'log');
+  for (const row of rows)
+    console.error(
+      `${row.name.padEnd(9)}${String(row.cpuUs).padStart(6)} µs${String(row.requestsPerSecond).padStart(8)}/s` +
+        `${lean ? `${round((row.requestsPerSecond / lean.requestsPerSecond) * 100)} %`.padStart(7) : ''}` +
+        `  p50 ${row.p50Ms} ms, p99 ${row.p99Ms} ms`,
+    );
+  console.log(JSON.stringify({ benchmark: 'ladder', path, sessions: tokens.length, seconds, rows }));
+} finally {
+  for (const one of running) await one.stop();
+  scratch.remove();
+}
+
+async function start(name: Rung | 'ours'): Promise<Contestant> {
+  if (name === 'ours') {
+    const { url, pid, stop } = await startServer(folder);
+    return { name, url, pid, windows: [], stop };
+  }
+  const port = freePort();
+  const file = join(import.meta.dir, 'ladder-server.ts');
+  const child = Bun.spawn([process.execPath, file, String(port), name, join(folder, 'gatehouse.db')], {
+    stdout: Bun.file(join(folder, `log-${name}`)),
+    stderr: 'inherit',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  while (!(await fetch(url).catch(() => null))) await Bun.sleep(20);
+  return {
+    name,
+    url,
+    pid: child.pid,
+    windows: [],
+    stop() {
+      child.kill();
+      return child.exited;
+    },
+  };
+}
+
+/** @throws if a request was refused: refusals are cheap, and answered with 200 too. */
+async function measure({ name, url, pid }: Contestant, script: string, seconds: number): Promise<Window> {
+  const before = cpuMs(pid);
+  const result = await wrk({ url, connections: Number(values.connections), seconds, folder, script });
+  const cpuUs = ((cpuMs(pid) - before) / result.requests) * 1000;
+  const { requestsPerSecond, p50Ms, p99Ms, errors, bytesPerAnswer } = result;
+  if (errors > 0 || bytesPerAnswer < 600) throw new Error(`${name} refuses: ${JSON.stringify(result)}`);
+  return { requestsPerSecond, cpuUs, p50Ms, p99Ms };
+}
+
+function medians(windows: readonly Window[]): Window {
+  const median = (of: keyof Window) =>
+    windows.map((window) => window[of]).toSorted((left, right) => left - right)[windows.length >> 1] ?? NaN;
+  return {
+    requestsPerSecond: round(median('requestsPerSecond')),
+    cpuUs: round(median('cpuUs'), 1),
+    p50Ms: round(median('p50Ms'), 2),
+    p99Ms: round(median('p99Ms'), 2),
+  };
+}
