@@ -246,6 +246,8 @@ export async function openInstance(
       return openInstance(changed, { db: own, sqlite }, clock, secret, workspaceKey);
     },
     async restart(environment = {}, changes = {}) {
+      // On SQLite two runners would take batches from each other. Mails and deliveries go on, as those of a sibling.
+      await services.tasks.stop();
       await services.flushAll();
       const changed = { ...options, ...changes, environment: { ...options.environment, ...environment } };
       return openInstance(changed, { db, sqlite }, clock, secret, workspaceKey);

@@ -348,7 +348,8 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const { events } = watch(instance, application);
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'editor' } });
-    await (await instance.restart()).services.tasks.runOnce();
+    const second = await instance.restart();
+    await second.services.tasks.runOnce();
     const current = kind === 'roles' ? ['editor', 'user'] : ['editor'];
     const ofLast = events().filter(({ data }) => (data as { userId: string }).userId === last);
     expect(ofLast.length).toBeGreaterThan(0);
@@ -356,8 +357,8 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
       expect(data).toMatchObject(kind === 'memberships' ? { memberships: current } : { current });
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'writer' } });
     await manage('DELETE', `/${kind}/${id}?force=true`);
-    const restarted = await instance.restart();
-    await restarted.services.tasks.runOnce();
+    const third = await second.restart();
+    await third.services.tasks.runOnce();
     const without = kind === 'roles' ? ['user'] : [];
     const [emitted] = events()
       .filter(({ data }) => (data as { userId: string }).userId === last)
