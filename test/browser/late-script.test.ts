@@ -125,6 +125,8 @@ describe.each([
         () => false,
       ),
     );
+    // Before the stylesheet is there, nothing is painted and everything counts as visible.
+    await firstPaint();
     await page.untilVisible('.card .brand');
     expect(await page.evaluate('getComputedStyle(document.querySelector("#email")).visibility')).toBe('hidden');
     proxy.release();

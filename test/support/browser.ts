@@ -132,6 +132,15 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
   }
   const call = <Result>(body: string, ...values: unknown[]) =>
     evaluate<Result>(`((...values) => { ${body} })(${values.map((value) => JSON.stringify(value)).join(', ')})`);
+  const isNewDocument = () =>
+    evaluate<boolean>(`!window.isLeft && document.readyState !== 'loading'`).catch(() => false);
+  const reload = view.reload.bind(view);
+  view.reload = async () => {
+    await evaluate('void (window.isLeft = true)');
+    await reload();
+    // What is asked next must not be answered by the document before.
+    await eventually('the page is loaded again', isNewDocument);
+  };
   const page: Page = {
     view,
     problems,
@@ -141,8 +150,7 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
       await evaluate('void (window.isLeft = true)');
       await view.navigate(url);
       // The document before may have ended its own load only now.
-      const isLoaded = () => evaluate<boolean>(`!window.isLeft && document.readyState !== 'loading'`);
-      if (!url.includes('#')) await eventually(`${url} is loaded`, () => isLoaded().catch(() => false));
+      if (!url.includes('#')) await eventually(`${url} is loaded`, isNewDocument);
     },
     address: async () => new URL(await evaluate<string>('location.href')),
     isVisible: (selector) =>

@@ -22,12 +22,19 @@ export function VerifyStep({ application, isNext, onCalled }: VerifyStepProps) {
   const { id, firstVerifiedAt, verificationRefusal } = application;
   const [{ key, token }, change] = useTrial(id);
   const [answer, setAnswer] = useState<string | null>(null);
+  const shownAnswer = answer !== null && (
+    <div id="verify-answer">
+      <p>The server answered:</p>
+      <CopyBox id="verify-answer-text" value={answer} label="answer" />
+    </div>
+  );
   if (firstVerifiedAt !== null)
     return (
       <FirstStep id="verify-step" title="Verify in your backend" isDone>
         <span id="first-verified">
           The first session was verified, <Time at={firstVerifiedAt} />.
         </span>
+        {shownAnswer}
       </FirstStep>
     );
 
@@ -69,12 +76,7 @@ export function VerifyStep({ application, isNext, onCalled }: VerifyStepProps) {
           Run it now
         </Action>
       )}
-      {answer !== null && (
-        <div id="verify-answer">
-          <p>The server answered:</p>
-          <CopyBox id="verify-answer-text" value={answer} label="answer" />
-        </div>
-      )}
+      {shownAnswer}
     </FirstStep>
   );
 }
