@@ -138,7 +138,7 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
   view.reload = async () => {
     await evaluate('void (window.isLeft = true)');
     await reload();
-    // What is asked next must not be answered by the document before.
+    // The document before must not answer the next questions.
     await eventually('the page is loaded again', isNewDocument);
   };
   const page: Page = {
