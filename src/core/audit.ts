@@ -54,6 +54,7 @@ const AUDIT_KINDS = [
   'user.imported',
   'user.updated',
   'user.forgotten',
+  'user.invited',
   'user.bulk_changed',
   'account.profile_changed',
   'account.username_changed',

@@ -126,6 +126,9 @@ export const HINTS = {
   bulk_change_ended: 'This change has already ended.',
   bulk_change_not_undoable: 'Only a change that has ended, changed somebody and was not undone can be undone.',
   user_profile_own: 'The person has signed in: their profile is their own; they change it in their account.',
+  user_signed_in: 'The user has signed in before and needs no invitation.',
+  invite_not_in_service: 'Nobody can sign in to this application yet: publish it first, then invite.',
+  invite_not_allowed_in: 'Sign-in is limited to the allowlist: add their address to it first, then invite.',
   user_is_key: 'This is the principal of an API key; change the key instead.',
   user_not_forgettable:
     'Only imported people who have never signed in to this workspace can be removed this way; use the delete action instead.',

@@ -5,6 +5,7 @@ export const MAIL_KINDS = [
   'new_sign_in',
   'account_change',
   'account_deleted',
+  'invitation',
   'waitlist_approved',
   'waitlist_declined',
   'waitlist_launched',

@@ -7,6 +7,7 @@ import { accountCodeMail, accountDeletedMail } from './messages/account.ts';
 import { accountChangeMail, newSignInMail } from './messages/account-change.ts';
 import { betaMail } from './messages/beta.ts';
 import { signInCodeMail } from './messages/sign-in-code.ts';
+import { userInvitationMail } from './messages/user-invitation.ts';
 import { accountLink, signInLink } from './page-links.ts';
 
 export interface PreviewedMail {
@@ -36,6 +37,7 @@ export function previewMail({ mail, locale, application, line, baseUrl, at }: Pr
     new_sign_in: () => newSignInMail(context),
     account_change: () => accountChangeMail(context, { kind: 'passkey_added', name: null }),
     account_deleted: () => accountDeletedMail(context, RETENTION),
+    invitation: () => userInvitationMail({ locale, application, line, signInUrl: signInLink(baseUrl, clientId) }),
     waitlist_approved: () => ofWaitlist('approved'),
     waitlist_declined: () => ofWaitlist('declined'),
     waitlist_launched: () => ofWaitlist('launched'),

@@ -80,11 +80,25 @@ describe('one user', () => {
     await page.enter('#add-user-external-id', 'crm-4711');
     await page.press('#add-user-submit');
     await page.untilSaid(/nell@example\.com is added/);
-    await page.untilText('.detail', /Ada Lovelase[^]*crm-4711[^]*Send them this address/);
+    await page.untilText('.detail', /Ada Lovelase[^]*crm-4711[^]*They sign in at this address/);
     await page.press('#open-add-user:enabled');
     await page.enter('#add-user-email', 'NELL@example.com');
     await page.press('#add-user-submit');
     await page.untilSaid(/is a user already/);
+  });
+
+  test('is invited as they are added, in their language, and not twice in an hour', async () => {
+    await page.go(users());
+    await page.press('#open-add-user:enabled');
+    await page.enter('#add-user-email', 'inge@example.com');
+    await page.choose('#add-user-locale', 'de');
+    await page.press('#add-user-invited');
+    await page.press('#add-user-submit');
+    await page.untilSaid(/inge@example\.com is added\. An invitation is on its way to inge@example\.com/);
+    await page.press('#invite-user');
+    await page.untilSaid(/was invited within the hour; the next mail is possible at/);
+    await page.go(`/workspaces/${server.workspaceId}/outbox`);
+    await page.untilText('#main', /Sie sind zu .* eingeladen/);
   });
 
   test('is corrected until the first sign-in, and its metadata is edited as JSON that names the place of an error', async () => {

@@ -46,6 +46,7 @@ const SILENT = [
   'createScope',
   'createMembershipGroup',
   'checkUsernames',
+  'inviteUser',
 ];
 
 /** These emit, but leave rows of their own or work in the background, so their events are tested with them. */

@@ -87,7 +87,7 @@ describe('a line of an application', () => {
   });
 
   test.each([
-    ['an unknown mail', { mail: 'invitation', locale: 'en', line: 'Hello.' }],
+    ['an unknown mail', { mail: 'newsletter', locale: 'en', line: 'Hello.' }],
     ['an unknown language', { mail: 'sign_in_code', locale: 'ja', line: 'Hello.' }],
     ['another member', { mail: 'sign_in_code', locale: 'en', line: 'Hello.', html: '<b>' }],
   ])('is refused for %s', async (_, body) => {

@@ -86,7 +86,18 @@ function short(node: unknown, isNames = false): unknown {
   const isNeeded = (key: string, value: unknown) =>
     !(key === 'additionalProperties' ? value === false : NOT_NEEDED.has(key));
   const kept = Object.entries(node).filter(([key, value]) => isNames || isNeeded(key, value));
-  return Object.fromEntries(kept.map(([key, value]) => [key, short(value, key === 'properties' && !isNames)]));
+  return withTypeList(
+    Object.fromEntries(kept.map(([key, value]) => [key, short(value, key === 'properties' && !isNames)])),
+  );
+}
+
+/** Writes a nullable named schema, whose reference is inlined by now, as a type list. */
+function withTypeList(schema: Schema): Schema {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const [only, none] = anyOf as readonly Schema[];
+  const isPlain = typeof only?.['type'] === 'string' && only['enum'] === undefined;
+  return isPlain && none?.['type'] === 'null' ? { ...only, ...rest, type: [only['type'], 'null'] } : schema;
 }
 
 const PATH_WORDS: Readonly<Record<string, string>> = { id: 'Application, app_…' };
@@ -94,6 +105,7 @@ const PATH_WORDS: Readonly<Record<string, string>> = { id: 'Application, app_…
 const NOT_NEEDED = new Set([
   'examples',
   'pattern',
+  'patternProperties',
   'minLength',
   'maxLength',
   'minItems',

@@ -18,6 +18,7 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
+import { LOCALES } from '../../core/locale.ts';
 import { IdentityPatch } from '../../http/identity-input.ts';
 import { ATTRIBUTES_INPUT, ExternalId, MetadataObject } from '../../http/user-attributes.ts';
 import type { GrantKind } from '../../store/grants.ts';
@@ -177,6 +178,25 @@ export type UserSession = Static<typeof UserSession>;
 export const UserSessionPage = PageOf(UserSession);
 
 export const SessionsRevoked = Type.Object({ revoked: Type.Integer() }, { $id: 'SessionsRevoked' });
+
+export const InviteInput = Input({
+  locale: Type.Optional(
+    Choice(LOCALES, {
+      $id: 'MailLocale',
+      description: 'That of their profile if omitted.',
+    }),
+  ),
+});
+export type InviteInput = Static<typeof InviteInput>;
+
+export const UserInvited = Type.Object(
+  {
+    sent: Type.Boolean({ description: 'False if they were invited within the hour.' }),
+    resendAt: Timestamp({ description: 'From when they can be invited again.' }),
+  },
+  { $id: 'UserInvited' },
+);
+export type UserInvited = Static<typeof UserInvited>;
 
 const MAX_USERS = 200;
 

@@ -1,11 +1,13 @@
 import { applicationAccess } from '../../core/access-control.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { type Payload, type Operation, operation } from '../../http/operation.ts';
+import { announceLimit } from '../../http/rate-limit.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import {
   GrantsChange,
   GrantsChanged,
+  InviteInput,
   ReasonInput,
   SessionsRevoked,
   SLUGS_INPUTS,
@@ -13,6 +15,7 @@ import {
   SlugsResult,
   UserDetail,
   UserForgotten,
+  UserInvited,
   UserPage,
   UserPatch,
   UsersChange,
@@ -146,6 +149,26 @@ export function userRoutes(users: Users, many: BatchChanges): Operation[] {
           users.act(actor, application, params.userId, action, body.reason),
       }),
     ),
+    operation({
+      ...common,
+      id: 'inviteUser',
+      limit: 'key_mail',
+      method: 'POST',
+      path: `${one}/invitation`,
+      summary: 'Mail an invitation to a user who has never signed in',
+      description:
+        'Once an hour; repeated within it, answers `sent: false`. Refused for people whom status or gate keep out.',
+      access: 'full',
+      body: InviteInput,
+      isBodyOptional: true,
+      data: UserInvited,
+      errors: ['invalid_state'],
+      async handle({ actor, application, params, body, context }) {
+        const invited = await users.invite(actor, application, params.userId, body);
+        announceLimit(context.headers, await users.mailStanding(application));
+        return invited;
+      },
+    }),
     operation({
       ...common,
       id: 'forgetUser',

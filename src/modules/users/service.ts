@@ -8,6 +8,7 @@ import { onlyOne, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import type { MailStanding } from '../../mail/workspace-mail.ts';
 import { requireNewestKeyOf } from '../../store/api-keys.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -27,12 +28,13 @@ import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
-import type { UserDetail, UserEntry, UserPatch, UserSession, UsersQuery } from './model.ts';
+import { type InviteDependencies, inviteUser } from './invite.ts';
+import type { InviteInput, UserDetail, UserEntry, UserInvited, UserPatch, UserSession, UsersQuery } from './model.ts';
 import { searchMembers } from './search.ts';
 import { changeStatus, forgetReservation, type StatusAction } from './status.ts';
 import { updateMemberRecord } from './update.ts';
 
-export interface UserDependencies {
+export interface UserDependencies extends InviteDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cdnUrl: () => string;
@@ -47,7 +49,7 @@ interface MemberRecord extends MemberWithUser {
 export type Users = ReturnType<typeof userService>;
 
 /** Every call is limited to one application: others are neither notified nor changed. */
-export function userService({ db, clock, cdnUrl }: UserDependencies) {
+export function userService({ db, clock, cdnUrl, mails, baseUrl }: UserDependencies) {
   /** @throws {AppError} not_found for a person who is no member, the same as for an unknown one. */
   async function find(reader: Reader, application: Application, userId: string): Promise<MemberWithUser> {
     const row = await findMemberWithUser(reader, application.id, userId);
@@ -175,6 +177,18 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         });
         return detail(unit, application, row, true);
       });
+    },
+
+    /** See {@link inviteUser}. @throws {AppError} not_found, invalid_state, rate_limited */
+    invite(actor: Actor, application: Application, userId: string, input: InviteInput): Promise<UserInvited> {
+      return db.write(actor, async (unit) =>
+        inviteUser(unit, { mails, baseUrl }, application, await find(unit, application, userId), input),
+      );
+    },
+
+    /** Returns how many mails the application's workspace may still send this hour. */
+    mailStanding({ workspaceId }: Application): Promise<MailStanding> {
+      return mails.standing(db.reader, workspaceId, clock.now());
     },
 
     /** See {@link forgetReservation}. @throws {AppError} not_found, invalid_state */

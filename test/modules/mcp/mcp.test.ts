@@ -161,6 +161,7 @@ describe('the tools', () => {
       'checkUsernames',
       'createApplication',
       'declineBetaInterest',
+      'inviteUser',
       'recheckApplicationUrls',
       'redeliver',
       'releaseWebhook',

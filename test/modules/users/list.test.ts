@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { createInstance, START } from '../../support/instance.ts';
+import { workspaceMail } from '../../../src/mail/workspace-mail.ts';
 import { userService } from '../../../src/modules/users/service.ts';
 import { countingReader } from '../../support/database.ts';
 import { BAD_CURSORS, managing, pages, people, tables } from './management.ts';
@@ -195,7 +196,13 @@ test('a page of many users with profiles takes as many statements as a page of t
   const row = (index: number) => ({ ...ADA, email: `person${index}@example.com`, scopeSlugs: ['read'] });
   await manage('POST', '/users/bulk', { body: { users: Array.from({ length: 220 }, (_, index) => row(index)) } });
   const { reader, count } = countingReader(instance.db.reader);
-  const users = userService({ db: { ...instance.db, reader }, clock: instance.clock, cdnUrl: () => '' });
+  const users = userService({
+    db: { ...instance.db, reader },
+    clock: instance.clock,
+    cdnUrl: () => '',
+    baseUrl: () => '',
+    mails: workspaceMail(0),
+  });
   const counts = [];
   for (const limit of [2, 200]) {
     const before = count();

@@ -59,6 +59,7 @@ const KINDS: Record<AuditKind, string> = {
   'user.updated': 'User changed',
   'user.imported': 'Users imported',
   'user.forgotten': 'Import forgotten',
+  'user.invited': 'User invited',
   'user.bulk_changed': 'Many users changed',
   'account.profile_changed': 'Profile changed',
   'account.username_changed': 'Username changed',

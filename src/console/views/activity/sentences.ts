@@ -59,6 +59,7 @@ const SENTENCES: Record<AuditKind, string> = {
   'user.updated': 'Changed the record of {user}',
   'user.imported': 'Imported users',
   'user.forgotten': 'Forgot the import of {user}',
+  'user.invited': 'Invited {user} by mail',
   'account.profile_changed': 'Changed the profile of {user}',
   'account.username_changed': 'Changed the username of {user}',
   'account.avatar_changed': 'Changed the avatar of {user}',

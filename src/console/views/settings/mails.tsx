@@ -1,11 +1,12 @@
 /** The application's own line in each of its mails, with a preview of the mail in the chosen language. */
 import { useState } from 'preact/hooks';
-import { LOCALES, type Locale } from '../../../core/locale.ts';
+import type { Locale } from '../../../core/locale.ts';
 import { SelectField } from '../../../pages/components/select-field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { count } from '../../components/format.ts';
+import { LANGUAGES, languageOf } from '../../components/languages.ts';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
 import { MailPreview } from './mail-preview.tsx';
@@ -21,6 +22,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
   new_sign_in: 'New sign-in',
   account_change: 'Change of an account',
   account_deleted: 'Account deleted',
+  invitation: 'Invitation',
   waitlist_approved: 'Waitlist: approved',
   waitlist_declined: 'Waitlist: not yet',
   waitlist_launched: 'Waitlist: now open',
@@ -28,8 +30,6 @@ const KINDS: Readonly<Record<Kind, string>> = {
 
 const MAX_LINE = 500;
 
-const languages = new Intl.DisplayNames('en', { type: 'language' });
-const LANGUAGES = LOCALES.map((value) => ({ value, label: languages.of(value) ?? value }));
 const MAILS = Object.entries(KINDS).map(([value, label]) => ({ value, label }));
 
 const keyOf = (mail: Kind, locale: Locale) => `${mail} ${locale}`;
@@ -58,7 +58,7 @@ export function Mails({ application }: ApplicationViewProps) {
   if (lines.failure) return <FailureNote failure={lines.failure} onRetry={lines.reload} />;
   if (!lines.data) return null;
   const name = keyOf(mail, locale);
-  const written = items.filter((one) => one.mail === mail).map((one) => languages.of(one.locale) ?? one.locale);
+  const written = items.filter((one) => one.mail === mail).map((one) => languageOf(one.locale));
   const line = draft.values[name] ?? '';
   return (
     <div class="branding">
@@ -102,7 +102,7 @@ export function Mails({ application }: ApplicationViewProps) {
 }
 
 function keptLines(items: Schemas['MailLines']['lines']): Lines {
-  const none = Object.keys(KINDS).flatMap((mail) => LOCALES.map((locale) => [keyOf(mail as Kind, locale), '']));
+  const none = Object.keys(KINDS).flatMap((mail) => LANGUAGES.map(({ value }) => [keyOf(mail as Kind, value), '']));
   return {
     ...Object.fromEntries(none),
     ...Object.fromEntries(items.map((one) => [keyOf(one.mail, one.locale), one.line])),

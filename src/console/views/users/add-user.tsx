@@ -2,8 +2,11 @@
 import { api, ask, type Failure, type Outcome, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
+import { SelectField } from '../../../pages/components/select-field.tsx';
+import { LANGUAGES } from '../../components/languages.ts';
 import type { Access } from '../grants/access.ts';
 import { accessFields, type Chosen } from '../grants/access-fields.tsx';
+import { type Invitation, invite } from './invite-user.tsx';
 
 type Row = Schemas['ImportResult']['results'][number];
 
@@ -11,6 +14,8 @@ export interface AddedUser {
   readonly userId: string;
   readonly email: string;
   readonly isNew: boolean;
+  /** Null if none was wanted. */
+  readonly invitation: Invitation | null;
 }
 
 interface AddUserProps {
@@ -24,18 +29,20 @@ interface Values extends Chosen {
   readonly fullName: string;
   readonly username: string;
   readonly externalId: string;
+  readonly locale: string;
+  readonly isInvited: boolean;
 }
 
 export function AddUser({ application, access, onDone }: AddUserProps) {
   const defaults = (kind: keyof Chosen) => access[kind].flatMap(({ slug, isDefault }) => (isDefault ? [slug] : []));
   const form = useForm<Values>({
-    ...{ email: '', fullName: '', username: '', externalId: '' },
+    ...{ email: '', fullName: '', username: '', externalId: '', locale: '', isInvited: false },
     ...{ roles: defaults('roles'), scopes: defaults('scopes'), memberships: defaults('memberships') },
   });
-  const { email, fullName, username, externalId, roles, scopes, memberships } = form.values;
+  const { email, fullName, username, externalId, locale, isInvited, roles, scopes, memberships } = form.values;
 
   async function send(): Promise<Outcome<AddedUser>> {
-    const profile = { ...textOf({ fullName, username }) };
+    const profile = textOf({ fullName, username, locale });
     const row = { email: email.trim(), ...textOf({ externalId }), roles, scopes, memberships, profile };
     const body = { users: [row] };
     const params = { path: { id: application.id } };
@@ -43,9 +50,11 @@ export function AddUser({ application, access, onDone }: AddUserProps) {
     if (!outcome.ok) return outcome;
     const [result] = outcome.data.results;
     if (!result || result.userId === null || result.outcome === 'skipped') return refusal(result);
+    const { userId } = result;
+    const invitation = isInvited ? await invite(application.id, userId) : null;
     return {
       ok: true,
-      data: { userId: result.userId, email: result.email, isNew: result.outcome !== 'already_member' },
+      data: { userId, email: result.email, isNew: result.outcome !== 'already_member', invitation },
     };
   }
 
@@ -53,7 +62,7 @@ export function AddUser({ application, access, onDone }: AddUserProps) {
     <FormDialog
       id="add-user"
       title="Add user"
-      lead="Nobody is mailed. They sign in with this address, and then find these roles, scopes and groups."
+      lead={`They sign in with this address, and then find these roles, scopes and groups. ${gateWords(application)}`}
       submitText="Add user"
       isIncomplete={email.trim() === ''}
       form={form}
@@ -76,12 +85,36 @@ export function AddUser({ application, access, onDone }: AddUserProps) {
           maxLength: 128,
           hint: 'Optional. Their id in your own systems.',
         },
+        {
+          kind: 'custom',
+          name: 'locale',
+          render: ({ value, set }) => (
+            <SelectField
+              key="locale"
+              id="add-user-locale"
+              label="Language"
+              value={value}
+              choices={LANGUAGES}
+              none="That of their browser"
+              hint="Of their mails, the invitation included."
+              onChoose={set}
+            />
+          ),
+        },
         ...accessFields('add-user', access),
+        { kind: 'checkbox', id: 'add-user-invited', name: 'isInvited', label: 'Send them an invitation by mail' },
       ]}
       send={send}
       onDone={onDone}
     />
   );
+}
+
+/** Says whether the gate lets somebody in who is added. */
+function gateWords({ stage, signinGate }: Schemas['Application']): string {
+  if (stage === 'draft') return 'Until the application is published, only members of the workspace can.';
+  if (signinGate === 'private_beta') return 'The gate also asks for their address on the allowlist.';
+  return signinGate === 'closed' ? 'The gate is closed to strangers, but lets them in.' : '';
 }
 
 /** Leaves blank texts out. */

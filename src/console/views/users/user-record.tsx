@@ -7,6 +7,7 @@ import { Facts } from '../../components/facts.tsx';
 import { DetailPart } from '../../components/list-detail.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { EditUser } from './edit-user.tsx';
+import { InviteUser } from './invite-user.tsx';
 import { textOfMetadata } from './metadata-text.ts';
 
 interface UserRecordProps {
@@ -51,7 +52,8 @@ export function UserRecord({ application, user, onChanged }: UserRecordProps) {
               'First sign-in',
               <>
                 <Copyable value={signInPage} label="sign-in page" />
-                <span class="fine block">Send them this address: they sign in there with a code to their e-mail.</span>
+                <span class="fine block">They sign in at this address, with a code to their e-mail.</span>
+                <InviteUser applicationId={application.id} user={user} />
               </>,
             ],
         ]}

@@ -19,6 +19,7 @@ import { useAccess } from '../grants/access.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { type AddedUser, AddUser } from './add-user.tsx';
+import { wordsOf } from './invite-user.tsx';
 import { AddressDetail } from './address-detail.tsx';
 import { type BulkChange, matchingOf } from './bulk-calls.ts';
 import { BulkLine } from './bulk-line.tsx';
@@ -102,8 +103,12 @@ export function Users({ application }: ApplicationViewProps) {
     () => access && <AddUser application={application} access={access} onDone={(user) => void onAdded(user)} />,
   );
 
-  async function onAdded({ userId, email, isNew }: AddedUser): Promise<void> {
-    toast(isNew ? `${email} is added.` : `${email} is a user already; nothing of theirs was overwritten.`);
+  async function onAdded({ userId, email, isNew, invitation }: AddedUser): Promise<void> {
+    const added = isNew ? `${email} is added.` : `${email} is a user already; nothing of theirs was overwritten.`;
+    toast(
+      invitation === null ? added : `${added} ${wordsOf(invitation, email)}`,
+      invitation === null || invitation.ok ? undefined : 'bad',
+    );
     navigate(addresses.application(id, 'users', userId));
     await list.reload();
   }
