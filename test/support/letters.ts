@@ -13,6 +13,7 @@ import { lifecycleCodeMail } from '@/mail/messages/lifecycle-code.ts';
 import { mailTestMail } from '@/mail/messages/mail-test.ts';
 import { quarantineMail } from '@/mail/messages/quarantine.ts';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
+import { userInvitationMail } from '@/mail/messages/user-invitation.ts';
 
 /** Values for the variable parts of a mail. */
 export interface Filling {
@@ -170,6 +171,8 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
   'invitationMail owner': invitation('owner'),
   'invitationMail admin': invitation('admin'),
   'invitationMail member': invitation('member'),
+  userInvitationMail: (locale, { application, url: signInUrl, line }) =>
+    userInvitationMail({ locale, application, signInUrl, line }),
   'lifecycleCodeMail archive': lifecycle('archive'),
   'lifecycleCodeMail delete': lifecycle('delete'),
   'lifecycleCodeMail hide': lifecycle('hide_now'),

@@ -96,7 +96,7 @@ export function AddUser({ application, access, onDone }: AddUserProps) {
               value={value}
               choices={LANGUAGES}
               none="That of their browser"
-              hint="Of their mails, the invitation included."
+              hint="Of their mails. Without one, the invitation is in English."
               onChoose={set}
             />
           ),
