@@ -189,6 +189,8 @@ describe.each([
     await page.view.reload();
     await page.untilText('#refused h1', /^Your account is blocked$/);
     expect(await page.sidewaysScroll()).toBe(0);
+    // The server renders this step, whose button does nothing until the script is there.
+    await eventually('the page is ready', isReady);
     await page.view.click('#refused-change-email');
     await page.untilVisible('#email-form');
     expect(page.problems).toEqual([]);
