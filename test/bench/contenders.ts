@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort, readDatabase } from '../support/binary.ts';
 import { benchInstances } from './instances.ts';
 import { type BenchDatabase, createDatabase, insertOtherSessions } from './postgres-bench.ts';
-import { cpuMs, createApplication, createKey } from './server.ts';
+import { cpuMs, createApplication, createKeys } from './server.ts';
 import { bearerScript, postLines, sendScript, verifyScript } from './wrk-scripts.ts';
 
 export const SESSIONS = 10_000;
@@ -65,7 +65,7 @@ export async function gatehouse(
 
   const [setup] = await product.start();
   const application = await createApplication(setup!, 'Bench');
-  const key = await createKey(setup!, `/api/applications/${application.id}`, 'read');
+  const keys = await createKeys(setup!, `/api/applications/${application.id}`);
   const subscription = { url: receiverUrl, events: ['user.banned'] };
   const webhook = await setup!.call('POST', `/api/applications/${application.id}/webhooks`, subscription);
   await stop();
@@ -83,7 +83,7 @@ export async function gatehouse(
     }),
     queueDeliveries: (count) => product.insertDeliveries(application.id, webhook.id, { count, status: 'pending' }),
     loads: [
-      async () => ({ name: 'verify', share: 1, script: verifyScript(file('tokens'), key) }),
+      async () => ({ name: 'verify', share: 1, script: verifyScript(file('tokens'), keys) }),
       async () => ({ name: 'session', share: 1, script: bearerScript(file('tokens'), 'POST', '/api/v1/session') }),
       async () => {
         const body = `'{"email":"' .. email .. '","clientId":"${application.clientId}"}'`;

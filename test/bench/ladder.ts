@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { emptyFolder, freePort } from '../support/binary.ts';
 import { type Rung, RUNGS } from './ladder-server.ts';
 import { giveRole, insertMembers, insertSessions } from './rows.ts';
-import { cpuMs, createApplication, createKey, fill, round, startServer } from './server.ts';
+import { cpuMs, createApplication, createKeys, fill, round, startServer } from './server.ts';
 import { wrk } from './wrk.ts';
 import { bearerScript, verifyScript } from './wrk-scripts.ts';
 
@@ -52,7 +52,7 @@ const running: Contestant[] = [];
 try {
   const setup = await startServer(folder);
   const { id: applicationId } = await createApplication(setup, 'Bench');
-  const key = await createKey(setup, `/api/applications/${applicationId}`, 'read');
+  const keys = await createKeys(setup, `/api/applications/${applicationId}`);
   await setup.stop();
   const tokens = fill(folder, (sqlite) => {
     const people = insertMembers(sqlite, applicationId, Number(values.sessions));
@@ -61,7 +61,7 @@ try {
   });
   await Bun.write(join(folder, 'tokens'), tokens.join('\n'));
   const list = join(folder, 'tokens');
-  const script = isVerify ? verifyScript(list, key) : bearerScript(list, 'POST', path);
+  const script = isVerify ? verifyScript(list, keys) : bearerScript(list, 'POST', path);
   for (const name of names) running.push(await start(name));
   for (const one of running) await measure(one, script, seconds + WARM_UP_SECONDS);
   for (let turn = 0; turn < Number(values.rounds); turn += 1)

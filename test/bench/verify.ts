@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { emptyFolder, freePort } from '../support/binary.ts';
 import { giveRole, insertMembers, insertSessions } from './rows.ts';
-import { anonymousMiB, createApplication, createKey, cpuMs, fill, residentMiB, round, startServer } from './server.ts';
+import { anonymousMiB, createApplication, createKeys, cpuMs, fill, residentMiB, round, startServer } from './server.ts';
 import { whileWatched } from './waits.ts';
 import { wrk, type WrkResult } from './wrk.ts';
 import { bearerScript, verifyScript } from './wrk-scripts.ts';
@@ -34,7 +34,7 @@ const folder = scratch.path;
 try {
   const setup = await startServer(folder);
   const { id: applicationId } = await createApplication(setup, 'Bench');
-  const key = await createKey(setup, `/api/applications/${applicationId}`, 'read');
+  const keys = await createKeys(setup, `/api/applications/${applicationId}`);
   await setup.stop();
   const tokens = fill(folder, (sqlite) => {
     const people = insertMembers(sqlite, applicationId, sessions);
@@ -43,11 +43,11 @@ try {
   });
   const file = join(folder, 'tokens');
   await Bun.write(file, tokens.join('\n'));
-  const script = values.path === 'verify' ? verifyScript(file, key) : bearerScript(file, 'POST', path);
+  const script = values.path === 'verify' ? verifyScript(file, keys) : bearerScript(file, 'POST', path);
 
   const bareBefore = await loadBare(script);
   const server = await startServer(folder);
-  const bytes = await sampleBytes(server.url, key, tokens);
+  const bytes = await sampleBytes(server.url, keys[0]!, tokens);
   const [idleMiB, idleAnonymousMiB] = [residentMiB(server.pid), anonymousMiB(server.pid)];
   const cpuBefore = cpuMs(server.pid);
   const { result, waits } = await whileWatched(server, () => load(server.url, script));

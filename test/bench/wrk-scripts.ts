@@ -12,28 +12,38 @@ const ownLines = (name: string, path: string) => `${linesFrom(`${name}_of_all`, 
     return ${name}_of_all()
   end`;
 
-/** Requests that differ in the token alone: building each anew would take the client as long as the server. */
-const tokenScript = (tokens: string, request: string) => `${ownLines('token', tokens)}
-  local head, tail
+/**
+ * Requests that differ in the token alone, in turn by several callers: building each anew would take the client as long
+ * as the server.
+ */
+const tokenScript = (tokens: string, requests: readonly string[]) => `${ownLines('token', tokens)}
+  local heads, tail = {}, ""
   init = function()
     local first = token()
-    local whole = ${request}
-    local from, to = whole:find(first, 1, true)
-    head, tail = whole:sub(1, from - 1), whole:sub(to + 1)
+    for at, whole in ipairs({ ${requests.join(', ')} }) do
+      local from, to = whole:find(first, 1, true)
+      heads[at], tail = whole:sub(1, from - 1), whole:sub(to + 1)
+    end
   end
-  request = function() return head .. token() .. tail end`;
+  local turn = 0
+  request = function()
+    turn = turn % #heads + 1
+    return heads[turn] .. token() .. tail
+  end`;
 
 /** Calls with a token each. @param tokens path of a file with one a line. */
 export const bearerScript = (tokens: string, method: string, path: string) =>
-  tokenScript(tokens, `wrk.format("${method}", "${path}", { ["Authorization"] = "Bearer " .. first })`);
+  tokenScript(tokens, [`wrk.format("${method}", "${path}", { ["Authorization"] = "Bearer " .. first })`]);
 
-/** Verifies tokens with a key. @param tokens path of a file with one a line. */
-export const verifyScript = (tokens: string, key: string) =>
+/** Verifies tokens with keys in turn: one alone may call 1,000,000 times a minute. @param tokens path of a file with one a line. */
+export const verifyScript = (tokens: string, keys: readonly string[]) =>
   tokenScript(
     tokens,
-    `wrk.format("POST", "/api/v1/verify",
+    keys.map(
+      (key) => `wrk.format("POST", "/api/v1/verify",
        { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" },
        '{"token":"' .. first .. '"}')`,
+    ),
   );
 
 /** Codes go to new people, so that each sign-in creates an account; their addresses are in no order, as anywhere. */
