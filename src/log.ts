@@ -34,7 +34,8 @@ export function createLog(level: string, destination: DestinationStream): Logger
 
 /** A log destination that buffers lines and writes them in blocks, off the request's path. */
 export interface LogDestination extends DestinationStream {
-  write(line: string): void;
+  /** Writes one line or several, each with its end. */
+  write(this: void, lines: string): void;
   /** Writes the buffered lines, for a second at most. Await it before the process ends. */
   flush(): Promise<void>;
 }
@@ -55,14 +56,17 @@ const FULL_PIPE_MS = 50;
  * Returns a log destination that never blocks the product: another thread writes. Lines that a full disk or a stalled
  * reader does not take are dropped, counted, and reported once writing works again.
  * @param fd standard output or standard error.
- * @param format converts each line for its reader.
+ * @param format converts each line for its reader; by default they stay JSON.
  */
-export function logDestination(fd: number, format: (line: string) => string = (line) => line): LogDestination {
+export function logDestination(fd: number, format: ((line: string) => string) | null = null): LogDestination {
   let gathered = '';
   let dropped = 0;
   let writing: Promise<void> | null = null;
   /** Whether a block that is not full is due. */
   let isDue = false;
+
+  const formatted = (lines: string): string =>
+    format === null ? lines : lines.replaceAll(/.*\n/g, (line) => format(line));
 
   /** @throws if any part of the block cannot be written. */
   async function put(block: Buffer): Promise<void> {
@@ -84,14 +88,14 @@ export function logDestination(fd: number, format: (line: string) => string = (l
       const notice =
         dropped === 0
           ? ''
-          : format(
+          : formatted(
               `{"level":"warn","time":"${isoTime(systemClock.now())}","msg":"log lines were lost","lines":${dropped}}\n`,
             );
       try {
         await put(Buffer.from(notice + block));
         dropped = notice === '' ? dropped : 0;
       } catch {
-        dropped += block.split('\n').length - 1;
+        dropped += lineCount(block);
       }
     }
   }
@@ -108,14 +112,18 @@ export function logDestination(fd: number, format: (line: string) => string = (l
 
   setInterval(() => void drain(true), FLUSH_MS).unref();
   return {
-    write(line) {
+    write(lines) {
       if (gathered.length > MOST_CHARACTERS) {
-        dropped += 1;
+        dropped += lineCount(lines);
         return;
       }
-      gathered += format(line);
+      gathered += formatted(lines);
       if (gathered.length >= BLOCK_CHARACTERS) void drain(false);
     },
     flush: () => Promise.race([drainAll(), Bun.sleep(PATIENCE_MS)]),
   };
+}
+
+function lineCount(lines: string): number {
+  return lines.split('\n').length - 1;
 }

@@ -49,7 +49,7 @@ export interface ServerOptions {
   readonly log: Logger;
   readonly accessLog: AccessLog;
   /** Writes a line of the access log that a thread has made; null where requests are not logged. */
-  readonly writeLine?: ((line: string) => void) | null;
+  readonly writeLines?: ((line: string) => void) | null;
   /** Starts a thread that verifies; given by tests only. */
   readonly spawnThread?: () => Worker;
   readonly onCapture?: Outbox['onCapture'];
@@ -82,7 +82,7 @@ async function listening<Result>(config: Config, listen: () => Result): Promise<
 /** @throws {StartupError} if the data or the port is unavailable, or the settings do not match the data. */
 export async function startServer(
   config: Config,
-  { log, accessLog, writeLine = null, spawnThread, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
+  { log, accessLog, writeLines = null, spawnThread, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
 ): Promise<RunningServer> {
   const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
   // Checked before the data is opened: a failing start must not create or upgrade a database.
@@ -132,7 +132,7 @@ export async function startServer(
     door = await listening(config, () =>
       threads
         ? threads.listen({
-            ...{ config, certificate, serve, onError, log, spawn: spawnThread, isAccessLogged: writeLine !== null },
+            ...{ config, certificate, serve, onError, log, spawn: spawnThread, isAccessLogged: writeLines !== null },
             refuse: (request, refusal) => refuse(request, refusal),
           })
         : listen({ host: config.host, port: config.port, certificate, serve, onError }),
@@ -194,7 +194,7 @@ export async function startServer(
       noteKeyCalls: counts.keyCalled,
       noteUntrusted: (header) => void (proxies.untrustedHeader = header),
       log,
-      writeLine,
+      writeLines,
     });
     door.open();
   }

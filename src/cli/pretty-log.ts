@@ -4,17 +4,15 @@ import type { Config, Environment } from '../config.ts';
 import { isColoured } from './colour.ts';
 import { printable, printableLines } from './sanitize.ts';
 
-const SAME = (line: string) => line;
-
 /** @returns a function that formats each line before it is written to the descriptor. */
 export function logFormat(
   { logFormat: asked, mode }: Config,
   fd: number,
   environment: Environment,
-): (line: string) => string {
+): ((line: string) => string) | null {
   const isTerminal = isatty(fd);
   const format = asked ?? (mode === 'dev' && isTerminal ? 'pretty' : 'json');
-  return format === 'json' ? SAME : prettyLine(isColoured(isTerminal, environment));
+  return format === 'json' ? null : prettyLine(isColoured(isTerminal, environment));
 }
 
 const STYLES = { dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;

@@ -43,12 +43,12 @@ export const serve: Command = {
     const descriptor = config.mode === 'ephemeral' ? 2 : 1;
     const destination = logDestination(descriptor, logFormat(config, descriptor, process.env));
     const log = createLog(config.logLevel, destination);
-    const writeLine = log.isLevelEnabled('info') ? (line: string) => void destination.write(line) : null;
+    const writeLines = log.isLevelEnabled('info') ? destination.write : null;
     const seed = config.seedFile === null ? null : await (await import('./serve-seed.ts')).seedAtStart(config.seedFile);
     const options: ServerOptions = {
       log,
-      accessLog: accessLog(writeLine),
-      writeLine,
+      accessLog: accessLog(writeLines),
+      writeLines,
       prepare: seed && seed.prepare,
     };
     const flushLog = () => destination.flush();

@@ -14,8 +14,8 @@ export interface NoteTargets {
   readonly noteKeyCalls: NoteKeyCalls;
   readonly noteUntrusted: (header: string) => void;
   readonly log: Logger;
-  /** Writes a line of the access log, with its line end. */
-  readonly writeLine: ((line: string) => void) | null;
+  /** Writes whole lines of the access log. */
+  readonly writeLines: ((lines: string) => void) | null;
 }
 
 export interface NoteIntake {
@@ -35,7 +35,7 @@ export function noteIntake(): NoteIntake {
   let targets: NoteTargets | null = null;
 
   function pass(notes: Notes, targets: NoteTargets): void {
-    const { seen, first, noteRefusal, noteKeyCalls, noteUntrusted, log, writeLine } = targets;
+    const { seen, first, noteRefusal, noteKeyCalls, noteUntrusted, log, writeLines } = targets;
     seen.record(notes.seen);
     for (const { applicationId, reason, at } of notes.judged)
       if (reason === null) first.verified(applicationId, at);
@@ -45,7 +45,7 @@ export function noteIntake(): NoteIntake {
     for (const { keyId, isRefused, count } of notes.keyCalls) noteKeyCalls(keyId, isRefused, count);
     for (const { level, fields, message } of notes.logged) log[level](fields, message);
     if (notes.untrustedHeader !== null) noteUntrusted(notes.untrustedHeader);
-    for (const line of notes.lines.split('\n')) if (line !== '') writeLine?.(`${line}\n`);
+    if (notes.lines !== '') writeLines?.(notes.lines);
   }
 
   return {

@@ -19,7 +19,7 @@ export interface Judged {
   readonly applicationId: string;
   /** Null for a success. */
   readonly reason: TokenRefusal | null;
-  readonly at: number;
+  at: number;
 }
 
 export interface LimitRefusals {
@@ -31,7 +31,7 @@ export interface LimitRefusals {
 export interface CalledKey {
   readonly keyId: string;
   readonly isRefused: boolean;
-  readonly count: number;
+  count: number;
 }
 
 export interface Notes {
@@ -72,9 +72,11 @@ const MOST_NOTES = 2000;
 interface Batch {
   lines: string;
   readonly seen: SeenNote[];
-  readonly judged: Map<string, Judged>;
+  /** By reason, then by application. */
+  readonly judged: Map<TokenRefusal | null, Map<string, Judged>>;
   readonly refusals: Map<string, LimitRefusals>;
-  readonly keyCalls: Map<string, CalledKey>;
+  /** Of accepted calls, and of refused ones. */
+  readonly keyCalls: { readonly accepted: Map<string, CalledKey>; readonly refused: Map<string, CalledKey> };
   readonly logged: LogNote[];
   untrustedHeader: string | null;
 }
@@ -84,14 +86,16 @@ const emptyBatch = (): Batch => ({
   seen: [],
   judged: new Map(),
   refusals: new Map(),
-  keyCalls: new Map(),
+  keyCalls: { accepted: new Map(), refused: new Map() },
   logged: [],
   untrustedHeader: null,
 });
 
+/** Refusals and key calls are as many as applications and keys, judged ones a few times as many. */
 const isFull = ({ lines, seen, judged, refusals, keyCalls, logged }: Batch): boolean =>
   lines.length > MOST_LINE_CHARACTERS ||
-  seen.length + judged.size + refusals.size + keyCalls.size + logged.length > MOST_NOTES;
+  seen.length + judged.size + refusals.size + keyCalls.accepted.size + keyCalls.refused.size + logged.length >
+    MOST_NOTES;
 
 /** @param families of the thread's metrics. */
 export function noteBook(families: () => readonly MetricFamily[], send: (notes: Notes) => void): NoteBook {
@@ -101,8 +105,13 @@ export function noteBook(families: () => readonly MetricFamily[], send: (notes: 
   function sendBatch(samples: Samples | null): void {
     const { judged, refusals, keyCalls, ...others } = batch;
     batch = emptyBatch();
-    const counted = { refusals: [...refusals.values()], keyCalls: [...keyCalls.values()] };
-    send({ ...others, ...counted, judged: [...judged.values()], samples });
+    send({
+      ...others,
+      refusals: [...refusals.values()],
+      keyCalls: [...keyCalls.accepted.values(), ...keyCalls.refused.values()],
+      judged: [...judged.values()].flatMap((ofReason) => [...ofReason.values()]),
+      samples,
+    });
   }
 
   async function flush(): Promise<void> {
@@ -126,7 +135,11 @@ export function noteBook(families: () => readonly MetricFamily[], send: (notes: 
       touch();
     },
     judged(applicationId, reason, at) {
-      batch.judged.set(`${applicationId} ${reason}`, { applicationId, reason, at });
+      let ofReason = batch.judged.get(reason);
+      if (ofReason === undefined) batch.judged.set(reason, (ofReason = new Map()));
+      const known = ofReason.get(applicationId);
+      if (known === undefined) ofReason.set(applicationId, { applicationId, reason, at });
+      else known.at = at;
       touch();
     },
     refused(applicationId, limit) {
@@ -136,9 +149,10 @@ export function noteBook(families: () => readonly MetricFamily[], send: (notes: 
       touch();
     },
     keyCalled(keyId, isRefused) {
-      const key = isRefused ? `${keyId} refused` : keyId;
-      const count = (batch.keyCalls.get(key)?.count ?? 0) + 1;
-      batch.keyCalls.set(key, { keyId, isRefused, count });
+      const calls = isRefused ? batch.keyCalls.refused : batch.keyCalls.accepted;
+      const known = calls.get(keyId);
+      if (known === undefined) calls.set(keyId, { keyId, isRefused, count: 1 });
+      else known.count += 1;
       touch();
     },
     log(note) {

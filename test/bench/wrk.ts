@@ -88,10 +88,11 @@ export async function wrk({ url, connections, seconds, folder, script, headers =
 export const linesFrom = (name: string, path: string) => `
   local ffi = require "ffi"
   ffi.cdef "void *malloc(size_t size); void *memchr(const void *text, int letter, size_t size);"
-  local size, lines
+  local size, lines, ${name}_count
   do
     local text = io.open("${path}"):read("*a") .. "\\n"
     size = #text
+    ${name}_count = select(2, text:gsub("\\n", ""))
     lines = ffi.cast("char *", ffi.C.malloc(size))
     ffi.copy(lines, text, size)
   end

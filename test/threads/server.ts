@@ -53,7 +53,7 @@ export async function startThreaded({ environment = {}, folder: given, thread = 
   const server = await startServer(config, {
     log: pino({ level: 'debug' }, { write }),
     accessLog: accessLog(write),
-    writeLine: write,
+    writeLines: write,
     spawnThread() {
       const worker = new Worker(thread.href);
       worker.addEventListener('message', ({ data }: MessageEvent<{ kind?: string; notes: Notes }>) => {

@@ -16,11 +16,16 @@ const RESERVED = 0;
 const PUBLISHED = 1;
 const COMMITS = 2;
 
+/** Index of the lower half of `PUBLISHED` among 32-bit words; every platform of ours is little-endian. */
+const PUBLISHED_LOWER = 2 * PUBLISHED;
+
 const EVERYTHING = new TextEncoder().encode('null');
 
 export function changeLogMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_BYTES + RING_BYTES);
 }
+
+const lowerHalf = (word: bigint): number => Number(BigInt.asIntN(32, word));
 
 function partsOf(memory: SharedArrayBuffer) {
   return { words: new BigInt64Array(memory, 0, 3), ring: new Uint8Array(memory, HEADER_BYTES) };
@@ -81,8 +86,11 @@ export interface ChangeLogReader {
 /** Reads from the present end on: open it before anything is cached. */
 export function changeLogReader(memory: SharedArrayBuffer): ChangeLogReader {
   const { words, ring } = partsOf(memory);
+  /** The words' halves: reading one allocates no `BigInt`. Every verification does it. */
+  const halves = new Int32Array(memory, 0, HEADER_BYTES / LENGTH_BYTES);
   const decoder = new TextDecoder();
   let position = Atomics.load(words, PUBLISHED);
+  let lowerPosition = lowerHalf(position);
 
   /** Returns a copy: the writer may overwrite the ring meanwhile. */
   function copy(from: number, count: number): Uint8Array {
@@ -94,10 +102,11 @@ export function changeLogReader(memory: SharedArrayBuffer): ChangeLogReader {
   }
 
   return {
-    hasNews: () => Atomics.load(words, PUBLISHED) !== position,
+    hasNews: () => Atomics.load(halves, PUBLISHED_LOWER) !== lowerPosition,
     take() {
       const from = position;
       position = Atomics.load(words, PUBLISHED);
+      lowerPosition = lowerHalf(position);
       const bytes = copy(Number(from), Math.min(RING_BYTES, Number(position - from)));
       // A read-modify-write, since a load could overtake the copy.
       if (Atomics.add(words, RESERVED, 0n) - from > BigInt(RING_BYTES)) return null;
