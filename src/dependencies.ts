@@ -62,6 +62,8 @@ export interface OpenDataOptions extends Partial<Pick<OpenOptions, 'clock' | 'ra
   /** Statements that take at least this long are logged; without it, none is timed. */
   readonly slowStatementMs?: number;
   readonly log?: Logger;
+  /** Bound of the query cache of a data folder. */
+  readonly maxCached?: number;
   /** Memory of the change log of a data folder, for the threads that verify. */
   readonly changes?: SharedArrayBuffer | null;
 }
@@ -81,6 +83,7 @@ export function openData(place: string | PostgresSettings, given: OpenDataOption
     slowStatementMs,
     log,
     changes = null,
+    maxCached,
   } = given;
   const options = {
     clock,
@@ -92,7 +95,7 @@ export function openData(place: string | PostgresSettings, given: OpenDataOption
     return openPostgres(place, { ...options, isServer, events: postgresLog(place.address.shown, log) });
   const open = isServer ? openForServer : openForCommand;
   const events = databaseLog(pathsIn(place).databasePath, log);
-  return open(place, { ...options, isDurable, probe: writeProbe, events, changes });
+  return open(place, { ...options, isDurable, probe: writeProbe, events, changes, ...(maxCached !== undefined && { maxCached }) });
 }
 
 /** Returns the SMTP transport if one is configured, else the embedded outbox. */

@@ -101,6 +101,7 @@ export async function startServer(
       slowStatementMs: config.slowStatementMs,
       log,
       changes: threads?.changes ?? null,
+      maxCached: config.cachedSessions,
     });
   } catch (error) {
     await temporary?.remove();

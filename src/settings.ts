@@ -176,6 +176,14 @@ export const SETTINGS = {
       'Threads that answer verifications, in addition to the main one: on Linux, with a data folder. `0` for none.',
     ...wholeNumber(0, 64),
   },
+  cachedSessions: {
+    group: 'server',
+    env: 'GATEHOUSE_CACHED_SESSIONS',
+    default: '16384',
+    meaning:
+      'Sessions, and as many keys, that each thread caches with a data folder: some 2 to 4 KB of memory each. More pays where more are active at once.',
+    ...wholeNumber(1000, 1_000_000),
+  },
   ownerEmail: {
     group: 'start',
     env: 'GATEHOUSE_OWNER_EMAIL',

@@ -24,7 +24,7 @@ export interface CacheEntries {
 
 export type QueryCache = ReturnType<typeof queryCache>;
 
-/** Cached results per query: some 25 MB if all are sessions. */
+/** Cached results per query by default. */
 const MAX_ENTRIES = 16_384;
 /** Changed ids in one of two maps. An entry that is not used while both fill is invalidated. */
 const MAX_IDS = 10_000;

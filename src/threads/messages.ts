@@ -8,6 +8,8 @@ import type { Notes } from './notes.ts';
 /** Settings of a thread. */
 export interface ThreadSettings {
   readonly databasePath: string;
+  /** Bound of the thread's query cache. */
+  readonly maxCached: number;
   /** Memory of the change log. */
   readonly changes: SharedArrayBuffer;
   readonly limitMemory: LimitMemory;

@@ -75,7 +75,7 @@ interface Batch {
   /** By reason, then by application. */
   readonly judged: Map<TokenRefusal | null, Map<string, Judged>>;
   readonly refusals: Map<string, LimitRefusals>;
-  /** Of accepted calls, and of refused ones. */
+  /** Calls by key: accepted ones, and refused ones. */
   readonly keyCalls: { readonly accepted: Map<string, CalledKey>; readonly refused: Map<string, CalledKey> };
   readonly logged: LogNote[];
   untrustedHeader: string | null;

@@ -61,6 +61,7 @@ export function createThreads(
           const baseUrl = ownUrl(config, port);
           return {
             databasePath: pathsIn(config.dataFolder).databasePath,
+            maxCached: config.cachedSessions,
             changes,
             limitMemory: memory,
             host,

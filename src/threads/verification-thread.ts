@@ -32,7 +32,7 @@ interface Running {
 function start({ number, settings, certificate, isReady: wasReady }: Start): Running {
   const sender = frameSender((message, transfer) => self.postMessage(message, transfer), setImmediate);
   const peerAddress = (request: Request): string | null => listener.peerAddress(request);
-  const data = openThreadReader(settings.databasePath, settings.changes);
+  const data = openThreadReader(settings.databasePath, settings.changes, settings.maxCached);
   const app = threadApp({
     number,
     settings,

@@ -1,8 +1,8 @@
 /**
  * The cost of each step of a verification, in processor time a request: a bare server, then with one step more on each
  * rung, and ours. Windows alternate, so that all rungs share what else the machine does; medians are printed, and one
- * JSON line. Needs wrk, and the built binary or `BENCH_COMMAND='bun src/main.ts'`.
- * Usage: bun test/bench/ladder.ts [seconds] [--rounds N] [--sessions N] [--path verify|session] [--only elysia,log,ours]
+ * JSON line. With `--tokens`, the load uses that many of the sessions. Needs wrk, and the built binary or `BENCH_COMMAND='bun src/main.ts'`.
+ * Usage: bun test/bench/ladder.ts [seconds] [--rounds N] [--sessions N] [--tokens N] [--path verify|session] [--only elysia,log,ours]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,6 +18,7 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     sessions: { type: 'string', default: '10000' },
+    tokens: { type: 'string' },
     path: { type: 'string', default: 'verify' },
     only: { type: 'string', default: [...RUNGS, 'ours'].join() },
     connections: { type: 'string', default: '32' },
@@ -59,7 +60,8 @@ try {
     giveRole(sqlite, applicationId, 'user', people);
     return insertSessions(sqlite, people, people.length);
   });
-  await Bun.write(join(folder, 'tokens'), tokens.join('\n'));
+  const used = tokens.slice(0, Number(values.tokens ?? tokens.length));
+  await Bun.write(join(folder, 'tokens'), used.join('\n'));
   const list = join(folder, 'tokens');
   const script = isVerify ? verifyScript(list, keys) : bearerScript(list, 'POST', path);
   for (const name of names) running.push(await start(name));
@@ -74,7 +76,9 @@ try {
         `${lean ? `${round((row.requestsPerSecond / lean.requestsPerSecond) * 100)} %`.padStart(7) : ''}` +
         `  p50 ${row.p50Ms} ms, p99 ${row.p99Ms} ms`,
     );
-  console.log(JSON.stringify({ benchmark: 'ladder', path, sessions: tokens.length, seconds, rows }));
+  console.log(
+    JSON.stringify({ benchmark: 'ladder', path, sessions: tokens.length, tokens: used.length, seconds, rows }),
+  );
 } finally {
   for (const one of running) await one.stop();
   scratch.remove();

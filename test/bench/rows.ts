@@ -5,7 +5,9 @@
 import type { Database } from 'bun:sqlite';
 import { newId } from '../../src/core/id.ts';
 import { systemRandom } from '../../src/core/random.ts';
+import { tokensOf } from '../../src/core/search-tokens.ts';
 import { hashSecret, mintSecret } from '../../src/core/secret.ts';
+import { searchTextOf } from '../../src/store/member-index.ts';
 
 const ROWS_PER_TRANSACTION = 20_000;
 
@@ -22,13 +24,28 @@ function repeat(sqlite: Database, count: number, work: (index: number) => void):
     })();
 }
 
+/** Columns from which the search text of a person derives, besides the address. */
+const NAMED = {
+  username: null,
+  name: null,
+  fullName: null,
+  givenName: 'Ada',
+  familyName: 'Lovelace',
+  reservedEmail: null,
+  reservedProfile: null,
+  profileUserId: null,
+};
+
 export interface Person {
   readonly userId: string;
   readonly memberId: string;
   readonly email: string;
 }
 
-/** Inserts members of an application, each a new person, last seen a second apart. */
+/**
+ * Inserts members of an application, each a new person, last seen a second apart. They are in the search index: filling
+ * it is a background task, which would run during the measurement.
+ */
 export function insertMembers(
   sqlite: Database,
   applicationId: string,
@@ -44,15 +61,19 @@ export function insertMembers(
     `INSERT INTO application_users (id, application_id, user_id, status, last_seen_at, roles_updated_at, scopes_updated_at,
        memberships_updated_at, created_at, updated_at) VALUES (?1, ?2, ?3, 'active', ?4, ?5, ?5, ?5, ?5, ?5)`,
   );
+  const index = sqlite.prepare('UPDATE member_search SET handles = ?1, names = ?2, tokens = ?3 WHERE member_id = ?4');
   const people: Person[] = [];
-  repeat(sqlite, count, (index) => {
+  repeat(sqlite, count, (at) => {
     const person = {
       userId: newId('user', now),
       memberId: newId('applicationUser', now),
-      email: `${prefix}${index}@example.com`,
+      email: `${prefix}${at}@example.com`,
     };
     user.run(person.userId, person.email, now);
-    member.run(person.memberId, applicationId, person.userId, now - HOUR - index * 1000, now);
+    member.run(person.memberId, applicationId, person.userId, now - HOUR - at * 1000, now);
+    const { handles, names } = searchTextOf({ ...NAMED, email: person.email });
+    const tokens = [...tokensOf(applicationId, 'handles', handles), ...tokensOf(applicationId, 'names', names)];
+    index.run(handles, names, tokens.join(' '), person.memberId);
     people.push(person);
   });
   return people;

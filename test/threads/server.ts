@@ -49,7 +49,7 @@ export async function startThreaded({ environment = {}, folder: given, thread = 
   const workers: Worker[] = [];
   /** Verifications that each worker has reported. */
   const answered = new Map<Worker, number>();
-  const write = (line: string) => void logLines.push(line);
+  const write = (lines: string) => void logLines.push(...(lines.match(/.*\n/g) ?? []));
   const server = await startServer(config, {
     log: pino({ level: 'debug' }, { write }),
     accessLog: accessLog(write),

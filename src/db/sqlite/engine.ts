@@ -99,12 +99,15 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
 }
 
 /** Connects the queue of changes and the reads, which share the query cache and each a snapshot. */
-function connect(parts: EngineParts, { isServer, changes: changesMemory = null }: EngineOptions) {
+function connect(parts: EngineParts, { isServer, changes: changesMemory = null, maxCached }: EngineOptions) {
   const { writer, reader, worker, onStatement } = parts;
   // https://www.sqlite.org/pragma.html#pragma_data_version
   const version = writer.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const log = changesMemory && changeLog(changesMemory);
-  const cache = queryCache(() => version.get()?.data_version, { onChangedElsewhere: () => log?.everythingChanged() });
+  const cache = queryCache(() => version.get()?.data_version, {
+    ...(maxCached !== undefined && { maxEntries: maxCached }),
+    onChangedElsewhere: () => log?.everythingChanged(),
+  });
   // Tests change rows behind the product's back and read them in the same turn.
   const snapshotOn = isServer ? sharedSnapshot : snapshotPerRead;
   const readSnapshot = snapshotOn(reader);

@@ -24,7 +24,7 @@ import { removeStaleNote, serverNotes, waitForRelock } from './running-server.ts
 import { upgradeData, type UpgradeOptions } from './upgrade.ts';
 import { findWalLoss, type WalLoss } from './wal-check.ts';
 
-export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' | 'probe' | 'changes'> {
+export interface OpenOptions extends UpgradeOptions, Pick<EngineOptions, 'slow' | 'probe' | 'changes' | 'maxCached'> {
   readonly random: Random;
   readonly events: EngineEvents &
     UpgradeOptions['events'] & {

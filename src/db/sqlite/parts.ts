@@ -37,6 +37,8 @@ export interface EngineOptions {
   readonly events?: EngineEvents;
   /** Memory of a change log for the threads that verify; absent without them. */
   readonly changes?: SharedArrayBuffer | null;
+  /** Bound of the query cache, for each of its queries. */
+  readonly maxCached?: number;
 }
 
 export type EngineParts = Awaited<ReturnType<typeof openParts>>;

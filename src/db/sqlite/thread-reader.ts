@@ -12,15 +12,18 @@ export interface ThreadReader {
   close(): void;
 }
 
-/** @param changes memory of the writer's change log. */
-export function openThreadReader(path: string, changes: SharedArrayBuffer): ThreadReader {
+/**
+ * @param changes memory of the writer's change log.
+ * @param maxCached bound of the query cache.
+ */
+export function openThreadReader(path: string, changes: SharedArrayBuffer, maxCached: number): ThreadReader {
   const sqlite = openReader(path);
   sqlite.run('PRAGMA busy_timeout = 5000');
   // Not mapped: SQLite unmaps the file whenever another connection has changed it, which stalls every thread.
   sqlite.run('PRAGMA mmap_size = 0');
   const log = changeLogReader(changes);
   const version = sqlite.prepare<{ data_version: number }, []>('PRAGMA data_version');
-  const cache = queryCache(() => 0);
+  const cache = queryCache(() => 0, { maxEntries: maxCached });
   const snapshot = sharedSnapshot(sqlite, noticeOtherProcesses);
   let lastCommits = log.commits();
   let lastVersion = version.get()?.data_version;
