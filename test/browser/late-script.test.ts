@@ -80,7 +80,7 @@ describe.each([
     expect(await page.evaluate('getComputedStyle(document.querySelector("#script-late")).visibility')).toBe('hidden');
 
     proxy.release();
-    await eventually('the page is ready', isReady);
+    await page.untilReady();
     expect(await page.evaluate<string>('document.querySelector("#email").value')).toBe('early@example.com');
     await page.view.press('Enter');
     await page.untilVisible('#code-form');
@@ -108,7 +108,7 @@ describe.each([
 
       proxy.treat(null);
       await page.view.click('#script-late a');
-      await eventually('the page is ready', () => isReady().catch(() => false));
+      await page.untilReady();
       expect((await page.address()).href).toBe(addressOf(path));
       expect(await page.isVisible('#script-late')).toBe(false);
     },
@@ -190,7 +190,7 @@ describe.each([
     await page.untilText('#refused h1', /^Your account is blocked$/);
     expect(await page.sidewaysScroll()).toBe(0);
     // The server renders this step, whose button does nothing until the script is there.
-    await eventually('the page is ready', isReady);
+    await page.untilReady();
     await page.view.click('#refused-change-email');
     await page.untilVisible('#email-form');
     expect(page.problems).toEqual([]);

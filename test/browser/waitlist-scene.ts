@@ -107,8 +107,10 @@ export function atBothWidths(declare: (scene: WaitlistScene) => void): void {
 }
 
 function walkOf(page: Page, server: EphemeralServer) {
-  const visit = ({ clientId }: Application, locale = 'en') =>
-    page.open(`${server.url}/sign-in?${new URLSearchParams({ clientId, locale })}`);
+  async function visit({ clientId }: Application, locale = 'en'): Promise<void> {
+    await page.open(`${server.url}/sign-in?${new URLSearchParams({ clientId, locale })}`);
+    await page.untilReady();
+  }
   const untilText = (selector: string, pattern: RegExp) =>
     eventually(
       `${selector} says ${pattern}`,
@@ -129,6 +131,7 @@ function walkOf(page: Page, server: EphemeralServer) {
     async reload(): Promise<void> {
       await page.view.reload();
       await page.untilVisible('h1');
+      await page.untilReady();
     },
     untilHeading: (pattern: RegExp) => untilText('h1', pattern),
     untilGate: (pattern: RegExp) => untilText('#gate', pattern),

@@ -41,6 +41,8 @@ export interface Page {
   /** Returns the visible text. */
   text(selector: string): Promise<string>;
   untilVisible(selector: string): Promise<void>;
+  /** Waits for the script of a hosted page: until then the buttons that the server has rendered do nothing. */
+  untilReady(): Promise<void>;
   /** Waits for the focus: a page focuses its field some time after it has loaded. */
   untilFocused(id: string): Promise<void>;
   /** Waits a while for what loads, as a person does: the rows that come move the buttons below them. */
@@ -162,6 +164,11 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
     async untilVisible(selector) {
       // An evaluation fails while a navigation is in progress.
       await eventually(`${selector} is visible`, () => page.isVisible(selector).catch(() => false));
+    },
+    async untilReady() {
+      await eventually('the page is ready', () =>
+        evaluate<boolean>(`document.documentElement.dataset.ready === ''`).catch(() => false),
+      );
     },
     async untilFocused(id) {
       const focused = () => evaluate<string>('document.activeElement?.id ?? ""').catch(() => '');
