@@ -21,6 +21,7 @@ describe('statistics', () => {
       to: '2026-03-02',
       totals: { signIns: NOTHING, newUsers: NOTHING, refusals: NOTHING },
       activeUsers: { day: NOTHING, week: NOTHING, month: NOTHING },
+      activeSessions: { day: NOTHING, week: NOTHING, month: NOTHING, since: null },
       users: { total: 0 },
       signInsByMethod: [],
       refusalsByReason: [],
@@ -98,6 +99,19 @@ describe('statistics', () => {
     await again.signIn(application.clientId, 'ada@example.com');
     await again.services.flushCounters();
     expect((await statsOf(again, application.id)).totals.signIns).toEqual({ count: 2, previous: 0 });
+  });
+
+  test('include what was counted a moment ago, before the job writes it', async () => {
+    const { instance, application } = await setUp();
+    await instance.signIn(application.clientId, 'ada@example.com');
+    const { json } = await instance.call('GET', `/api/applications/${application.id}/stats`, {
+      token: instance.workspaceKey,
+    });
+    expect(json.data).toMatchObject({
+      totals: { signIns: { count: 1 }, newUsers: { count: 1 } },
+      activeUsers: { day: { count: 1 } },
+      activeSessions: { day: { count: 1 } },
+    });
   });
 
   test('are written by the job too', async () => {
