@@ -215,8 +215,11 @@ export const hold = <Given extends GivenValues = void>(sql: Sql) => {
   };
 };
 
-/** Raw change of nothing cached, such as a last-seen time. */
-export const note = <Given extends GivenValues = void>(sql: Sql) => changeOf<Given>(sql, 'nothing cached');
+/** Raw change of nothing cached, such as a last-seen time. Returns what {@link change} does. */
+export const note = Object.assign(
+  <Given extends GivenValues = void>(sql: Sql) => changeOf<Given>(sql, 'nothing cached'),
+  results<Unit>((sql) => rowsOf(sql, ({ now }) => now, 'nothing cached')),
+);
 
 /** Runs a part of a change whose failure, such as a unique value that is taken, leaves the rest of the change as it is. */
 export function savepoint<Result>(unit: Unit, run: () => Promise<Result>): Promise<Result> {

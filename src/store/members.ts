@@ -5,7 +5,7 @@ import { newId } from '../core/id.ts';
 import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, hold, note, orm, ormFor, prepared, query } from '../db/statements.ts';
-import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
+import { type FirstSeen, type LastSeenAt, lastSeenRows } from './last-seen.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
 
@@ -17,15 +17,8 @@ const { placeholder } = sql;
 /** Statuses, set by management, in which a member cannot sign in. */
 export const KEPT_OUT: readonly MembershipStatus[] = ['banned', 'paused', 'deleted'];
 
-/** A member's first visit on a day. */
-export interface MemberSeen {
-  readonly applicationId: string;
-  readonly at: number;
-  /** When they were last seen before; 0 if never. */
-  readonly before: number;
-}
-
-export const MEMBER_SEEN = topic<MemberSeen>('member seen');
+/** Published at a member's first visit on a day. */
+export const MEMBER_SEEN = topic<FirstSeen>('member seen');
 
 const memberByUser = prepared((db) =>
   db
@@ -271,7 +264,7 @@ export const hasAnyUser = query.exists<void>(
      WHERE m.application_id = a.id AND u.kind = 'person')`,
 );
 
-const seenBefore = query.row<Pick<MemberSeen, 'applicationId' | 'before'>, string>(
+const seenBefore = query.row<Pick<FirstSeen, 'applicationId' | 'before'>, string>(
   'SELECT application_id AS "applicationId", last_seen_at AS before FROM application_users WHERE id = :memberId',
 );
 const noteSeen = note<{ memberId: string; at: number; before: number }>(

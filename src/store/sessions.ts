@@ -3,9 +3,11 @@
  * from the current sum of its application's and its membership's epoch.
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, ne, sql } from 'drizzle-orm';
-import { type Reader, topicForAll, type Unit } from '../db/database.ts';
+import { startOfDay } from '../core/calendar.ts';
+import { type Reader, topic, topicForAll, type Unit } from '../db/database.ts';
 import { change, longRead, note, orm, pipelinedChange, query } from '../db/statements.ts';
-import { type LastSeenAt, lastSeenRows } from './last-seen.ts';
+import type { FirstSeen, LastSeenAt } from './last-seen.ts';
+import { NEVER } from './reservations.ts';
 import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
 import { applicationUsers } from './schema/users.ts';
@@ -23,6 +25,9 @@ export interface SessionsEnded {
 
 /** Published when sessions end, on every instance; rows and events follow. One session may have been exempted. */
 export const SESSIONS_ENDED = topicForAll<SessionsEnded>('sessions ended');
+
+/** Published when a session is created, and at its first use on each later day. */
+export const SESSION_SEEN = topic<FirstSeen>('session seen');
 
 export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash' | 'pageTokenHash' | 'epoch'> & {
   /** Ended before it expired, even if its row does not say so yet. */
@@ -51,6 +56,7 @@ export interface NewSession {
   readonly id: string;
   readonly tokenHash: Uint8Array;
   readonly memberId: string;
+  readonly applicationId: string;
   /** The application's epoch when the person was let in: a session is over if it has been closed since. */
   readonly applicationEpoch: number;
   readonly method: string;
@@ -73,6 +79,7 @@ const insertRow = pipelinedChange<NewSession & { ip: string | null; ipCountry: s
 export async function insertSession(unit: Unit, session: NewSession): Promise<void> {
   const { ip, ipCountry } = unit.actor;
   await insertRow(unit, { ...session, ip, ipCountry });
+  unit.publish(SESSION_SEEN, { applicationId: session.applicationId, at: unit.now, before: NEVER });
 }
 
 /** Sets the credential, for one that is stored after its session. */
@@ -261,11 +268,45 @@ export const forgetSessionProof = note<string>(
   'UPDATE sessions SET proved_at = NULL, page_proved_at = NULL WHERE id = :id',
 );
 
-/** Updates when sessions were last seen, never backwards. */
-export const noteSessionsSeen = note<{ seen: readonly LastSeenAt[] }>(
-  ({ jsonRows }) => `UPDATE sessions SET last_seen_at = seen.at FROM ${lastSeenRows(jsonRows)}
-   WHERE sessions.id = seen.id AND last_seen_at < seen.at`,
+interface SeenBefore {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly before: number;
+}
+
+const unseenThatDay = query.rows<SeenBefore, { ids: readonly string[]; dayStart: number }>(
+  ({ idList }) => `SELECT s.id, m.application_id AS "applicationId", s.last_seen_at AS before
+   FROM sessions s JOIN application_users m ON m.id = s.application_user_id
+   WHERE s.id IN ${idList(':ids')} AND s.last_seen_at < :dayStart`,
 );
+/** Stands for any time before the one that is noted. */
+const ANY_TIME = -1;
+
+const noteSeen = note.values<string, { seen: readonly (LastSeenAt & { readonly before: number })[] }>(
+  ({ jsonRows }) => `UPDATE sessions SET last_seen_at = seen.at
+   FROM (SELECT * FROM ${jsonRows(':seen', { id: 'text', at: 'integer', before: 'integer' })} ORDER BY id) AS seen
+   WHERE sessions.id = seen.id AND last_seen_at < seen.at AND seen.before IN (last_seen_at, ${ANY_TIME})
+   RETURNING sessions.id`,
+);
+
+/** Updates when sessions were last seen on one day, never backwards. Publishes the first use of that day once. */
+export async function noteSessionsSeen(unit: Unit, seen: readonly LastSeenAt[]): Promise<void> {
+  const [one] = seen;
+  if (!one) return;
+  const unseen = await unseenThatDay(unit, { ids: seen.map(({ id }) => id), dayStart: startOfDay(one.at) });
+  const firsts = new Map(unseen.map((session) => [session.id, session]));
+  const times = seen.map(({ id, at }) => ({ id, at, before: firsts.get(id)?.before ?? ANY_TIME }));
+  const noted = new Set(await noteSeen(unit, { seen: times }));
+  for (const { id, at, before } of times) {
+    const first = firsts.get(id);
+    if (first && noted.has(id)) unit.publish(SESSION_SEEN, { applicationId: first.applicationId, at, before });
+  }
+  // Another instance has written since: it may have counted the first use of that day.
+  await noteSessionsSeen(
+    unit,
+    seen.filter(({ id }) => firsts.has(id) && !noted.has(id)),
+  );
+}
 
 /** Cursor over a member's sessions: first those without a stored end, then the others by end. */
 export interface SessionPosition {

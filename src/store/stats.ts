@@ -3,11 +3,14 @@ import { topic, type Unit } from '../db/database.ts';
 import { change, longRead, query } from '../db/statements.ts';
 
 /**
- * Metrics. Labels: `sign_in` method, `refusal` reason, endpoint of deliveries, `limit_reached` limit, `active_gap` days
- * since the person was last active; the others have none.
+ * Metrics. Labels: `sign_in` method, `refusal` reason, endpoint of deliveries, `limit_reached` limit, `active_gap` and
+ * `session_gap` days since the person or session was last active; the others have none.
  */
 export type Metric =
-  'sign_in' | 'new_user' | 'active_day' | 'active_gap' | 'refusal' | 'delivered' | 'failed_attempt' | 'limit_reached';
+  'sign_in' | 'new_user' | 'active_day' | 'refusal' | 'delivered' | 'failed_attempt' | 'limit_reached' | GapMetric;
+
+/** People, or sessions, by the number of days since they were active before. */
+export type GapMetric = 'active_gap' | 'session_gap';
 
 /** A counter, or an increment to it. */
 export interface DailyCount {
@@ -68,10 +71,21 @@ export const listCountsByLabel = longRead.rows<Pick<DailyCount, 'metric' | 'labe
   `SELECT metric, label, count FROM (${LABELLED.map(totalsOf).join(' UNION ALL ')}) AS totals ORDER BY count DESC, label`,
 );
 
-/** Returns how many people were active on each day, by the number of days since they were active before. */
-export const listActiveGaps = query.rows<Pick<DailyCount, 'day' | 'label' | 'count'>, CountedDays>(
+/** Returns how many people or sessions were active on each day, by the days since they were active before. */
+export const listActiveGaps = query.rows<
+  Pick<DailyCount, 'day' | 'label' | 'count'>,
+  CountedDays & { readonly metric: GapMetric }
+>(
   `SELECT day, label, count FROM daily_counts
-   WHERE application_id = :applicationId AND metric = 'active_gap' AND day BETWEEN :first AND :last`,
+   WHERE application_id = :applicationId AND metric = :metric AND day BETWEEN :first AND :last`,
+);
+
+const firstDayOf = (metric: Metric) =>
+  `(SELECT min(day) FROM daily_counts WHERE application_id = :applicationId AND metric = '${metric}')`;
+
+/** Returns the first days on which sessions and sign-ins were counted; null where there is none. */
+export const findFirstCounts = query.row<{ session: number | null; signIn: number | null }, string>(
+  `SELECT ${firstDayOf('session_gap')} AS session, ${firstDayOf('sign_in')} AS "signIn"`,
 );
 
 /** Returns the number of people with an active membership, including imported ones who have never come. A long read. */

@@ -84,6 +84,7 @@ async function makeTenant(name: string): Promise<Tenant> {
         memberIds.push(id);
         const session = {
           memberId: id,
+          applicationId,
           applicationEpoch: 0,
           method: 'otp',
           credentialId: null,

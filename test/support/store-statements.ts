@@ -66,7 +66,7 @@ const recorder = {
   change: Object.assign((sql: Sql) => declare(sql), shapes),
   hold: declare,
   changeReturningIds: declare,
-  note: declare,
+  note: Object.assign((sql: Sql) => declare(sql), shapes),
   pipelinedChange: declare,
   uncachedRow: declare,
   cachedRow({ sql, dependents = [] }: Built & { readonly dependents?: readonly { readonly query: Built }[] }) {

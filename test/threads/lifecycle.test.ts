@@ -114,6 +114,22 @@ describe('a stop', () => {
   });
 });
 
+test('the use of a session on a thread counts in the statistics', async () => {
+  const running = (threaded = await startThreaded());
+  const { id, clientId } = await running.createApplication();
+  const { token } = await running.signIn(clientId, 'ada@example.com');
+  const activeToday = async () =>
+    (await running.data('GET', `/api/applications/${id}/stats`)).activeSessions.day.count as number;
+  expect(await activeToday()).toBe(1);
+  // As if the session had begun on an earlier day.
+  running.sqlite.run("DELETE FROM daily_counts WHERE metric = 'session_gap'");
+  running.sqlite.query('UPDATE sessions SET last_seen_at = last_seen_at - 86400000').run();
+  await running.server.db.maintain();
+  const [connection] = await running.connectToAll();
+  expect((await connection!.send('POST', '/api/v1/session', { token })).status).toBe(200);
+  await eventually('the session counts', async () => (await activeToday()) === 1);
+});
+
 describe('a start', () => {
   test('fails with the remedy where the port is taken', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });

@@ -3,20 +3,28 @@ import { count } from './format.ts';
 
 interface TileProps {
   readonly label: string;
-  readonly of: { readonly count: number; readonly previous: number };
+  /** Without `previous` it is compared with nothing. */
+  readonly of: { readonly count: number; readonly previous?: number };
   /** Name of the period before. */
-  readonly before: string;
+  readonly before?: string;
+  /** A line in place of the change. */
+  readonly note?: string | undefined;
   /** An increase is bad. */
   readonly isTrouble?: boolean;
 }
 
-export function Tile({ label, of, before, isTrouble = false }: TileProps) {
+export function Tile({ label, of, before = '', note, isTrouble = false }: TileProps) {
+  const { previous = 0 } = of;
   return (
     <div class="stat">
       <dt>{label}</dt>
       <dd>
         <span class="stat-value">{count(of.count)}</span>
-        {of.previous > 0 && <Delta value={of.count} previous={of.previous} before={before} isTrouble={isTrouble} />}
+        {note !== undefined ? (
+          <span class="delta">{note}</span>
+        ) : (
+          previous > 0 && <Delta value={of.count} previous={previous} before={before} isTrouble={isTrouble} />
+        )}
       </dd>
     </div>
   );

@@ -73,6 +73,7 @@ export function sessionService({ db, random, notices }: SessionDependencies) {
         id: sessionId,
         tokenHash: hashSecret(token),
         memberId: applicationUserId,
+        applicationId: application.id,
         applicationEpoch: application.sessionEpoch,
         method,
         credentialId,

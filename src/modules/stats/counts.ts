@@ -9,24 +9,27 @@ import type { NoteRefusal } from '../../http/limits.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import type { DeliveryAttempted } from '../../store/deliveries.ts';
 import { addHourlyCounts, type HourlyCount } from '../../store/hourly-counts.ts';
-import type { MemberSeen } from '../../store/members.ts';
+import type { FirstSeen } from '../../store/last-seen.ts';
 import { NEVER } from '../../store/reservations.ts';
-import { addDailyCounts, type DailyCount, type LimitReached, type Metric } from '../../store/stats.ts';
+import { addDailyCounts, type DailyCount, type GapMetric, type LimitReached, type Metric } from '../../store/stats.ts';
 import { countBuffer } from './count-buffer.ts';
 import { keyCalls, type NoteKeyCalls } from './key-calls.ts';
 import { latencyMetric } from '../webhooks/latency.ts';
-import { ACTIVE_PERIODS, activeMetric, LONGEST_GAP } from './rolling.ts';
+import { ACTIVE_PERIODS, activeMetric, type ActivePeriod, LONGEST_GAP, sessionMetric } from './rolling.ts';
 
 /** Counting never delays the caller. */
 export interface Counts {
   readonly noteRefusal: NoteRefusal;
   recorded(record: AuditRecord): void;
-  memberSeen(seen: MemberSeen): void;
+  memberSeen(seen: FirstSeen): void;
+  sessionSeen(seen: FirstSeen): void;
   attempted(attempt: DeliveryAttempted): void;
   limitReached(reached: LimitReached): void;
   readonly keyCalled: NoteKeyCalls;
   /** Writes everything counted before the call. */
   flush(): Promise<void>;
+  /** The same for one application. */
+  flushApplication(applicationId: string): Promise<void>;
 }
 
 export function dailyCounter({ db, clock }: { readonly db: Database; readonly clock: Clock }): Counts {
@@ -55,6 +58,16 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
     countHour(applicationId, metric, at);
   }
 
+  function countGap(
+    metric: GapMetric,
+    hourly: (period: ActivePeriod) => string,
+    { applicationId, at, before }: FirstSeen,
+  ): void {
+    const gap = before === NEVER ? LONGEST_GAP : Math.min(LONGEST_GAP, (startOfDay(at) - startOfDay(before)) / DAY);
+    count(applicationId, metric, at, String(gap));
+    for (const period of ACTIVE_PERIODS) if (gap >= period) countHour(applicationId, hourly(period), at);
+  }
+
   return {
     noteRefusal(applicationId, limit) {
       if (applicationId !== null) count(applicationId, 'limit_reached', clock.now(), limit);
@@ -67,13 +80,13 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
       if (kind === 'signin.refused' || kind === 'signin.code_refused')
         countBoth(applicationId, 'refusal', createdAt, oneOf(REASONS, detail?.['reason']));
     },
-    memberSeen({ applicationId, at, before }) {
-      const gap = before === NEVER ? LONGEST_GAP : Math.min(LONGEST_GAP, (startOfDay(at) - startOfDay(before)) / DAY);
+    memberSeen(seen) {
+      const { applicationId, at, before } = seen;
       count(applicationId, 'active_day', at);
-      count(applicationId, 'active_gap', at, String(gap));
-      for (const period of ACTIVE_PERIODS) if (gap >= period) countHour(applicationId, activeMetric(period), at);
+      countGap('active_gap', activeMetric, seen);
       if (before === NEVER) countBoth(applicationId, 'new_user', at);
     },
+    sessionSeen: (seen) => countGap('session_gap', sessionMetric, seen),
     attempted({ applicationId, webhookId, isDelivered, durationMs }) {
       const now = clock.now();
       count(applicationId, isDelivered ? 'delivered' : 'failed_attempt', now, webhookId);
@@ -84,6 +97,12 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
     async flush() {
       for (const { keyId, metric, count } of calls.take()) countHour(keyId, metric, clock.now(), count);
       await Promise.all([days.flush(), hours.flush()]);
+    },
+    async flushApplication(id) {
+      await Promise.all([
+        days.flush(({ applicationId }) => applicationId === id),
+        hours.flush(({ subject }) => subject === id),
+      ]);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
 import { REPORTED_LIMITS } from '../../http/limits.ts';
-import { Choice, Id } from '../../http/schemas.ts';
+import { Choice, Id, Nullable } from '../../http/schemas.ts';
 
 export const DEFAULT_DAYS = 30;
 
@@ -67,6 +67,22 @@ export const Stats = Type.Object(
     activeUsers: Type.Object(
       { day: Compared, week: Compared, month: Compared },
       { description: 'Today, and the last 7 and 30 days with it, each person once.' },
+    ),
+    activeSessions: Type.Object(
+      {
+        day: Compared,
+        week: Compared,
+        month: Compared,
+        since: Nullable(
+          Day(
+            'The first day on which sessions were counted, if there were sign-ins before it: earlier use is missing.',
+          ),
+        ),
+      },
+      {
+        description:
+          'Today, and the last 7 and 30 days with it, each session once: begun or used then, even if it has ended since.',
+      },
     ),
     users: Type.Object({
       total: Count({

@@ -4,6 +4,7 @@ import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { AUDIT_RECORDED } from '../../store/audit.ts';
 import { DELIVERY_ATTEMPTED } from '../../store/deliveries.ts';
 import { MEMBER_SEEN } from '../../store/members.ts';
+import { SESSION_SEEN } from '../../store/sessions.ts';
 import { LIMIT_REACHED } from '../../store/stats.ts';
 import { type Module, onCommit, type ModuleContext } from '../module.ts';
 import { type Counts, dailyCounter } from './counts.ts';
@@ -14,11 +15,12 @@ export function statsModule(context: ModuleContext): Module & { readonly counts:
   const counts = dailyCounter(context);
   return {
     counts,
-    operations: statsRoutes(statsService(context)),
+    operations: statsRoutes(statsService({ ...context, counts })),
     jobs: [{ name: 'daily counts', everyMs: 5 * SECOND, runOnce: () => counts.flush() }],
     listeners: [
       onCommit(AUDIT_RECORDED, (records) => records.forEach(counts.recorded)),
       onCommit(MEMBER_SEEN, (seen) => seen.forEach(counts.memberSeen)),
+      onCommit(SESSION_SEEN, (seen) => seen.forEach(counts.sessionSeen)),
       onCommit(DELIVERY_ATTEMPTED, (attempts) => attempts.forEach(counts.attempted)),
       onCommit(LIMIT_REACHED, (reached) => reached.forEach(counts.limitReached)),
     ],

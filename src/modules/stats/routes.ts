@@ -10,7 +10,7 @@ export function statsRoutes(stats: Statistics): Operation[] {
       path: '/api/applications/:id/stats',
       summary: 'Read daily statistics of an application',
       description:
-        'Days are UTC. A user is new on their first day, and active on every day with a sign-in or a use of their session. Counts appear within seconds, session use within a minute; a crash loses counts not written yet. Refused sign-ins are wrong codes, and people who proved their identity but are not admitted. Limits are those on keys, sessions, people and codes of the application, not those on client addresses. Kept for 750 days.',
+        'Days are UTC. A user is new on their first day, and active on every day with a sign-in or a use of their session. Counts appear within seconds, the use of a session within a minute; a crash loses counts not written yet. Refused sign-ins are wrong codes, and people who proved their identity but are not admitted. Limits are those on keys, sessions, people and codes of the application, not those on client addresses. Kept for 750 days.',
       tag: 'Activity',
       access: 'read',
       scope: 'application',

@@ -7,6 +7,8 @@ import type { Application } from '../../store/applications.ts';
 import { sumHourlyCounts } from '../../store/hourly-counts.ts';
 import {
   countActivePeople,
+  findFirstCounts,
+  type GapMetric,
   listActiveGaps,
   listCountsByDay,
   listCountsByLabel,
@@ -15,17 +17,38 @@ import {
 import { listWebhooks } from '../../store/webhooks.ts';
 import { MAX_WEBHOOKS } from '../webhooks/model.ts';
 import { DEFAULT_DAYS, type Stats, type StatsQuery } from './model.ts';
-import { ACTIVE_PERIODS, activeIn, activeMetric, type ActivePeriod, activeUntil, LONGEST_GAP } from './rolling.ts';
+import type { Counts } from './counts.ts';
+import {
+  type ActiveGap,
+  ACTIVE_PERIODS,
+  activeIn,
+  activeMetric,
+  type ActivePeriod,
+  activeUntil,
+  LONGEST_GAP,
+  sessionMetric,
+} from './rolling.ts';
 
 /** Metrics that are compared up to an hour. */
-const COMPARED = ['sign_in', 'new_user', 'refusal', ...ACTIVE_PERIODS.map(activeMetric)];
+const COMPARED = [
+  'sign_in',
+  'new_user',
+  'refusal',
+  ...ACTIVE_PERIODS.flatMap((of) => [activeMetric(of), sessionMetric(of)]),
+];
 /** Days whose counts are kept by the hour. */
 const HOURLY_DAYS = 31;
 
 export type Statistics = ReturnType<typeof statsService>;
 
-/** Counts of the last few seconds may be missing. */
-export function statsService({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
+interface StatsDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly counts: Pick<Counts, 'flushApplication'>;
+}
+
+/** Includes everything that this instance has counted; other instances' counts of the last few seconds may be missing. */
+export function statsService({ db, clock, counts }: StatsDependencies) {
   const { reader } = db;
 
   /** Returns what was counted on a day up to the present hour of the day, by metric. */
@@ -35,17 +58,40 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
     return new Map(sums.map(({ metric, count }) => [metric, count]));
   }
 
-  async function activeUsers(id: string, now: number): Promise<Stats['activeUsers']> {
-    const today = startOfDay(now);
+  async function listGaps(id: string, metric: GapMetric, today: number): Promise<ActiveGap[]> {
     const first = today - 2 * LONGEST_GAP * DAY;
-    const rows = await listActiveGaps(reader, { applicationId: id, first, last: today });
-    const gaps = rows.map(({ day, label, count }) => ({ day, gap: Number(label), count }));
+    const rows = await listActiveGaps(reader, { applicationId: id, metric, first, last: today });
+    return rows.map(({ day, label, count }) => ({ day, gap: Number(label), count }));
+  }
+
+  async function active(id: string, now: number): Promise<Pick<Stats, 'activeUsers' | 'activeSessions'>> {
+    const today = startOfDay(now);
+    const [people, sessions] = [await listGaps(id, 'active_gap', today), await listGaps(id, 'session_gap', today)];
     const compared = async (days: ActivePeriod) => {
       const before = today - days * DAY;
-      const onLast = (await untilThisHour(id, before, now)).get(activeMetric(days)) ?? 0;
-      return { count: activeIn(gaps, days, today), previous: activeUntil(gaps, days, before, onLast) };
+      const onLast = await untilThisHour(id, before, now);
+      const of = (gaps: readonly ActiveGap[], metric: string) => ({
+        count: activeIn(gaps, days, today),
+        previous: activeUntil(gaps, days, before, onLast.get(metric) ?? 0),
+      });
+      return { people: of(people, activeMetric(days)), sessions: of(sessions, sessionMetric(days)) };
     };
-    return { day: await compared(1), week: await compared(7), month: await compared(30) };
+    const [day, week, month] = [await compared(1), await compared(7), await compared(30)];
+    return {
+      activeUsers: { day: day.people, week: week.people, month: month.people },
+      activeSessions: {
+        day: day.sessions,
+        week: week.sessions,
+        month: month.sessions,
+        since: await sessionsCountedSince(id),
+      },
+    };
+  }
+
+  /** Returns the first day of counted sessions; null where nobody had signed in before it. */
+  async function sessionsCountedSince(id: string): Promise<string | null> {
+    const { session = null, signIn = null } = (await findFirstCounts(reader, id)) ?? {};
+    return session !== null && signIn !== null && signIn < session ? isoDate(session) : null;
   }
 
   /** Returns the counts of each day; `previous` is the range of equal length before. */
@@ -107,12 +153,14 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
 
   return {
     async read({ id }: Application, { days = DEFAULT_DAYS }: StatsQuery): Promise<Stats> {
+      // Includes a sign-in of a moment ago. The job reports counts that cannot be written.
+      await counts.flushApplication(id).catch(() => {});
       const now = clock.now();
       const today = startOfDay(now);
       const first = today - (days - 1) * DAY;
       return {
         ...(await byDay(id, now, days)),
-        activeUsers: await activeUsers(id, now),
+        ...(await active(id, now)),
         users: { total: await countActivePeople(reader, id) },
         ...(await byLabel(id, first, today)),
       };

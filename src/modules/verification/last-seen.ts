@@ -107,7 +107,7 @@ const noted = ({ seen, older, left }: Notes): number =>
 
 /** @param db written to only by `flush` and `flushAll`. @param most entries per kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
-  const sessions = notesOf((unit, seen) => noteSessionsSeen(unit, { seen }));
+  const sessions = notesOf(noteSessionsSeen);
   const members = notesOf(noteMembersSeen);
   const keys = notesOf(async (unit, seen) => {
     for (const one of seen) await noteKeyUse(unit, one);

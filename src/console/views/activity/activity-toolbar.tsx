@@ -9,7 +9,7 @@ import { Status } from '../../components/status.tsx';
 import { useLive } from '../../shell/live.tsx';
 import { type ACTIVITY_FILTERS, COLLAPSING } from './activity-filters.ts';
 import { COUNTRIES } from './countries.ts';
-import { type AuthEvent, FAMILIES } from './kinds.ts';
+import { type AuthEvent, FAMILIES, kindInWords } from './kinds.ts';
 import { filterOfId, ID_FILTERS, labelOf } from './narrowings.ts';
 
 type Shown = Filters<(typeof ACTIVITY_FILTERS)[number] | 'live'>;
@@ -32,6 +32,13 @@ const FILTERS = [
   { name: 'country', label: 'Country', any: 'Any country', choices: COUNTRIES },
 ] as const;
 
+/** Offers one kind of record beside the families where a link has chosen it. */
+function filtersFor({ family }: Shown): typeof FILTERS {
+  if (!family || FAMILIES.some(({ value }) => value === family)) return FILTERS;
+  const [status, kind, country] = FILTERS;
+  return [status, { ...kind, choices: [{ value: family, label: kindInWords(family) }, ...FAMILIES] }, country];
+}
+
 /** Width in pixels that all filters and the live switch need in one row. */
 const IN_ONE_ROW_PX = 1120;
 
@@ -51,7 +58,7 @@ export function ActivityToolbar({ filters, events, onChange }: ActivityToolbarPr
         onClear={() => onChange(NO_CHOICES)}
         end={<LiveSwitch isLive={filters.live !== 'off'} onSwitch={(live) => onChange({ live })} />}
       >
-        <FilterFields of={FILTERS} filters={filters} onChange={onChange} />
+        <FilterFields of={filtersFor(filters)} filters={filters} onChange={onChange} />
         <span class="days">
           <Day id="from" label="From" value={filters.from} onChoose={(from) => onChange({ from })} />
           <Day id="to" label="To" value={filters.to} onChoose={(to) => onChange({ to })} />

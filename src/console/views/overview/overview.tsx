@@ -9,17 +9,21 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RankingPanel } from '../../components/ranking.tsx';
 import { Tile } from '../../components/tile.tsx';
-import { capitalised, count } from '../../components/format.ts';
+import { capitalised } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { useLiveEvents } from '../../shell/live.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { methodInWords, reasonInWords } from '../activity/kinds.ts';
+import { countedSince } from './counted-since.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { LIMIT_WORDS } from './limit-words.ts';
 
 const RANGES = ['7', '30', '90', '365'];
 /** Collects live events before reloading the statistics. */
 const LIVE_MS = 3000;
+/** Other instances write their counts every 5 s. */
+const ELSEWHERE_MS = 6000;
+const TILES = 8;
 
 export function Overview({ application }: ApplicationViewProps) {
   const [filters, setFilters] = useFilters(['days']);
@@ -30,6 +34,7 @@ export function Overview({ application }: ApplicationViewProps) {
     [application.id, days],
   );
   useLiveEvents(LIVE_MS, stats.reload);
+  useLiveEvents(ELSEWHERE_MS, stats.reload);
 
   return (
     <>
@@ -62,7 +67,7 @@ export function Overview({ application }: ApplicationViewProps) {
 function TilesSkeleton() {
   return (
     <div class="stats" aria-hidden="true">
-      {Array.from({ length: 6 }, (_, index) => (
+      {Array.from({ length: TILES }, (_, index) => (
         <div class="stat" key={index}>
           <div class="skeleton" />
         </div>
@@ -71,13 +76,19 @@ function TilesSkeleton() {
   );
 }
 
+/** Returns the filters of the activity that show what was refused for a reason, as closely as they can. */
+function refusalsOf(reason: string, from: string): string {
+  const family = reason === 'code_invalid' ? 'signin.code_refused' : 'signin.refused';
+  return new URLSearchParams({ status: 'error', family, from: `${from}T00:00:00.000Z` }).toString();
+}
+
 interface NumbersProps extends ApplicationViewProps {
   readonly stats: Schemas['Stats'];
   readonly days: number;
 }
 
 function Numbers({ application, stats, days }: NumbersProps) {
-  const { totals, activeUsers, users } = stats;
+  const { totals, activeUsers, activeSessions, users } = stats;
   const before = `in the ${days} days before`;
   const dates = stats.days.map(({ date }) => date);
   const of = (key: 'signIns' | 'newUsers' | 'activeUsers' | 'refusals') => stats.days.map((day) => day[key]);
@@ -85,9 +96,16 @@ function Numbers({ application, stats, days }: NumbersProps) {
     { label: 'Sign-ins', of: totals.signIns, before },
     { label: 'New users', of: totals.newUsers, before },
     { label: 'Refused', of: totals.refusals, before, isTrouble: true },
+    { label: 'Users in total', of: { count: users.total } },
     { label: 'Active today', of: activeUsers.day, before: 'yesterday' },
     { label: 'Active, 7 days', of: activeUsers.week, before: 'in the 7 days before' },
     { label: 'Active, 30 days', of: activeUsers.month, before: 'in the 30 days before' },
+    {
+      label: 'Sessions used, 7 days',
+      of: activeSessions.week,
+      before: 'in the 7 days before',
+      note: countedSince(activeSessions.since, { today: stats.to, days: 7 }),
+    },
   ];
   return (
     <>
@@ -108,7 +126,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
             ]}
           />
         </Panel>
-        <Panel title="Active and new users per day" action={<span class="fine">{count(users.total)} in total</span>}>
+        <Panel title="Active and new users per day">
           <Chart
             id="users"
             label="Active and new users per day"
@@ -132,7 +150,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
           of={stats.refusalsByReason.map(({ reason, count }) => ({
             key: reason,
             label: (
-              <Link href={`${addresses.application(application.id, 'activity')}?status=error`}>
+              <Link href={`${addresses.application(application.id, 'activity')}?${refusalsOf(reason, stats.from)}`}>
                 {capitalised(reasonInWords(reason).replaceAll('_', ' '))}
               </Link>
             ),
