@@ -1,6 +1,7 @@
-/** Every state of the console under axe-core, on realistic data. */
+/** Every state of the console under axe-core, and whole on half a screen and on a phone, on realistic data. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type ConsoleScene, setConsoleScene } from '../shots/console-scene.ts';
+import { cutOff } from '../shots/cut-off.ts';
 import { CONSOLE, LIKE_ANOTHER } from '../shots/console-states.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { isLong } from '../support/long.ts';
@@ -24,15 +25,23 @@ afterAll(async () => {
   await demo.stop();
 });
 
+const HALF_A_SCREEN = 1024;
+const PHONE = 390;
+
 const examined = CONSOLE.filter(({ name }) => isLong || !LIKE_ANOTHER.has(name));
 
 test.each(examined.map((state, index) => [state.name, state, index] as const))(
-  'no accessibility violation at %s',
+  'no accessibility violation, and nothing cut off without a sign, at %s',
   async (_, { reach }, index) => {
     await look(page, 'light', 1280);
     page.problems.length = 0;
     await reach(page, demo);
     await expectAccessible(page, index);
+    for (const width of [HALF_A_SCREEN, PHONE]) {
+      await look(page, 'light', width);
+      expect([width, await cutOff(page)]).toEqual([width, []]);
+      expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
+    }
     expect(page.problems).toEqual([]);
   },
 );
