@@ -45,3 +45,22 @@ test.each(examined.map((state, index) => [state.name, state, index] as const))(
     expect(page.problems).toEqual([]);
   },
 );
+
+test('text that is cut off is found, unless an ellipsis, a title or a way to scroll says so', async () => {
+  const box = (name: string, style: string, title = '') =>
+    `<div id="${name}" title="${title}" style="width:40px;white-space:nowrap;${style}">A long line of text</div>`;
+  const html = [
+    box('hidden', 'overflow:hidden'),
+    box('clipped', 'overflow:clip'),
+    box('ellipsis', 'overflow:hidden;text-overflow:ellipsis'),
+    box('scrolling', 'overflow:auto'),
+    box('titled', 'overflow:hidden', 'A long line of text'),
+    box('wrapping', 'white-space:normal'),
+    '<div style="overflow:hidden;height:10px"><p id="low">Two<br>lines</p></div>',
+    box('beyond', 'margin-left:380px'),
+  ];
+  await look(page, 'light', PHONE);
+  await page.open(`data:text/html,<!doctype html><body style="font:16px sans-serif">${html.join('')}`);
+  const found = (await cutOff(page)).map((line) => line.replace(/ is cut.*/, ''));
+  expect([...new Set(found)]).toEqual(['div#hidden', 'div#clipped', 'p#low', 'div#beyond']);
+});
