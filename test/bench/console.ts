@@ -40,6 +40,9 @@ interface Tenant {
   readonly applicationId: string;
   readonly webhookId: string;
   readonly workspaceId: string;
+  readonly keyId: string;
+  /** A user of the application. */
+  readonly userId: string;
 }
 
 interface View {
@@ -56,7 +59,7 @@ const ROWS = ' tbody tr:not(.skeleton-row, .gap)';
 const LIST = `.list-frame table:not([aria-busy])${ROWS}`;
 const CHARTS = '.drawing canvas';
 
-function viewsOf({ applicationId, webhookId, workspaceId }: Tenant): View[] {
+function viewsOf({ applicationId, webhookId, workspaceId, keyId, userId }: Tenant): View[] {
   const of = (path: string, filled: string, isLong = false): View => ({
     name: path,
     path: `/applications/${applicationId}/${path}`,
@@ -78,6 +81,7 @@ function viewsOf({ applicationId, webhookId, workspaceId }: Tenant): View[] {
     of('users?status=paused', LIST),
     of('users?q=person199', empty),
     of('users?q=nobody-at-all', empty),
+    of(`users/${userId}`, '.detail h2'),
     of('activity', LIST, true),
     of('activity?status=error', LIST),
     of('activity?country=FI', empty),
@@ -85,6 +89,7 @@ function viewsOf({ applicationId, webhookId, workspaceId }: Tenant): View[] {
     of('gate', LIST, true),
     of('roles', LIST),
     of('keys', LIST),
+    of(`keys/${keyId}`, CHARTS),
     of('webhooks', LIST),
     of(`webhooks/${webhookId}`, LIST, true),
     of(`webhooks/${webhookId}?show=performance`, CHARTS),
@@ -111,13 +116,16 @@ async function tenantIn(folder: string): Promise<Tenant> {
     fill(folder, (sqlite) => fillLargeTenant(sqlite, { applicationId, webhookId, members, auditRecords }));
     writeFileSync(note, JSON.stringify({ applicationId, webhookId }));
   }
-  const ids = JSON.parse(readFileSync(note, 'utf8')) as Omit<Tenant, 'workspaceId'>;
-  const found = readDatabase(folder, (sqlite) =>
-    sqlite
-      .query<{ id: string }, [string]>('SELECT workspace_id AS id FROM applications WHERE id = ?')
-      .get(ids.applicationId),
-  );
-  return { ...ids, workspaceId: found?.id ?? '' };
+  const { applicationId, webhookId } = JSON.parse(readFileSync(note, 'utf8')) as Tenant;
+  const idOf = (query: string): string =>
+    readDatabase(folder, (sqlite) => sqlite.query<{ id: string }, [string]>(query).get(applicationId))?.id ?? '';
+  return {
+    applicationId,
+    webhookId,
+    workspaceId: idOf('SELECT workspace_id AS id FROM applications WHERE id = ?'),
+    keyId: idOf('SELECT id FROM api_keys WHERE application_id = ? LIMIT 1'),
+    userId: idOf('SELECT user_id AS id FROM application_users WHERE application_id = ? LIMIT 1'),
+  };
 }
 
 /** Waits until every member is indexed: a job enters rows that were written past the server. */
@@ -163,6 +171,7 @@ function network(page: Page, server: BenchServer) {
     if (sent.has(requestId)) bytes += encodedDataLength;
   });
   return {
+    url: server.url,
     forget() {
       sent.clear();
       bytes = 0;
@@ -175,6 +184,8 @@ function network(page: Page, server: BenchServer) {
     },
   };
 }
+
+type Wire = ReturnType<typeof network>;
 
 /** Resolves with the time since navigation of the frame after the one that renders `filled`; runs before any script. */
 const watchFor = (filled: string) => `(() => {
@@ -214,15 +225,14 @@ async function within<Value>(what: string, work: Promise<Value>): Promise<Value>
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-async function measure(page: Page, server: BenchServer, view: View): Promise<Result> {
-  const wire = network(page, server);
+async function measure(page: Page, wire: Wire, view: View): Promise<Result> {
   const { identifier } = await page.view.cdp<{ identifier: string }>('Page.addScriptToEvaluateOnNewDocument', {
     source: watchFor(view.filled),
   });
   const open = async (): Promise<number> => {
     await page.open('about:blank');
     wire.forget();
-    await page.open(`${server.url}/console${view.path}`);
+    await page.open(`${wire.url}/console${view.path}`);
     return within(view.name, page.evaluate<number>('window.painted'));
   };
   try {
@@ -291,9 +301,10 @@ try {
   const page = await openBrowserPage({ width: 1440, height: 900 });
   await page.view.cdp('Network.setCacheDisabled', { cacheDisabled: true });
   await signInAsOwner(server, folder, page);
+  const wire = network(page, server);
   console.log('view                                     painted   worst  slowest answer     KB  requests  heap (rows)');
   for (const view of viewsOf(tenant).filter(({ name }) => name.includes(values.only))) {
-    const result = await measure(page, server, view);
+    const result = await measure(page, wire, view);
     results.push(result);
     const { name, paintedMs, worstMs, slowestAnswerMs, kilobytes, requests, heapMiB, rows } = result;
     const heap = heapMiB === null ? '' : `${heapMiB.toFixed(1)} MiB (${rows})`;

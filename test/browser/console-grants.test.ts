@@ -78,7 +78,7 @@ test.each(KINDS)('$kind: created, renamed and described without a new slug, and 
   await page.untilText('.detail', /People\s+1/);
   await page.press('#change-grant');
   await page.untilVisible('#grant-form');
-  // What backends compare is not offered.
+  // Backends compare the slug, so it stays.
   expect(await page.isVisible('#grant-slug')).toBe(false);
   await page.enter('#grant-name', 'Keepers of the night');
   await page.enter('#grant-description', 'Open the gates after ten.');
