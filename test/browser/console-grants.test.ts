@@ -45,7 +45,7 @@ async function call(method: string, path: string, body?: object): Promise<any> {
 const grantNamed = async (collection: string, slug: string) =>
   (await call('GET', `${collection}?limit=100`)).items.find((grant: { slug: string }) => grant.slug === slug);
 
-/** Texts of the cells of a row, of the list with this slug in it. */
+/** Returns the texts of the row with this slug. */
 const cellsOf = (slug: string) =>
   page.evaluate<string[]>(`(() => {
     const rows = [...document.querySelectorAll('#grants tbody tr')];
