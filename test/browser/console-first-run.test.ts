@@ -188,14 +188,34 @@ test('a refused token completes no step and shows its reason; the shown command,
   expect(await page.isVisible('#verification-refusal')).toBe(false);
 });
 
-test('the language of a snippet is remembered', async () => {
+test('the language of a snippet and its framework are remembered', async () => {
   await openedByOwner();
   await createApplication('Orchard');
   await page.untilVisible('#sign-in-link');
-  await press('#verify-step [role=tab]:nth-child(4)');
-  await page.untilText('#verify-step .snippets pre', /^import json/);
+  const framework = async (name: string) => {
+    await page.untilVisible('#verify-step .snippets select');
+    await page.evaluate(`(() => {
+      const list = document.querySelector('#verify-step .snippets select');
+      list.value = ${JSON.stringify(name)};
+      list.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+  };
+  await press('#verify-step [role=tab]:nth-child(2)');
+  await page.untilText('#verify-step .snippets pre', /whoIsCalling/);
+  await framework('Express');
+  await page.untilText('#verify-step .snippets pre', /app\.use\(async \(req, res, next\)/);
+  await press('#verify-step [role=tab]:nth-child(3)');
+  await framework('FastAPI');
+  await page.untilText('#verify-step .snippets pre', /HTTPBearer/);
+  expect(await findings(page)).toEqual([]);
   await page.view.reload();
-  await page.untilText('#verify-step .snippets pre', /^import json/);
+  await page.untilText('#verify-step .snippets pre', /HTTPBearer/);
+  await press('#verify-step [role=tab]:nth-child(2)');
+  await page.untilText('#verify-step .snippets pre', /res\.locals\.user/);
+  // A language without frameworks has only its code.
+  await press('#verify-step [role=tab]:nth-child(1)');
+  await page.untilText('#verify-step .snippets pre', /^curl/);
+  expect(await page.isVisible('#verify-step .snippets select')).toBe(false);
 });
 
 test('a key lost by a reload can be created again, and is listed among the keys', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, emptyFolder, request, signIn, startEphemeral, startServer } from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';
+import { startMailServer } from '../support/smtp.ts';
 import { addMember, type ConsolePage, openConsole, OWNER, PHONE } from './console-page.ts';
 
 setDefaultTimeout(120_000);
@@ -86,6 +87,55 @@ test('warnings come first, with their remedies, and without a mail server a test
     expect(page.problems).toEqual([]);
   } finally {
     await running.stop();
+    folder.remove();
+  }
+});
+
+test('a mail server in the environment wins over the one in the console, says so, and leaves it as it was', async () => {
+  const folder = emptyFolder();
+  const [kept, given] = [await startMailServer(), await startMailServer()];
+  const owner = { GATEHOUSE_OWNER_EMAIL: OWNER };
+  const environment = { ...owner, GATEHOUSE_SMTP_URL: `smtp://127.0.0.1:${given.port}` };
+  const shownBy = async (env: Record<string, string>, look: () => Promise<void>) => {
+    const running = await startServer(folder.path, env);
+    try {
+      page = await openConsole(running);
+      await page.go('');
+      await page.pressNamed('Instance health', '.rail-workspace');
+      await look();
+      expect(page.problems).toEqual([]);
+    } finally {
+      page.close();
+      await running.stop();
+    }
+  };
+  const inConsole = new RegExp(`Server\\s+127\\.0\\.0\\.1:${kept.port}[^]*Set\\s+In the console`);
+  try {
+    await shownBy(owner, async () => {
+      await page.press('#set-mail-server');
+      await page.enter('#mail-server-host', '127.0.0.1');
+      await page.enter('#mail-server-port', String(kept.port));
+      await page.enter('#mail-server-from', 'Acme <no-reply@acme.example>');
+      await page.press('#mail-server-submit');
+      await page.untilText('#mail', inConsole);
+    });
+    const before = kept.received.length;
+    await shownBy(environment, async () => {
+      await page.untilText('#mail', new RegExp(`Server\\s+127\\.0\\.0\\.1:${given.port}`));
+      expect(await page.text('#mail')).toMatch(/Set\s+By GATEHOUSE_SMTP_URL and GATEHOUSE_MAIL_FROM: change them/);
+      expect(await page.isVisible('#set-mail-server')).toBe(false);
+      expect(await page.isVisible('#remove-mail-server-button')).toBe(false);
+      await page.press('#send-test');
+      await page.untilText('#mail-test-answer', /Accepted by the mail server/);
+      expect(given.received.length).toBeGreaterThan(0);
+      expect(kept.received).toHaveLength(before);
+    });
+    await shownBy(owner, async () => {
+      await page.untilText('#mail', inConsole);
+      expect(await page.isVisible('#remove-mail-server-button')).toBe(true);
+    });
+  } finally {
+    await Promise.all([kept.close(), given.close()]);
     folder.remove();
   }
 });

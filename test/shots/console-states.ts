@@ -54,6 +54,41 @@ const opened = (selector: string, shown: string) => async (page: Page) => {
   await page.untilVisible(shown);
 };
 
+/** Opens the head's menu, and what an entry of it opens. */
+const openedFromMenu = (entry: string, shown: string) => async (page: Page) => {
+  await press(page, '.page-actions [aria-haspopup=menu]');
+  await page.untilVisible('.menu:popover-open');
+  await page.evaluate(`[...document.querySelectorAll('.menu:popover-open button')]
+    .find((one) => one.innerText === ${JSON.stringify(entry)}).click()`);
+  await page.untilVisible(shown);
+};
+
+const user: PathOf = async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`;
+
+const key: PathOf = async (scene) => `${await of('harbour', 'keys')(scene)}/${scene.demo.house.keys.backend.id}`;
+
+async function chooseEverybody(page: Page): Promise<void> {
+  await press(page, '#users thead input');
+  // The small demo fits one page.
+  if (await page.isVisible('#choose-all')) await press(page, '#choose-all');
+  await page.untilVisible('#grants-users:enabled');
+}
+
+const ofEverybody = (button: string, shown: string) => async (page: Page) => {
+  await chooseEverybody(page);
+  await opened(button, shown)(page);
+};
+
+async function decide(page: Page): Promise<void> {
+  await press(page, '#allowlist tbody input');
+  await opened('#selection .button', '#decide-dialog')(page);
+}
+
+async function listKeys(page: Page): Promise<void> {
+  await page.evaluate(`void document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }))`);
+  await page.untilVisible('#shortcuts');
+}
+
 const webhook = (which: 'healthy' | 'failing' | 'quarantined'): PathOf => {
   const at = of('harbour', 'webhooks');
   return async (scene) => `${await at(scene)}/${scene.demo.house.webhooks[which]}`;
@@ -63,6 +98,13 @@ const deliveriesOf = (which: 'healthy' | 'failing'): PathOf => {
   const at = webhook(which);
   return async (scene) => `${await at(scene)}/deliveries`;
 };
+
+const admin = firstOf(
+  inWorkspace('members'),
+  () => '/workspace/members',
+  '',
+  ({ role }) => role === 'admin',
+);
 
 const HANDED_OVER = `email,given_name,family_name,username,role,shoe_size
 sofia.marin@example.com,Sofía,Marín,sofia,editor,38
@@ -123,21 +165,19 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('overview-archived', of('pier')),
   view('users', of('harbour', 'users')),
   view('users-banned', of('harbour', 'users?status=banned')),
-  view('users-all', of('harbour', 'users'), {
-    async then(page) {
-      await press(page, '#users thead input');
-      // The small demo fits one page.
-      if (await page.isVisible('#choose-all')) await press(page, '#choose-all');
-      await page.untilVisible('#grants-users');
-    },
-  }),
+  view('users-all', of('harbour', 'users'), { then: chooseEverybody }),
+  view('users-all-ban', of('harbour', 'users'), { then: ofEverybody('#ban-users', '#user-action') }),
+  view('users-all-access', of('harbour', 'users'), { then: ofEverybody('#grants-users', '#user-grants') }),
   view('users-empty', of('atlas', 'users')),
-  view('user', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`),
-  view('user-ban', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`, {
+  view('user', user),
+  view('user-ban', user, {
     then: opened('#ban-user', '#user-action'),
   }),
+  view('user-access', user, { then: opened('#edit-access', '#access-form') }),
+  view('user-sessions-end', user, { then: opened('#end-sessions', '#end-sessions-dialog') }),
+  view('user-filters', user, { then: opened('.filter-button', '.filters:not([hidden])') }),
   view('user-add', of('harbour', 'users'), { then: opened('#open-add-user', '#add-user') }),
-  view('user-edit', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`, {
+  view('user-edit', user, {
     then: opened('#open-edit-user', '#edit-user'),
   }),
   view('import', of('harbour', 'import')),
@@ -145,10 +185,26 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('export', of('harbour', 'import/export')),
   view('activity', of('harbour', 'activity')),
   view('activity-record', firstOf(of('harbour', 'activity'), of('harbour', 'activity/list'))),
+  view('activity-export', of('harbour', 'activity'), { then: opened('#export', '#export-dialog') }),
   view('gate', of('staff', 'gate')),
   view('gate-public', of('harbour', 'gate')),
   view('gate-change', of('staff', 'gate'), { then: opened('#gate-choice input:not(:checked)', '#change-gate') }),
+  view('gate-confirm', of('staff', 'gate'), {
+    async then(page) {
+      await press(page, '#gate-choice input:not(:checked)');
+      await opened('#change-gate', '#gate-dialog')(page);
+    },
+  }),
+  view('policy-confirm', of('staff', 'gate'), {
+    async then(page) {
+      await press(page, '#policy-choice input:not(:checked)');
+      await opened('#change-policy', '#policy-dialog')(page);
+    },
+  }),
+  view('allowlist-add', of('staff', 'gate'), { then: opened('#add-addresses', '#add-dialog') }),
+  view('allowlist-decide', of('staff', 'gate'), { then: decide }),
   view('roles', of('harbour', 'roles')),
+  view('role-new', of('harbour', 'roles?new=1'), { then: (page) => page.untilVisible('#grant-form') }),
   view('role', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`),
   view('role-change', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`, {
     then: (page) => press(page, '#change-grant'),
@@ -160,7 +216,7 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('groups', of('harbour', 'groups')),
   view('keys', of('harbour', 'keys')),
   view('keys-empty', of('atlas', 'keys')),
-  view('key', async (scene) => `${await of('harbour', 'keys')(scene)}/${scene.demo.house.keys.backend.id}`),
+  view('key', key),
   view(
     'key-in-grace',
     firstOf(
@@ -171,15 +227,23 @@ export const CONSOLE: readonly ConsoleState[] = [
     ),
   ),
   view('key-new', of('harbour', 'keys?new=1'), { then: (page) => page.untilVisible('#key-form') }),
-  view('key-rotation', async (scene) => `${await of('harbour', 'keys')(scene)}/${scene.demo.house.keys.backend.id}`, {
+  view('key-rotation', key, {
     then: opened('#rotate-key', '#key-rotation'),
   }),
+  view('key-change', key, { then: opened('#change-key', '#key-change') }),
+  view('key-revocation', key, { then: opened('#revoke-key', '#key-revocation') }),
   view('key-created', of('atlas', 'keys?new=1'), { then: createKey }),
   view('webhooks', of('harbour', 'webhooks')),
   view('webhooks-empty', of('atlas', 'webhooks')),
   view('webhook-new', of('harbour', 'webhooks?new=1'), { then: (page) => page.untilVisible('#webhook-form') }),
   view('deliveries', webhook('healthy')),
   view('deliveries-failing', webhook('failing')),
+  view('webhook-edit', webhook('healthy'), { then: opened('#edit-webhook', '#webhook-form') }),
+  view('webhook-replay', webhook('failing'), { then: openedFromMenu('Send failed events again', '#replay-dialog') }),
+  view('webhook-disabling', webhook('healthy'), { then: openedFromMenu('Disable', '#webhook-disabling') }),
+  view('webhook-secret', webhook('healthy'), { then: openedFromMenu('Rotate signing secret', '#secret-rotation') }),
+  view('webhook-deletion', webhook('healthy'), { then: openedFromMenu('Delete', '#webhook-deletion') }),
+  view('webhook-release', webhook('quarantined'), { then: opened('#release-webhook', '#release-dialog') }),
   view('webhook-performance', async (scene) => `${await webhook('failing')(scene)}?show=performance`),
   view('webhook-events', async (scene) => `${await webhook('healthy')(scene)}?show=events`),
   view('quarantine', webhook('quarantined')),
@@ -191,16 +255,13 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('settings-archived', of('pier', 'settings/lifecycle')),
   view('applications', inWorkspace('applications')),
   view('application-new', inWorkspace('applications?new=1'), { then: (page) => page.untilVisible('dialog[open]') }),
+  view('workspace-rename', inWorkspace('applications'), { then: opened('#rename-workspace', '#workspace-form') }),
+  view('workspace-new', inWorkspace('applications'), { then: opened('#create-workspace', '#workspace-form') }),
   view('members', inWorkspace('members')),
-  view(
-    'member',
-    firstOf(
-      inWorkspace('members'),
-      () => '/workspace/members',
-      '',
-      ({ role }) => role === 'admin',
-    ),
-  ),
+  view('member-invite', inWorkspace('members'), { then: opened('#invite-member', '#invite-form') }),
+  view('member', admin),
+  view('member-role', admin, { then: opened('#change-role', '#role-form') }),
+  view('member-removal', admin, { then: opened('#remove-member', '#remove-dialog') }),
   view('workspace-keys', inWorkspace('keys')),
   view('workspace-activity', inWorkspace('activity')),
   view('outbox', inWorkspace('outbox')),
@@ -212,6 +273,7 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('health', inWorkspace('health')),
   view('mail-server', inWorkspace('health'), { then: opened('#set-mail-server', '#mail-server') }),
   view('palette', of('harbour'), { then: openPalette }),
+  view('shortcuts', of('harbour', 'users'), { then: listKeys }),
   view('switcher', of('harbour'), { then: opened('#open-switcher', '#switcher:popover-open') }),
   view('key-menu', of('harbour', 'keys'), { then: opened('td [aria-haspopup=menu]', '.menu:popover-open') }),
   view('read-only', of('harbour', 'users'), { as: 'member' }),
@@ -240,6 +302,10 @@ export const LIKE_ANOTHER: ReadonlySet<string> = new Set(
     'key-rotation',
     'webhooks-empty',
     'webhook-new',
+    'webhook-deletion',
+    'workspace-new',
+    'policy-confirm',
+    'users-all-ban',
     'deliveries',
     'deliveries-failing',
     'delivery',

@@ -1,5 +1,6 @@
 /**
- * Draws every state of the hosted pages, every mail and every view of the console into `shots/` for review.
+ * Draws every state of the hosted pages, every mail and every view of the console into `shots/` for review: the pages at
+ * 390 and 1280 pixels, the console at 390, 1024 (half a screen) and 1440.
  *
  *   bun run shots                                        everything, in English, German and Greek; the console in English
  *   bun run shots --locale en --scheme light --width 390 a part of it; separate several by commas
@@ -18,27 +19,29 @@ import { forgetEverything, type Scene, setScene } from './scene.ts';
 import { CONTINUED, SHOWN_LOCALES, STATES } from './states.ts';
 
 const SCHEMES = ['light', 'dark'];
-const WIDTHS = ['390', '1280'];
-const HEIGHTS: Readonly<Record<string, number>> = { 390: 844, 1280: 900 };
+const PAGE_WIDTHS = ['390', '1280'];
+const CONSOLE_WIDTHS = ['390', '1024', '1440'];
+const PHONE = 390;
 
 const { values: options } = parseArgs({
   options: {
     locale: { type: 'string', default: SHOWN_LOCALES.join() },
     scheme: { type: 'string', default: SCHEMES.join() },
-    width: { type: 'string', default: WIDTHS.join() },
+    width: { type: 'string', default: '' },
     only: { type: 'string', default: '' },
     out: { type: 'string', default: resolve(import.meta.dir, '../../shots') },
   },
 });
 const chosen = (text: string) => text.split(',').filter(Boolean);
-const [locales, schemes, widths] = [chosen(options.locale), chosen(options.scheme), chosen(options.width)];
+const [locales, schemes, askedWidths] = [chosen(options.locale), chosen(options.scheme), chosen(options.width)];
+const widthsOr = (usual: readonly string[]) => (askedWidths.length > 0 ? askedWidths : usual);
 const only = chosen(options.only);
 const isChosen = (name: string) => only.length === 0 || only.some((start) => name.startsWith(start));
 
 const unknown = [
   ...locales.filter((locale) => !LOCALES.includes(locale as Locale)),
   ...schemes.filter((scheme) => !SCHEMES.includes(scheme)),
-  ...widths.filter((width) => !(Number(width) >= 200)),
+  ...askedWidths.filter((width) => !(Number(width) >= 200)),
 ];
 if (unknown.length > 0) {
   console.error(`shots: cannot draw ${unknown.join(', ')}.`);
@@ -53,9 +56,9 @@ let drawn = 0;
 const failed: string[] = [];
 
 /** Draws one picture per scheme and width, as high as the page; dialogs are drawn in view. */
-async function draw(page: Page, locale: string, name: string): Promise<void> {
+async function draw(page: Page, locale: string, name: string, usual = PAGE_WIDTHS): Promise<void> {
   for (const scheme of schemes)
-    for (const width of widths) {
+    for (const width of widthsOr(usual)) {
       await look(page, scheme, Number(width));
       const isCovered = await page.isVisible('dialog[open]');
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
@@ -70,7 +73,7 @@ async function draw(page: Page, locale: string, name: string): Promise<void> {
 
 /** Waits two frames, so that the layout is stable. */
 async function look(page: Page, scheme: string, width: number): Promise<void> {
-  const height = HEIGHTS[width] ?? 900;
+  const height = width === PHONE ? 844 : 900;
   await page.view.cdp('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
   await page.view.cdp('Emulation.setEmulatedMedia', {
     features: [
@@ -126,7 +129,7 @@ async function drawConsole(): Promise<void> {
       try {
         await look(page, schemes[0]!, 1280);
         await reach(page, scene);
-        await draw(page, 'en', name);
+        await draw(page, 'en', name, CONSOLE_WIDTHS);
       } catch (error) {
         failed.push(`${name}: ${(error as Error).message}`);
       }

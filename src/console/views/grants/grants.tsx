@@ -35,6 +35,7 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
   const calls = grantCalls(kind, application.id);
   const search = useSearch();
   const [open] = useOpen();
+  const list = useListed<Grant>((cursor) => calls.listCounted(cursor), [application.id, kind]);
   const {
     button: add,
     emptyButton,
@@ -42,7 +43,6 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
   } = useCreateDialog({ id: 'add-grant', text: words.add }, () => (
     <GrantForm kind={kind} grant={null} send={calls.create} onDone={list.reload} />
   ));
-  const list = useListed<Grant>((cursor) => calls.listCounted(cursor), [application.id, kind]);
   const listAddress = withSearch(addresses.application(application.id, kind), search);
   const opened = list.items?.find(({ id }) => id === open);
 

@@ -1,4 +1,4 @@
-/** How a backend verifies a session, in the languages people ask for. */
+/** How a backend verifies a session, in the languages and frameworks people ask for. */
 import type { Snippet } from '../../components/snippets.tsx';
 
 interface Filling {
@@ -11,6 +11,9 @@ export function verifySnippets(origin: string, filling: Filling): Snippet[] {
   const key = filling.key ?? 'eak_…';
   // Typed by hand, and pasted between quotes of a shell: nothing but word characters.
   const token = /^\w+$/.test(filling.token) ? filling.token : 'est_…';
+  const verifier = `import { createVerifier, NotAdmitted } from 'gatehouse';
+
+const gatehouse = createVerifier({ url: '${origin}', apiKey: '${key}' });`;
   return [
     {
       name: 'curl',
@@ -21,7 +24,66 @@ export function verifySnippets(origin: string, filling: Filling): Snippet[] {
     },
     {
       name: 'TypeScript',
-      code: `const response = await fetch('${origin}/api/v1/verify', {
+      variants: [
+        {
+          name: 'No framework',
+          code: `${verifier}
+
+export async function whoIsCalling(request: Request) {
+  try {
+    return await gatehouse.requireSession(request);
+  } catch (error) {
+    if (error instanceof NotAdmitted) return error.response; // 401, 403, 429 or 503
+    throw error;
+  }
+}`,
+        },
+        {
+          name: 'Express',
+          code: `${verifier}
+
+app.use(async (req, res, next) => {
+  try {
+    res.locals.user = await gatehouse.requireSession(req);
+  } catch (error) {
+    if (error instanceof NotAdmitted) return error.sendTo(res); // 401, 403, 429 or 503
+    return next(error);
+  }
+  next();
+});`,
+        },
+        {
+          name: 'Hono',
+          code: `${verifier}
+
+app.use(async (c, next) => {
+  try {
+    c.set('user', await gatehouse.requireSession(c.req.raw));
+  } catch (error) {
+    if (error instanceof NotAdmitted) return error.response; // 401, 403, 429 or 503
+    throw error;
+  }
+  await next();
+});`,
+        },
+        {
+          name: 'Next.js',
+          code: `// app/api/me/route.ts
+${verifier}
+
+export async function GET(request: Request) {
+  try {
+    const { userId, email, roles } = await gatehouse.requireSession(request);
+    return Response.json({ userId, email, roles });
+  } catch (error) {
+    if (error instanceof NotAdmitted) return error.response; // 401, 403, 429 or 503
+    throw error;
+  }
+}`,
+        },
+        {
+          name: 'Without the npm package',
+          code: `const response = await fetch('${origin}/api/v1/verify', {
   method: 'POST',
   headers: { authorization: 'Bearer ${key}', 'content-type': 'application/json' },
   body: JSON.stringify({ token }),
@@ -30,25 +92,15 @@ export function verifySnippets(origin: string, filling: Filling): Snippet[] {
 const verdict = await response.json();
 if (!verdict.success) throw new Error(verdict.errorMessage);
 const { userId, email, roles } = verdict.data;`,
-    },
-    {
-      name: 'npm package',
-      code: `import { createVerifier, NotAdmitted } from 'gatehouse';
-
-const gatehouse = createVerifier({ url: '${origin}', apiKey: '${key}' });
-
-export async function whoIsCalling(request) {
-  try {
-    return await gatehouse.requireSession(request);
-  } catch (error) {
-    if (error instanceof NotAdmitted) return error.response; // 401, 403, 429 or 503
-    throw error;
-  }
-}`,
+        },
+      ],
     },
     {
       name: 'Python',
-      code: `import json, urllib.request
+      variants: [
+        {
+          name: 'No framework',
+          code: `import json, urllib.request
 
 request = urllib.request.Request(
     "${origin}/api/v1/verify",
@@ -59,6 +111,32 @@ verdict = json.load(urllib.request.urlopen(request, timeout=5))
 if not verdict["success"]:
     raise PermissionError(verdict["errorMessage"])
 user_id = verdict["data"]["userId"]`,
+        },
+        {
+          name: 'FastAPI',
+          code: `import json, urllib.request
+from fastapi import Depends, HTTPException
+from fastapi.security import HTTPBearer
+
+def current_user(bearer=Depends(HTTPBearer())):
+    request = urllib.request.Request(
+        "${origin}/api/v1/verify",
+        data=json.dumps({"token": bearer.credentials}).encode(),
+        headers={"Authorization": "Bearer ${key}", "Content-Type": "application/json"},
+    )
+    try:
+        verdict = json.load(urllib.request.urlopen(request, timeout=5))
+    except OSError:
+        raise HTTPException(503)
+    if not verdict["success"]:
+        raise HTTPException(401, verdict["errorMessage"])
+    return verdict["data"]
+
+@app.get("/me")
+def me(user=Depends(current_user)):
+    return {"userId": user["userId"]}`,
+        },
+      ],
     },
     {
       name: 'Go',
@@ -85,7 +163,10 @@ if !verdict.Success {
     },
     {
       name: 'PHP',
-      code: `$call = curl_init('${origin}/api/v1/verify');
+      variants: [
+        {
+          name: 'No framework',
+          code: `$call = curl_init('${origin}/api/v1/verify');
 curl_setopt_array($call, [
     CURLOPT_POSTFIELDS => json_encode(['token' => $token]),
     CURLOPT_HTTPHEADER => ['Authorization: Bearer ${key}', 'Content-Type: application/json'],
@@ -97,6 +178,23 @@ if ($verdict['success'] !== true) {
     throw new DomainException($verdict['errorMessage']);
 }
 $userId = $verdict['data']['userId'];`,
+        },
+        {
+          name: 'Laravel',
+          code: `// app/Http/Middleware/VerifySession.php
+public function handle(Request $request, Closure $next): Response
+{
+    abort_if($request->bearerToken() === null, 401);
+    $verdict = Http::withToken('${key}')->timeout(5)->post('${origin}/api/v1/verify', [
+        'token' => $request->bearerToken(),
+    ]);
+    abort_unless($verdict->ok(), 503);
+    abort_unless($verdict->json('success'), 401, $verdict->json('errorMessage') ?? '');
+    $request->attributes->set('user', $verdict->json('data'));
+    return $next($request);
+}`,
+        },
+      ],
     },
   ];
 }
