@@ -95,7 +95,14 @@ export function openData(place: string | PostgresSettings, given: OpenDataOption
     return openPostgres(place, { ...options, isServer, events: postgresLog(place.address.shown, log) });
   const open = isServer ? openForServer : openForCommand;
   const events = databaseLog(pathsIn(place).databasePath, log);
-  return open(place, { ...options, isDurable, probe: writeProbe, events, changes, ...(maxCached !== undefined && { maxCached }) });
+  return open(place, {
+    ...options,
+    isDurable,
+    probe: writeProbe,
+    events,
+    changes,
+    ...(maxCached !== undefined && { maxCached }),
+  });
 }
 
 /** Returns the SMTP transport if one is configured, else the embedded outbox. */
