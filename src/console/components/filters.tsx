@@ -57,10 +57,12 @@ interface Filter<Name extends string> {
 interface FilterFieldsProps<Name extends string> {
   readonly of: readonly Filter<Name>[];
   readonly filters: Filters<Name>;
+  /** Called when the pointer or the focus reaches a filter. */
+  readonly onNear?: (() => void) | undefined;
   readonly onChange: (change: Filters<Name>) => void;
 }
 
-export function FilterFields<Name extends string>({ of, filters, onChange }: FilterFieldsProps<Name>) {
+export function FilterFields<Name extends string>({ of, filters, onNear, onChange }: FilterFieldsProps<Name>) {
   return (
     <>
       {of.map(({ name, id = name, label, any, choices }) => (
@@ -72,6 +74,7 @@ export function FilterFields<Name extends string>({ of, filters, onChange }: Fil
           value={filters[name] ?? ''}
           choices={choices}
           isSmall
+          onNear={onNear}
           onChoose={(chosen) => onChange({ [name]: chosen || undefined } as Filters<Name>)}
         />
       ))}

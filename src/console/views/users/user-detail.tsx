@@ -9,7 +9,7 @@ import { Copyable } from '../../components/copy.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
-import type { Access } from '../grants/access.ts';
+import type { LazyAccess } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 import { ForgetDialog } from './forget-dialog.tsx';
@@ -25,7 +25,7 @@ import { WhyRefused } from './why-refused.tsx';
 interface UserDetailProps {
   readonly application: Schemas['Application'];
   readonly userId: string;
-  readonly access: Access | null;
+  readonly access: LazyAccess;
   readonly closeTo: string;
   readonly onChanged: () => Promise<void>;
 }

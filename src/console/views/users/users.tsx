@@ -15,7 +15,7 @@ import { dayOf, exactTime } from '../../components/format.ts';
 import { useListed } from '../../data.ts';
 import { useRights } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
-import { useAccess } from '../grants/access.ts';
+import { useLazyAccess } from '../grants/access.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { type AddedUser, AddUser } from './add-user.tsx';
@@ -77,7 +77,6 @@ export function Users({ application }: ApplicationViewProps) {
   const [open] = useOpen();
   const { canWrite } = useRights();
   const [filters, setFilters] = useFilters(USER_FILTERS);
-  const { data: access } = useAccess(id);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
 
   const [isAll, setIsAll] = useState(false);
@@ -86,6 +85,7 @@ export function Users({ application }: ApplicationViewProps) {
   const { why } = filters;
   const matching = matchingOf(filters);
   const { q, status, role, membership } = matching;
+  const access = useLazyAccess(id, Boolean(role ?? membership));
   const sort = filters.sort === 'joined' ? ('joined' as const) : undefined;
   const query = { ...matching, sort, ...(canWrite && { include: 'profile' }) };
   const key = JSON.stringify(query);
@@ -100,7 +100,8 @@ export function Users({ application }: ApplicationViewProps) {
 
   const toast = useToast();
   const adding = useDialog(
-    () => access && <AddUser application={application} access={access} onDone={(user) => void onAdded(user)} />,
+    () =>
+      access.data && <AddUser application={application} access={access.data} onDone={(user) => void onAdded(user)} />,
   );
 
   async function onAdded({ userId, email, isNew, invitation }: AddedUser): Promise<void> {
@@ -132,7 +133,14 @@ export function Users({ application }: ApplicationViewProps) {
             <Action id="add-users" needs="nothing" onClick={() => navigate(addresses.application(id, 'import'))}>
               Import or export
             </Action>
-            <Action id="open-add-user" look="primary" isDisabled={access === null} onClick={adding.open}>
+            <Action
+              id="open-add-user"
+              look="primary"
+              onClick={() => {
+                access.need();
+                adding.open();
+              }}
+            >
               Add user
             </Action>
           </>
