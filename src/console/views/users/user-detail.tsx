@@ -8,6 +8,7 @@ import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
+import { WhenNear } from '../../components/when-near.tsx';
 import { useLoaded } from '../../data.ts';
 import type { LazyAccess } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
@@ -121,8 +122,14 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         </DetailPart>
       )}
       <UserAccess applicationId={id} user={user} access={access} onChanged={onEdited} />
-      {isPerson && <UserSessions key={user.status} applicationId={id} user={user} />}
-      <UserActivity key={`${user.status} activity`} applicationId={id} userId={userId} />
+      {isPerson && (
+        <WhenNear key={user.status}>
+          <UserSessions applicationId={id} user={user} />
+        </WhenNear>
+      )}
+      <WhenNear key={`${user.status} activity`}>
+        <UserActivity applicationId={id} userId={userId} />
+      </WhenNear>
       {change.dialog}
       {forgetting.dialog}
     </Detail>

@@ -31,8 +31,9 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
       search={
         <SearchField
           id="search"
-          label={canWrite ? 'E-mail, name or username' : 'E-mail or username'}
+          label={canWrite ? 'E-mail, name or id' : 'E-mail or username'}
           value={filters.q ?? ''}
+          opensIds
           onSearch={(q) => onChange({ q, why: undefined }, true)}
         />
       }

@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
-import { api, ask, type Outcome, type Page } from '../../api.ts';
+import type { Outcome, Page } from '../../api.ts';
+import { findUsers } from '../../find-users.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -90,10 +91,7 @@ export function Users({ application }: ApplicationViewProps) {
   const query = { ...matching, sort, ...(canWrite && { include: 'profile' }) };
   const key = JSON.stringify(query);
   const list = useListed<User>(
-    (cursor): Promise<Outcome<Page<User>>> =>
-      ask(
-        api.GET('/api/applications/{id}/users', { params: { path: { id }, query: { ...query, cursor, limit: PAGE } } }),
-      ),
+    (cursor): Promise<Outcome<Page<User>>> => findUsers(id, { ...query, cursor, limit: PAGE }),
     [id, key],
   );
   useEffect(() => clearChoice(), [key]);
@@ -277,7 +275,7 @@ function NobodyFound({ q, isAnswered, onAsk, onClear }: NobodyFoundProps) {
     >
       {isAddress
         ? 'They have never signed in here, or used another address.'
-        : 'The search covers e-mail addresses, names and usernames. Search for a full e-mail address to find out why it cannot sign in.'}
+        : 'The search covers e-mail addresses, names, usernames and whole ids, also your external ones. Search for a full e-mail address to find out why it cannot sign in.'}
     </Empty>
   );
 }
