@@ -122,11 +122,7 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         </DetailPart>
       )}
       <UserAccess applicationId={id} user={user} access={access} onChanged={onEdited} />
-      {isPerson && (
-        <WhenNear key={user.status}>
-          <UserSessions applicationId={id} user={user} />
-        </WhenNear>
-      )}
+      {isPerson && <UserSessions key={user.status} applicationId={id} user={user} />}
       <WhenNear key={`${user.status} activity`}>
         <UserActivity applicationId={id} userId={userId} />
       </WhenNear>
