@@ -80,11 +80,27 @@ describe('one user', () => {
     await page.enter('#add-user-external-id', 'crm-4711');
     await page.press('#add-user-submit');
     await page.untilSaid(/nell@example\.com is added/);
-    await page.untilText('.detail', /Ada Lovelase[^]*crm-4711[^]*They sign in at this address/);
+    await page.untilText('.detail', /Ada Lovelase[^]*crm-4711[^]*The page with their address filled in/);
     await page.press('#open-add-user:enabled');
     await page.enter('#add-user-email', 'NELL@example.com');
     await page.press('#add-user-submit');
     await page.untilSaid(/is a user already/);
+  });
+
+  test('is found by an external id, and a whole id in the search opens its record', async () => {
+    await api('POST', `/api/applications/${app}/users/bulk`, {
+      users: [{ email: 'ext@example.com', externalId: 'crm-0815' }],
+    });
+    const { userId } = (await everybody())['ext@example.com']!;
+    await page.go(users());
+    await page.enter('#search', 'crm-0815');
+    await page.untilText('#users tbody', /^ext@example\.com/);
+    await page.enter('#search', userId);
+    await page.untilAddress(new RegExp(`/users/${userId}`));
+    await page.untilText('#detail-title', /^ext@example\.com$/);
+    await page.go(`/workspaces/${server.workspaceId}/outbox`);
+    await page.enter('#outbox-q', userId);
+    await page.untilText('#detail-title', /^ext@example\.com$/);
   });
 
   test('is invited as they are added, in their language, and not twice in an hour', async () => {
@@ -95,7 +111,12 @@ describe('one user', () => {
     await page.press('#add-user-invited');
     await page.press('#add-user-submit');
     await page.untilSaid(/inge@example\.com is added\. An invitation is on its way to inge@example\.com/);
+    await page.untilText('#invited', /^Invited/);
+    await page.untilText('#invite-user', /^Send again$/);
+    expect(await page.text('.detail')).toContain('email=inge%40example.com');
     await page.press('#invite-user');
+    await page.choose('#invite-locale', 'fr');
+    await page.press('#invite-dialog-submit');
     await page.untilSaid(/was invited within the hour; the next mail is possible at/);
     await page.go(`/workspaces/${server.workspaceId}/outbox`);
     await page.untilText('#main', /Sie sind zu .* eingeladen/);

@@ -14,6 +14,8 @@ interface FilterBarProps {
   readonly active: number;
   /** Clears the filters among `children`. */
   readonly onClear: () => void;
+  /** Called when the collapsed filters are opened. */
+  readonly onOpen?: () => void;
   /** Width of the list in pixels below which the filters collapse; 800 by default. */
   readonly collapseBelow?: number;
   /** Controls at the end that never collapse. */
@@ -22,7 +24,15 @@ interface FilterBarProps {
 }
 
 /** Collapsing keeps the height, so that the list below does not move. Escape closes the opened filters. */
-export function FilterBar({ search, active, onClear, collapseBelow = NARROW_PX, end, children }: FilterBarProps) {
+export function FilterBar({
+  search,
+  active,
+  onClear,
+  onOpen,
+  collapseBelow = NARROW_PX,
+  end,
+  children,
+}: FilterBarProps) {
   const id = useId();
   const bar = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -74,7 +84,10 @@ export function FilterBar({ search, active, onClear, collapseBelow = NARROW_PX, 
             ref={button}
             aria-expanded={isOpen}
             aria-controls={id}
-            onClick={() => setIsOpen(!isOpen)}
+            onClick={() => {
+              if (!isOpen) onOpen?.();
+              setIsOpen(!isOpen);
+            }}
           >
             <Icon of={ListFilter} size={16} />
             <span>{active === 0 ? 'Filter' : `Filter (${active})`}</span>

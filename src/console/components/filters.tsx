@@ -1,9 +1,12 @@
 /** Filters above a list: typing is debounced, choices apply at once. */
 import { Search } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
 import { Icon } from '../../pages/components/icon.tsx';
 import { Select, type SelectChoice } from '../../pages/components/select-field.tsx';
 import type { Filters } from '../address.ts';
+import { useConsole } from '../console-context.tsx';
+import { findRecord, prefixOf } from '../find-record.ts';
 
 const TYPING_MS = 250;
 
@@ -11,16 +14,39 @@ interface SearchFieldProps {
   readonly id: string;
   readonly label: string;
   readonly value: string;
+  /** Whether a whole id goes to its record instead of being searched for. */
+  readonly opensIds?: boolean;
   readonly onSearch: (value: string) => void;
 }
 
-export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
+export function SearchField({ id, label, value, opensIds = false, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Uses the latest callback: another filter or view may be opened before typing pauses.
-  const latest = useRef(onSearch);
-  latest.current = onSearch;
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const latest = useRef<(text: string) => unknown>(onSearch);
+  latest.current = search;
+  const typing = useRef(0);
+  const known = useConsole();
+  const [location, navigate] = useLocation();
+
+  async function search(text: string): Promise<void> {
+    const current = ++typing.current;
+    if (!opensIds || prefixOf(text) === null) return onSearch(text);
+    const application = known.applications.find(({ id }) => location.split('/')[2] === id) ?? null;
+    const [record] = await findRecord(text, application, known);
+    if (current !== typing.current) return;
+    if (record?.href === undefined) return onSearch(text);
+    setTyped(value);
+    navigate(record.href);
+  }
+
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      typing.current += 1;
+    },
+    [],
+  );
   // History navigation changes the search.
   useEffect(() => setTyped(value), [value]);
   return (
@@ -36,6 +62,7 @@ export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
         spellcheck={false}
         onInput={({ currentTarget }) => {
           setTyped(currentTarget.value);
+          typing.current += 1;
           clearTimeout(timer.current);
           timer.current = setTimeout(() => latest.current(currentTarget.value.trim()), TYPING_MS);
         }}
@@ -57,10 +84,12 @@ interface Filter<Name extends string> {
 interface FilterFieldsProps<Name extends string> {
   readonly of: readonly Filter<Name>[];
   readonly filters: Filters<Name>;
+  /** Called when the pointer or the focus reaches a filter. */
+  readonly onNear?: (() => void) | undefined;
   readonly onChange: (change: Filters<Name>) => void;
 }
 
-export function FilterFields<Name extends string>({ of, filters, onChange }: FilterFieldsProps<Name>) {
+export function FilterFields<Name extends string>({ of, filters, onNear, onChange }: FilterFieldsProps<Name>) {
   return (
     <>
       {of.map(({ name, id = name, label, any, choices }) => (
@@ -72,6 +101,7 @@ export function FilterFields<Name extends string>({ of, filters, onChange }: Fil
           value={filters[name] ?? ''}
           choices={choices}
           isSmall
+          onNear={onNear}
           onChoose={(chosen) => onChange({ [name]: chosen || undefined } as Filters<Name>)}
         />
       ))}

@@ -6,7 +6,8 @@ import { type ConsoleContext, useConsole, useRights } from '../console-context.t
 import { findEntries } from '../../pages/docs/search.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 import { openPage } from './palette-known.ts';
-import { findRecord, prefixOf } from './palette-record.ts';
+import { findUsers } from '../find-users.ts';
+import { findRecord, prefixOf } from '../find-record.ts';
 
 const FOUND_PEOPLE = 6;
 const FOUND_DOCUMENTS = 4;
@@ -53,8 +54,7 @@ export function useFound(query: string, application: Application | null): Palett
 }
 
 async function findPeople(id: string, q: string): Promise<PaletteEntry[]> {
-  const params = { path: { id }, query: { q, limit: FOUND_PEOPLE } };
-  const people = await ask(api.GET('/api/applications/{id}/users', { params }));
+  const people = await findUsers(id, { q, limit: FOUND_PEOPLE });
   return (people.ok ? people.data.items : []).map(({ userId, email, username }) => ({
     id: userId,
     title: email,

@@ -9,14 +9,17 @@ import { chooseTheme } from './theme.ts';
 
 const ACTION = 'Action';
 
+/** A button that opens a menu is left out: the entries of its menu are actions themselves. */
+const ACTION_BUTTONS = `#main :is(.detail-actions, .page-actions, .detail-part > header, .panel > header, .quarantine)
+  button:not(:disabled, [aria-haspopup])`;
+
 /** Returns the enabled buttons of the open record or view, which the palette presses in its place. */
 export function openActions(): PaletteEntry[] {
-  const buttons = document.querySelectorAll<HTMLButtonElement>(
-    '#main :is(.detail-actions, .page-actions) button:not(:disabled)',
-  );
+  const buttons = document.querySelectorAll<HTMLButtonElement>(ACTION_BUTTONS);
   return [...buttons].map((button, at) => ({
     id: `open ${at}`,
-    title: button.innerText || button.title,
+    // Entries of a closed menu have no `innerText`.
+    title: button.getAttribute('aria-label') ?? button.textContent.trim(),
     place: button.closest('.detail') ? textOf('#detail-title') : textOf('#main h1'),
     words: 'action',
     run: () => button.click(),

@@ -52,13 +52,15 @@ interface SelectProps {
   readonly describedBy?: string;
   readonly isInvalid?: boolean;
   readonly isSmall?: boolean;
+  /** Called when the pointer or the focus reaches it, before it opens. */
+  readonly onNear?: (() => void) | undefined;
   onChoose(value: string): void;
 }
 
 export function Select(props: SelectProps) {
-  const { id, label, value, choices, none, autocomplete, describedBy, isInvalid, isSmall, onChoose } = props;
+  const { id, label, value, choices, none, autocomplete, describedBy, isInvalid, isSmall, onNear, onChoose } = props;
   return (
-    <span class={isSmall ? 'select small' : 'select'}>
+    <span class={isSmall ? 'select small' : 'select'} onPointerEnter={onNear} onFocusIn={onNear}>
       <select
         id={id}
         name={id}

@@ -12,11 +12,11 @@ import { ChoicePanel } from './choice-panel.tsx';
 type Policy = Schemas['BetaPolicy'];
 
 const POLICIES: readonly Choice<Policy>[] = [
-  { value: 'manual', label: 'Waits for a decision', detail: 'Requests stay pending until an admin or owner decides.' },
-  { value: 'auto_accept', label: 'Is approved automatically', detail: 'Everybody who asks can sign in at once.' },
+  { value: 'manual', label: 'Decide by hand', detail: 'Requests stay pending until an admin or owner decides.' },
+  { value: 'auto_accept', label: 'Approve automatically', detail: 'Everybody who asks can sign in at once.' },
   {
     value: 'auto_decline',
-    label: 'Is declined for now',
+    label: 'Decline for now',
     detail: 'Everybody who asks is notified when the application opens.',
   },
 ];
@@ -37,7 +37,7 @@ export function PolicyPanel({ application, pending, onChanged }: PolicyPanelProp
       id="policy"
       title="New requests"
       lead={signinGate === 'private_beta' ? undefined : 'Applies while the application is a private beta.'}
-      label="A person who requests access"
+      label="Requests for access"
       choices={POLICIES}
       current={betaRequestPolicy}
       changeText="Change how requests are decided"

@@ -10,7 +10,7 @@ export const GRANT_WORDS = {
     one: 'role',
     lead: 'What people are in this application. A backend reads their slugs in every verification.',
     add: 'Create role',
-    change: 'Change role',
+    change: 'Edit role',
     emptyTitle: 'No roles yet',
     emptyLead:
       'A role such as “editor” says what somebody is. Give it to people one by one, by import, or to every new user.',
@@ -22,7 +22,7 @@ export const GRANT_WORDS = {
     one: 'scope',
     lead: 'What people and keys may do, as fine-grained as your backend needs.',
     add: 'Create scope',
-    change: 'Change scope',
+    change: 'Edit scope',
     emptyTitle: 'No scopes yet',
     emptyLead:
       'A scope such as “orders:write” names one thing that may be done. Backends find it in every verification.',
@@ -34,7 +34,7 @@ export const GRANT_WORDS = {
     one: 'group',
     lead: 'What people belong to: teams, plans, cohorts.',
     add: 'Create group',
-    change: 'Change group',
+    change: 'Edit group',
     emptyTitle: 'No groups yet',
     emptyLead: 'A group such as “berlin-office” keeps people together. Backends find its slug under “memberships”.',
     parameter: 'membership',

@@ -36,6 +36,7 @@ export function SettingsTable({ settings }: { readonly settings: readonly Settin
           id="settings-q"
           label="Search settings"
           value={filters.q ?? ''}
+          opensIds
           onSearch={(q) => setFilters({ q }, true)}
         />
         <Select

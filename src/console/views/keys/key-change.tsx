@@ -18,7 +18,7 @@ export function KeyChange({ of: key, calls, onDone }: KeyChangeProps) {
   return (
     <FormDialog
       id="key-change"
-      title="Change key"
+      title="Edit key"
       lead="Its token stays the same. New limits count from the next call on."
       submitText="Save changes"
       form={form}

@@ -96,6 +96,7 @@ function Mails() {
           id="outbox-q"
           label="Search by recipient"
           value={filters.q ?? ''}
+          opensIds
           onSearch={(q) => setFilters({ q }, true)}
         />
         <FilterFields of={[STATUS]} filters={filters} onChange={setFilters} />

@@ -5,7 +5,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { count as formatted, counted } from '../../components/format.ts';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import type { Access } from '../grants/access.ts';
+import type { LazyAccess } from '../grants/access.ts';
 import { REASON_FIELD } from './action-dialog.tsx';
 import { type BulkChange, countMatching, type Matching, startBulkChange } from './bulk-calls.ts';
 import { GrantsDialog } from './grants-dialog.tsx';
@@ -14,7 +14,7 @@ import { ACTIONS, actionsForFilter, type UserAction } from './statuses.ts';
 interface MatchingBarProps {
   readonly applicationId: string;
   readonly matching: Matching;
-  readonly access: Access | null;
+  readonly access: LazyAccess;
   readonly onClear: () => void;
   readonly onStarted: (change: BulkChange) => void;
 }
@@ -37,15 +37,20 @@ export function MatchingBar({ applicationId, matching, access, onClear, onStarte
   ));
   const grants = useDialog(
     () =>
-      access !== null && (
+      access.data && (
         <GrantsDialog
           count={count ?? 0}
-          access={access}
+          access={access.data}
           send={(wanted) => startBulkChange(applicationId, matching, wanted)}
           onDone={onStarted}
         />
       ),
   );
+  function openGrants(): void {
+    access.need();
+    grants.open();
+  }
+
   return (
     <>
       <div class="selection" id="selection" role="toolbar" aria-label="Actions for all users who match">
@@ -61,7 +66,7 @@ export function MatchingBar({ applicationId, matching, access, onClear, onStarte
                 {ACTIONS[action].verb}
               </Action>
             ))}
-            <Action id="grants-users" isDisabled={access === null} onClick={grants.open}>
+            <Action id="grants-users" onClick={openGrants}>
               Change access
             </Action>
           </>

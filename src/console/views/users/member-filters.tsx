@@ -10,10 +10,12 @@ interface MemberFiltersProps {
   readonly idPrefix?: string;
   readonly filters: Shown;
   readonly access: Access | null;
+  /** Called before a filter opens, so that its choices can load. */
+  readonly onNear?: () => void;
   readonly onChange: (change: Shown) => void;
 }
 
-export function MemberFilters({ idPrefix = '', filters, access, onChange }: MemberFiltersProps) {
+export function MemberFilters({ idPrefix = '', filters, access, onNear, onChange }: MemberFiltersProps) {
   const { role, membership } = filters;
   return (
     <FilterFields
@@ -35,6 +37,7 @@ export function MemberFilters({ idPrefix = '', filters, access, onChange }: Memb
         },
       ]}
       filters={filters}
+      onNear={onNear}
       onChange={onChange}
     />
   );

@@ -4,7 +4,7 @@ import type { Outcome } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { counted } from '../../components/format.ts';
-import type { Access } from '../grants/access.ts';
+import type { LazyAccess } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { changeGrants, leftOut, summaryOf, type UserResult } from './changes.ts';
 import { GrantsDialog } from './grants-dialog.tsx';
@@ -16,7 +16,7 @@ import { undoOfAction, undoOfGrants } from './undo.ts';
 interface SelectionBarProps {
   readonly applicationId: string;
   readonly users: readonly User[];
-  readonly access: Access | null;
+  readonly access: LazyAccess;
   readonly onClear: () => void;
   readonly onChanged: () => Promise<void>;
   /** Chooses all that match; absent unless everything that is shown is chosen, and there is more. */
@@ -54,10 +54,10 @@ export function SelectionBar({ applicationId, users, access, onClear, onChanged,
   ));
   const grants = useDialog(
     () =>
-      access !== null && (
+      access.data && (
         <GrantsDialog
           count={users.length}
-          access={access}
+          access={access.data}
           send={(change) =>
             changeGrants(
               applicationId,
@@ -102,6 +102,11 @@ export function SelectionBar({ applicationId, users, access, onClear, onChanged,
     await onChanged();
   }
 
+  function openGrants(): void {
+    access.need();
+    grants.open();
+  }
+
   return (
     <>
       {last && users.length === 0 && (
@@ -120,7 +125,7 @@ export function SelectionBar({ applicationId, users, access, onClear, onChanged,
               {ACTIONS[action].verb}
             </Action>
           ))}
-          <Action id="grants-users" isDisabled={access === null} onClick={grants.open}>
+          <Action id="grants-users" onClick={openGrants}>
             Change access
           </Action>
           <button class="link" type="button" onClick={onClear}>

@@ -8,7 +8,7 @@ import { DetailPart } from '../../components/list-detail.tsx';
 import { Slugs } from '../../components/slugs.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { type Access, HELD_KINDS, type HeldKind } from '../grants/access.ts';
+import { type Access, HELD_KINDS, type HeldKind, type LazyAccess } from '../grants/access.ts';
 import { accessFields, type Chosen } from '../grants/access-fields.tsx';
 
 type Detail = Schemas['UserDetail'];
@@ -16,8 +16,8 @@ type Detail = Schemas['UserDetail'];
 interface UserAccessProps {
   readonly applicationId: string;
   readonly user: Detail;
-  /** Grants that can be assigned; null while loading. */
-  readonly access: Access | null;
+  /** Grants that can be assigned. */
+  readonly access: LazyAccess;
   readonly onChanged: () => Promise<void>;
 }
 
@@ -25,11 +25,11 @@ export function UserAccess({ applicationId, user, access, onChanged }: UserAcces
   const toast = useToast();
   const { open, dialog } = useDialog(
     () =>
-      access !== null && (
+      access.data && (
         <AccessForm
           applicationId={applicationId}
           user={user}
-          access={access}
+          access={access.data}
           onDone={() => {
             toast('Access changed.');
             void onChanged();
@@ -41,7 +41,13 @@ export function UserAccess({ applicationId, user, access, onChanged }: UserAcces
     <DetailPart
       title="Access"
       action={
-        <Action id="edit-access" isDisabled={access === null} onClick={open}>
+        <Action
+          id="edit-access"
+          onClick={() => {
+            access.need();
+            open();
+          }}
+        >
           Edit access
         </Action>
       }

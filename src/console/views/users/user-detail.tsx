@@ -8,8 +8,9 @@ import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
+import { WhenNear } from '../../components/when-near.tsx';
 import { useLoaded } from '../../data.ts';
-import type { Access } from '../grants/access.ts';
+import type { LazyAccess } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 import { ForgetDialog } from './forget-dialog.tsx';
@@ -25,7 +26,7 @@ import { WhyRefused } from './why-refused.tsx';
 interface UserDetailProps {
   readonly application: Schemas['Application'];
   readonly userId: string;
-  readonly access: Access | null;
+  readonly access: LazyAccess;
   readonly closeTo: string;
   readonly onChanged: () => Promise<void>;
 }
@@ -122,7 +123,9 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
       )}
       <UserAccess applicationId={id} user={user} access={access} onChanged={onEdited} />
       {isPerson && <UserSessions key={user.status} applicationId={id} user={user} />}
-      <UserActivity key={`${user.status} activity`} applicationId={id} userId={userId} />
+      <WhenNear key={`${user.status} activity`}>
+        <UserActivity applicationId={id} userId={userId} />
+      </WhenNear>
       {change.dialog}
       {forgetting.dialog}
     </Detail>

@@ -30,7 +30,8 @@ export function UserRecord({ application, user, onChanged }: UserRecordProps) {
     />
   ));
   const text = metadata && textOfMetadata(metadata);
-  const signInPage = `${location.origin}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
+  const { clientId } = application;
+  const signInPage = `${location.origin}/sign-in?${new URLSearchParams({ clientId, email: user.email })}`;
   return (
     <DetailPart
       title="Your data"
@@ -47,15 +48,15 @@ export function UserRecord({ application, user, onChanged }: UserRecordProps) {
             'Metadata',
             text ? <CopyBox id="user-metadata" value={text} label="metadata" /> : <None />,
           ],
+          kind === 'person' && [
+            'Sign-in link',
+            <>
+              <Copyable value={signInPage} label="sign-in link" />
+              <span class="fine block">The page with their address filled in. The link itself signs nobody in.</span>
+            </>,
+          ],
           kind === 'person' &&
-            lastSeenAt === null && [
-              'First sign-in',
-              <>
-                <Copyable value={signInPage} label="sign-in page" />
-                <span class="fine block">They sign in at this address, with a code to their e-mail.</span>
-                <InviteUser applicationId={application.id} user={user} />
-              </>,
-            ],
+            lastSeenAt === null && ['Invitation', <InviteUser applicationId={application.id} user={user} />],
         ]}
       />
       {dialog}

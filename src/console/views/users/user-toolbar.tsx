@@ -3,7 +3,7 @@ import type { Filters } from '../../address.ts';
 import { activeFilters, FilterBar } from '../../components/filter-bar.tsx';
 import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { useRights } from '../../console-context.tsx';
-import type { Access } from '../grants/access.ts';
+import type { LazyAccess } from '../grants/access.ts';
 import { MemberFilters } from './member-filters.tsx';
 import type { USER_FILTERS } from './user-filters.ts';
 
@@ -11,7 +11,7 @@ type Shown = Filters<(typeof USER_FILTERS)[number]>;
 
 interface UserToolbarProps {
   readonly filters: Shown;
-  readonly access: Access | null;
+  readonly access: LazyAccess;
   readonly onChange: (change: Shown, isTyping?: boolean) => void;
 }
 
@@ -31,15 +31,17 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
       search={
         <SearchField
           id="search"
-          label={canWrite ? 'E-mail, name or username' : 'E-mail or username'}
+          label={canWrite ? 'E-mail, name or id' : 'E-mail or username'}
           value={filters.q ?? ''}
+          opensIds
           onSearch={(q) => onChange({ q, why: undefined }, true)}
         />
       }
+      onOpen={access.need}
       active={activeFilters(filters, COLLAPSING)}
       onClear={() => onChange({ status: undefined, role: undefined, membership: undefined, sort: undefined })}
     >
-      <MemberFilters filters={filters} access={access} onChange={onChange} />
+      <MemberFilters filters={filters} access={access.data} onNear={access.need} onChange={onChange} />
       <FilterFields of={[ORDER]} filters={filters} onChange={onChange} />
     </FilterBar>
   );

@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
-import { api, ask, type Outcome, type Page } from '../../api.ts';
+import type { Outcome, Page } from '../../api.ts';
+import { findUsers } from '../../find-users.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -15,7 +16,7 @@ import { dayOf, exactTime } from '../../components/format.ts';
 import { useListed } from '../../data.ts';
 import { useRights } from '../../console-context.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
-import { useAccess } from '../grants/access.ts';
+import { useLazyAccess } from '../grants/access.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { type AddedUser, AddUser } from './add-user.tsx';
@@ -77,7 +78,6 @@ export function Users({ application }: ApplicationViewProps) {
   const [open] = useOpen();
   const { canWrite } = useRights();
   const [filters, setFilters] = useFilters(USER_FILTERS);
-  const { data: access } = useAccess(id);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
 
   const [isAll, setIsAll] = useState(false);
@@ -86,21 +86,20 @@ export function Users({ application }: ApplicationViewProps) {
   const { why } = filters;
   const matching = matchingOf(filters);
   const { q, status, role, membership } = matching;
+  const access = useLazyAccess(id, Boolean(role ?? membership));
   const sort = filters.sort === 'joined' ? ('joined' as const) : undefined;
   const query = { ...matching, sort, ...(canWrite && { include: 'profile' }) };
   const key = JSON.stringify(query);
   const list = useListed<User>(
-    (cursor): Promise<Outcome<Page<User>>> =>
-      ask(
-        api.GET('/api/applications/{id}/users', { params: { path: { id }, query: { ...query, cursor, limit: PAGE } } }),
-      ),
+    (cursor): Promise<Outcome<Page<User>>> => findUsers(id, { ...query, cursor, limit: PAGE }),
     [id, key],
   );
   useEffect(() => clearChoice(), [key]);
 
   const toast = useToast();
   const adding = useDialog(
-    () => access && <AddUser application={application} access={access} onDone={(user) => void onAdded(user)} />,
+    () =>
+      access.data && <AddUser application={application} access={access.data} onDone={(user) => void onAdded(user)} />,
   );
 
   async function onAdded({ userId, email, isNew, invitation }: AddedUser): Promise<void> {
@@ -132,7 +131,14 @@ export function Users({ application }: ApplicationViewProps) {
             <Action id="add-users" needs="nothing" onClick={() => navigate(addresses.application(id, 'import'))}>
               Import or export
             </Action>
-            <Action id="open-add-user" look="primary" isDisabled={access === null} onClick={adding.open}>
+            <Action
+              id="open-add-user"
+              look="primary"
+              onClick={() => {
+                access.need();
+                adding.open();
+              }}
+            >
               Add user
             </Action>
           </>
@@ -269,7 +275,7 @@ function NobodyFound({ q, isAnswered, onAsk, onClear }: NobodyFoundProps) {
     >
       {isAddress
         ? 'They have never signed in here, or used another address.'
-        : 'The search covers e-mail addresses, names and usernames. Search for a full e-mail address to find out why it cannot sign in.'}
+        : 'The search covers e-mail addresses, names, usernames and whole ids, also your external ones. Search for a full e-mail address to find out why it cannot sign in.'}
     </Empty>
   );
 }

@@ -131,19 +131,26 @@ async function gather({ application, email, user, workspaceId, canSeeList }: Ask
         params: { path, query: { ...query, status: 'error', limit: SHOWN } },
       }),
     );
+  const isBeta = application.signinGate === 'private_beta';
+  // Refusals before the first sign-in may name an address without a user; later ones always name the user.
+  const isUnknown = user === null || user.lastSeenAt === null;
   const [byEmail, byUser, list, members] = await Promise.all([
-    failed({ email }),
+    isUnknown ? failed({ email }) : null,
     user ? failed({ userId: user.userId }) : null,
-    canSeeList
+    canSeeList && isBeta
       ? ask(api.GET('/api/applications/{id}/beta-interests', { params: { path, query: { email, limit: 1 } } }))
       : null,
-    ask(api.GET('/api/workspace/members', { params: { query: { workspaceId, limit: 200 } } })),
+    isBeta || application.stage === 'draft'
+      ? ask(api.GET('/api/workspace/members', { params: { query: { workspaceId, limit: 200 } } }))
+      : null,
   ]);
-  if (!byEmail.ok) return byEmail;
+  if (byEmail && !byEmail.ok) return byEmail;
   if (byUser && !byUser.ok) return byUser;
   if (list && !list.ok) return list;
-  if (!members.ok) return members;
-  const failures = new Map([...byEmail.data.items, ...(byUser?.data.items ?? [])].map((event) => [event.id, event]));
+  if (members && !members.ok) return members;
+  const failures = new Map(
+    [...(byEmail?.data.items ?? []), ...(byUser?.data.items ?? [])].map((event) => [event.id, event]),
+  );
   const isThisMember = (member: Schemas['Member']) =>
     member.email === email.toLowerCase() || member.userId === user?.userId;
   return {
@@ -152,7 +159,7 @@ async function gather({ application, email, user, workspaceId, canSeeList }: Ask
       application,
       user,
       listed: list ? (list.data.items[0]?.status ?? null) : undefined,
-      isMember: members.data.items.some(isThisMember),
+      isMember: members?.data.items.some(isThisMember) ?? false,
       failures: [...failures.values()].sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1)),
     },
   };

@@ -1,5 +1,5 @@
 /** Filtered deliveries of an endpoint, with a detail panel. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { useFilters, withSearch } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
@@ -32,7 +32,7 @@ interface DeliveriesProps {
   readonly onRefreshed: () => unknown;
 }
 
-const COLUMNS: readonly Column<Delivery>[] = [
+const columnsOf = (endpoint: Webhook['status']): readonly Column<Delivery>[] => [
   { key: 'event', title: 'Event', render: ({ eventType }) => <code>{eventType}</code> },
   {
     key: 'status',
@@ -46,8 +46,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     key: 'next',
     title: 'Next attempt',
-    render: ({ nextAttemptAt }) =>
-      nextAttemptAt === null ? <span class="muted">None</span> : <Countdown to={nextAttemptAt} over="Now" />,
+    render: ({ status, nextAttemptAt }) => {
+      if (status === 'held') return <span class="muted">On release</span>;
+      if (status === 'pending' && endpoint === 'disabled') return <span class="muted">When enabled</span>;
+      if (nextAttemptAt === null) return <span class="muted">None</span>;
+      return <Countdown to={nextAttemptAt} over="Now" />;
+    },
     isExtra: true,
   },
   { key: 'created', title: 'Created', render: ({ createdAt }) => <Time at={createdAt} /> },
@@ -64,6 +68,7 @@ const SETTLING_MS = 800;
 export function Deliveries(props: DeliveriesProps) {
   const { webhook, calls, open, revision, listAddress, addressOf, onTest, onRefreshed } = props;
   const search = useSearch();
+  const columns = useMemo(() => columnsOf(webhook.status), [webhook.status]);
   const [filters, setFilters] = useFilters(['status', 'type']);
   const query = { status: filters.status as DeliveryStatus | undefined, type: filters.type };
   const list = useListed<Delivery>(
@@ -101,7 +106,7 @@ export function Deliveries(props: DeliveriesProps) {
             id="deliveries"
             label="Deliveries"
             list={{ ...list, items }}
-            columns={COLUMNS}
+            columns={columns}
             keyOf={({ id }) => id}
             hrefOf={({ id }) => withSearch(addressOf(id), search)}
             open={open}

@@ -21,15 +21,15 @@ export function EndpointForm<T>({ of: webhook, send, onDone }: EndpointFormProps
   return (
     <FormDialog
       id="webhook-form"
-      title={webhook ? 'Change webhook' : 'Add webhook'}
-      submitText={webhook ? 'Save changes' : 'Add webhook'}
+      title={webhook ? 'Edit webhook' : 'Add webhook'}
+      submitText={webhook ? 'Save webhook' : 'Add webhook'}
       form={form}
       fields={[
         {
           kind: 'url',
           id: 'webhook-url',
           name: 'url',
-          label: 'Address',
+          label: 'Endpoint URL',
           placeholder: 'https://shop.example.com/webhooks/gatehouse',
           hint: webhook
             ? 'Pending deliveries are sent there too.'

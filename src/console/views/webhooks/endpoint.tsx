@@ -136,7 +136,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
         actions={
           <>
             <Action id="edit-webhook" onClick={() => ask('change')}>
-              Edit endpoint
+              Edit webhook
             </Action>
             <Action id="test-webhook" isDisabled={found.status === 'disabled'} onClick={() => test()}>
               Send test event

@@ -1,12 +1,12 @@
 /** Finds the record of a whole id, of any kind, by its prefix. */
-import { addresses } from '../address.ts';
-import { api, ask, type Schemas } from '../api.ts';
-import type { ConsoleContext } from '../console-context.tsx';
-import { allOf } from '../read-all.ts';
-import { grantCalls, type GrantKind } from '../views/grants/kinds.ts';
-import { keyCalls } from '../views/keys/key-calls.ts';
-import { type Webhook, webhookCalls } from '../views/webhooks/webhook-calls.ts';
-import type { PaletteEntry } from './palette-entry.ts';
+import { addresses } from './address.ts';
+import { api, ask, type Schemas } from './api.ts';
+import type { ConsoleContext } from './console-context.tsx';
+import { allOf } from './read-all.ts';
+import { grantCalls, type GrantKind } from './views/grants/kinds.ts';
+import { keyCalls } from './views/keys/key-calls.ts';
+import { type Webhook, webhookCalls } from './views/webhooks/webhook-calls.ts';
+import type { PaletteEntry } from './shell/palette-entry.ts';
 
 const WHOLE_ID = /^([a-z]{2,8})_[0-9a-z]{26}$/;
 
