@@ -1,10 +1,12 @@
 /**
  * Tokens of folded text for an index of trigrams: a text that contains a word has all of the word's tokens. A token
- * stands for one part of one application's texts, so a search reads nothing of another tenant's.
+ * stands for one part of one tenant's texts, so a search reads nothing of another tenant's.
  */
 
-/** Parts of the text that are searched apart from each other. */
+/** Parts of a member's text that are searched apart from each other. */
 export type SearchPart = 'handles' | 'names';
+
+type Part = SearchPart | 'address';
 
 const SIZE = 3;
 
@@ -14,8 +16,8 @@ const MOST_OF_WORD = 24;
 /** Scripts whose words are often shorter than a trigram. */
 const SHORT_WORDS = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+$/u;
 
-/** Returns the tokens of a text, each once. */
-export function tokensOf(applicationId: string, part: SearchPart, text: string): string[] {
+/** Returns the tokens of a text, each once. @param tenantId of the application or workspace that is searched. */
+export function tokensOf(tenantId: string, part: Part, text: string): string[] {
   const grams = new Set<string>();
   for (const word of text.split(/\s+/))
     for (let at = 0; at < word.length; at += 1) {
@@ -25,19 +27,19 @@ export function tokensOf(applicationId: string, part: SearchPart, text: string):
         if (SHORT_WORDS.test(short)) grams.add(short);
       }
     }
-  return [...grams].map((gram) => token(applicationId, part, gram));
+  return [...grams].map((gram) => token(tenantId, part, gram));
 }
 
 /** Returns the tokens that every text with this word has; none if the word is too short to tell. */
-export function tokensToFind(applicationId: string, part: SearchPart, word: string): string[] {
-  if (word.length < SIZE) return SHORT_WORDS.test(word) ? [token(applicationId, part, word)] : [];
+export function tokensToFind(tenantId: string, part: Part, word: string): string[] {
+  if (word.length < SIZE) return SHORT_WORDS.test(word) ? [token(tenantId, part, word)] : [];
   const grams = Array.from({ length: word.length - SIZE + 1 }, (_, at) => word.slice(at, at + SIZE));
   const step = Math.max(1, grams.length / MOST_OF_WORD);
   const chosen = Array.from({ length: Math.min(grams.length, MOST_OF_WORD) }, (_, at) => grams[Math.floor(at * step)]);
-  return [...new Set([...chosen, grams.at(-1)])].map((gram = '') => token(applicationId, part, gram));
+  return [...new Set([...chosen, grams.at(-1)])].map((gram = '') => token(tenantId, part, gram));
 }
 
 /** A hash, since indexes split text at signs. Equal ones of different trigrams are harmless: matches are compared. */
-function token(applicationId: string, part: SearchPart, gram: string): string {
-  return (Bun.hash.xxHash32(`${applicationId} ${part} ${gram}`) >>> 2).toString(36);
+function token(tenantId: string, part: Part, gram: string): string {
+  return (Bun.hash.xxHash32(`${tenantId} ${part} ${gram}`) >>> 2).toString(36);
 }

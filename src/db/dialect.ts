@@ -3,6 +3,9 @@
 /** SQL text with named values (`:id`); a function where engines differ. */
 export type Sql = string | ((dialect: Dialect) => string);
 
+/** Tables with an index of trigrams. */
+export type TokenTable = 'member_search' | 'address_search';
+
 export interface Dialect {
   /** Returns the placeholder of a value. @param position from 1, by first mention. */
   readonly placeholder: (name: string, position: number) => string;
@@ -16,8 +19,8 @@ export interface Dialect {
   readonly unindexed: (column: string) => string;
   /** Returns the position of a part in a text, from 1; 0 if the text does not contain it. */
   readonly textPosition: (text: string, part: string) => string;
-  /** Selects up to `size` entries of `member_search` whose tokens match a query of {@link Dialect.tokenQuery}. */
-  readonly tokenMatches: (query: string, size: string) => string;
+  /** Selects up to `size` entries of a table whose tokens match a query of {@link Dialect.tokenQuery}. */
+  readonly tokenMatches: (table: TokenTable, query: string, size: string) => string;
   readonly tokenQuery: { readonly and: string; readonly or: string };
   /** The server's clock, in epoch milliseconds. */
   readonly currentTime: string;

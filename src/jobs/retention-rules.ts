@@ -27,6 +27,7 @@ const GRANTED = 'as long as the membership has it; removal, deletion and the end
 const DEFINED = 'as the application defines it; a removed one goes with its last holder';
 
 export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
+  address_search: { kept: 'a trigger deletes an address with its last audit record or mail' },
   api_keys: { kept: 'audit records and logs name keys, and the error for an ended key says why it ended' },
   application_images: { kept: 'as the application shows it, until another replaces it' },
   application_user_groups: { kept: GRANTED },

@@ -75,11 +75,15 @@ function planOf({ applicationId }: AuditScope, filter: AuditFilter): Plan {
     known.push(hasWorkspace ? IN_WORKSPACE : ({ unindexed }) => `${unindexed('workspace_id')} = :workspaceId`);
     for (const other of otherIds) looked.push([other.column, `${other.column} = :${other.name}`]);
     if (applicationId !== null) looked.push(['application_id', home]);
-  } else if (ok === false) {
+  } else if (ok === false && (email === undefined || applicationId !== null)) {
     isKnown.refused = true;
     known.push(IS_REFUSED);
-    isKnown.email = email !== undefined && applicationId !== null;
+    isKnown.email = email !== undefined;
     if (isKnown.email) known.push(IS_OF_EMAIL);
+  } else if (email !== undefined) {
+    isKnown.email = true;
+    known.splice(0, 1, IN_WORKSPACE, IS_OF_EMAIL);
+    if (applicationId !== null) known.push(home);
   } else if (family !== undefined && familiesBeginning(family).length < 2) {
     isKnown.family = family.length <= wholeFamily(family).length;
     known.push('family = :wholeFamily');
@@ -137,6 +141,43 @@ export async function listAuditRecords(
   );
   const rows = await list(reader, { ...valuesOf(scope, filter, after), limit });
   return rows.map(({ createdAt, id }) => [createdAt, id]);
+}
+
+/** Records that are read for a list of addresses; with more, a scan by time finds a page sooner. */
+const MOST_OF_ADDRESSES = 10_000;
+
+/** Joined in this order, so that SQLite reads no record of another address. */
+const OF_ADDRESSES: Sql = ({ jsonRows, joinInOrder }) =>
+  `(SELECT email FROM ${jsonRows(':emails', { email: 'text' })}) AS e ${joinInOrder} audit_records r
+   ON r.workspace_id = :workspaceId AND r.email = e.email`;
+
+const countOfAddresses = query.count<{ workspaceId: string; emails: readonly object[]; most: number }>(
+  (dialect) => `SELECT count(*) FROM (SELECT 1 FROM ${sqlOf(OF_ADDRESSES, dialect)} LIMIT :most) AS records`,
+);
+
+/**
+ * Returns a page of the records that have one of these addresses, newest first.
+ * @returns null where the addresses have so many records that a scan finds a page sooner.
+ */
+export async function listAuditRecordsOf(
+  reader: Reader,
+  scope: AuditScope,
+  { needle: _, ...filter }: AuditFilter,
+  { emails, after, limit }: { emails: readonly string[]; after: AuditPosition | null; limit: number },
+): Promise<AuditPosition[] | null> {
+  if (emails.length === 0) return [];
+  const addressed = { workspaceId: scope.workspaceId, emails: emails.map((email) => ({ email })) };
+  if ((await countOfAddresses(reader, { ...addressed, most: MOST_OF_ADDRESSES })) >= MOST_OF_ADDRESSES) return null;
+  const { known, looked } = planOf(scope, filter);
+  const conditions = [...known, ...looked.map(([, condition]) => condition), ...rangeOf(filter, after)];
+  // The limit inside keeps the planner from reading all records by time.
+  const list = query.rows<{ createdAt: number; id: string }, object>(
+    (dialect) => `SELECT r.created_at AS "createdAt", r.id FROM (
+       SELECT r.* FROM ${sqlOf(OF_ADDRESSES, dialect)} LIMIT :most) AS r
+     WHERE ${allOf(conditions)(dialect)} ORDER BY r.created_at DESC, r.id DESC LIMIT :limit`,
+  );
+  const values = { ...valuesOf(scope, filter, after), ...addressed, most: 2 * MOST_OF_ADDRESSES, limit };
+  return (await list(reader, values)).map(({ createdAt, id }) => [createdAt, id]);
 }
 
 export async function findAuditRecord(

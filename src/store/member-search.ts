@@ -170,14 +170,14 @@ function tokenQuery({ applicationId, terms: { words, parts } }: MembersAsked, { 
 
 const countCandidates = query.count<{ applicationId: string; tokens: string; size: number }>(
   ({ tokenMatches }) => `SELECT CASE WHEN EXISTS (SELECT 1 FROM long_works WHERE kind = '${ENTER_MEMBERS}') THEN :size
-     ELSE (SELECT count(*) FROM (${tokenMatches(':tokens', ':size')}) AS candidates) + (SELECT count(*) FROM (
+     ELSE (SELECT count(*) FROM (${tokenMatches('member_search', ':tokens', ':size')}) AS candidates) + (SELECT count(*) FROM (
        SELECT 1 FROM member_search WHERE application_id = :applicationId AND handles IS NULL LIMIT :size) AS missing) END`,
 );
 
 const findCandidates = (asked: MembersAsked) =>
   query.rows<MemberPosition, object>(
     (dialect) => `SELECT m.last_seen_at AS "lastSeenAt", m.id
-     FROM (${dialect.tokenMatches(':tokens', ':size')}) AS c
+     FROM (${dialect.tokenMatches('member_search', ':tokens', ':size')}) AS c
      ${dialect.joinInOrder} member_search s ON s.entry = c.entry AND s.handles IS NOT NULL
      ${dialect.joinInOrder} application_users m ON m.id = s.member_id
      ${dialect.joinInOrder} users u ON u.id = coalesce(m.profile_user_id, m.user_id)

@@ -107,12 +107,28 @@ describe('a row', () => {
     await page.press('#activity tbody .row-menu button');
     await page.pressNamed('Only by Key Deploy', '#activity');
     await page.untilAddress(/actorApiKeyId=key_/);
-    expect(await page.untilText('#main', /Only by Key Deploy/)).not.toContain('Created API key');
+    await page.untilText('#main', /^(?![^]*Created API key)[^]*Only by Key Deploy/);
     await page.pressNamed('Remove the filter: Only by Key Deploy', '.id-filters');
     await page.untilText('#activity', /Created API key Deploy/);
     // An id that is pasted into the search becomes a filter of its own.
     await page.enter('#search', id);
     await page.untilAddress(new RegExp(`actorApiKeyId=${id}$`));
+  });
+
+  test('says which roles and how many users, and a search finds people by name without accents', async () => {
+    await created('/roles', { slug: 'editor', name: 'Editor', isDefault: false });
+    const { results } = await created('/users/bulk', {
+      users: [{ email: 'ayse@example.com', profile: { fullName: 'Ayşe Yılmaz' } }, { email: 'bea@example.com' }],
+    });
+    await api('PUT', `/api/applications/${app}/users/${results[0].userId}/roles`, { roles: ['editor'] });
+    await page.go(activity());
+    await page.untilText('#activity', /Changed roles of Ayşe Yılmaz: added editor/);
+    await page.untilText('#activity', /Imported 2 users of 2 rows/);
+    await page.enter('#search', 'ayse yilmaz');
+    await page.untilText('#main', /Nothing matches/);
+    await page.pressNamed('Ayşe Yılmaz, ayse@example.com', '#main');
+    await page.untilAddress(new RegExp(`userId=${results[0].userId}$`));
+    expect(await page.untilText('#activity', /Changed roles of Ayşe/)).not.toContain('Imported');
   });
 
   test('of a refused sign-in leads to why the person was refused', async () => {
@@ -164,6 +180,8 @@ describe('a record', () => {
     await page.press('#activity .row-link');
     await page.untilAddress(/activity\/aud_\w+\?family=user$/);
     const shown = await page.untilText('.detail', /Done by[^]*Key of the workspace/);
+    const lists = `performance.getEntriesByType('resource').filter(({ name }) => /(?:api-keys|members)\\?/.test(name) && !name.includes('key_')).length`;
+    expect(await page.evaluate<number>(lists)).toBe(0);
     for (const part of ['User banned', 'user.banned', 'Spam', userId, '127.0.0.1', 'req_'])
       expect(shown).toContain(part);
     await page.go((await page.address()).pathname.replace('/console', ''));
@@ -260,6 +278,41 @@ describe('the export', () => {
     await page.untilVisible('#start-export');
     expect(await saved()).toBeNull();
   });
+});
+
+test('a record takes two lines on a phone: who and when, then what', async () => {
+  const { json } = await api('POST', `/api/applications/${app}/users/bulk`, {
+    users: [{ email: 'a-very-long-address-of-somebody@department.example.com' }],
+  });
+  await api('POST', `/api/applications/${app}/roles`, { slug: 'editor', name: 'Editor', isDefault: false });
+  const [{ userId }] = json.data.results;
+  await api('PUT', `/api/applications/${app}/users/${userId}/roles`, { roles: ['editor'] });
+  await refuse('zoe@example.com');
+  page.close();
+  page = await openConsole(server, { size: PHONE });
+  await page.go(activity());
+  await page.untilText('#activity', /zoe@example\.com[^]*Tried to sign in/);
+  const rows = JSON.parse(
+    await page.evaluate<string>(`JSON.stringify([...document.querySelectorAll('#activity tbody tr[data-key]')].map((row) => ({
+      text: row.innerText,
+      lines: [...row.querySelectorAll('.event-line')].map((line) => ({
+        height: line.getBoundingClientRect().height,
+        right: line.getBoundingClientRect().right,
+      })),
+    })))`),
+  ) as { text: string; lines: { height: number; right: number }[] }[];
+  expect(rows.length).toBeGreaterThan(3);
+  for (const { lines } of rows) {
+    expect(lines).toHaveLength(2);
+    for (const { height, right } of lines) {
+      expect(height).toBeLessThan(30);
+      expect(right).toBeLessThanOrEqual(PHONE.width);
+    }
+  }
+  const refused = rows.find(({ text }) => text.includes('Tried to sign in'))!;
+  expect(refused.text).toMatch(/^zoe@example\.com\s+(?:just now|\d+ seconds? ago)\s+Tried to sign in\s+Refused/);
+  expect(rows.some(({ text }) => /Changed roles of a-very-long/.test(text))).toBe(true);
+  expect(await page.sidewaysScroll()).toBe(0);
 });
 
 test('a read-only member sees the activity on a phone', async () => {

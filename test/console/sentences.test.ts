@@ -59,6 +59,46 @@ describe('a row', () => {
     expect(sentence({ ...EVENT, ...nobody, kind: 'new.kind' })).toBe('Somebody not signed in | New kind');
   });
 
+  test('says which and how many, from what the record holds', () => {
+    const said: readonly (readonly [kind: AuthEvent['kind'], detail: object, sentence: string])[] = [
+      ['role.assigned', { added: ['editor'], removed: [] }, 'Changed roles of Ada Lovelace: added editor'],
+      [
+        'scope.assigned',
+        { added: ['a', 'b'], removed: ['c', 'd', 'e', 'f'] },
+        'Changed scopes of Ada Lovelace: added a and b, removed c, d and 2 more',
+      ],
+      ['role.assigned', { added: [], removed: [] }, 'Changed roles of Ada Lovelace'],
+      [
+        'user.updated',
+        { fields: ['username', 'externalId'] },
+        'Changed the record of Ada Lovelace: username and external id',
+      ],
+      ['session.revoked', { revoked: 3 }, 'Ended 3 sessions of Ada Lovelace'],
+      [
+        'user.imported',
+        { requested: 2000, created: 1900, linked: 40, skipped: 60 },
+        'Imported 1,940 users of 2,000 rows',
+      ],
+      ['user.imported', {}, 'Imported users'],
+      ['user.bulk_changed', { action: 'ban' }, 'Banned all users that match'],
+      ['user.bulk_changed', { action: 'ban', changed: 1940 }, 'Banned 1,940 users'],
+      ['user.bulk_changed', { action: 'unban', changed: 1, undoOf: 'blk_1' }, 'Unbanned 1 user to undo a change'],
+      ['user.bulk_changed', { roles: { add: ['editor'] }, changed: 12 }, 'Changed roles of 12 users: added editor'],
+      ['application.gate_changed', { from: 'open', to: 'closed' }, 'Changed the sign-in gate from open to closed'],
+      ['role.assigned', { added: ['{user}'], removed: [] }, 'Changed roles of Ada Lovelace: added user'],
+    ];
+    for (const [kind, detail, expected] of said)
+      expect(sentence({ ...byGrace, kind, detail: { ...detail } })).toBe(`Grace Hopper | ${expected}`);
+    const onWebhook = { kind: 'webhook.replayed', targetName: 'crm.example', detail: { replayed: 12 } } as const;
+    expect(sentence({ ...byGrace, ...onWebhook })).toBe(
+      'Grace Hopper | Sent 12 failed events of webhook crm.example again',
+    );
+    const oneself = { actorType: 'user', actorUserId: 'usr_ada' } as const;
+    expect(sentence({ ...oneself, kind: 'session.revoked', detail: { revoked: 1 } })).toBe(
+      'Ada Lovelace | Ended 1 session',
+    );
+  });
+
   test('offers its parts as filters', () => {
     const filters = narrowingsOf({ ...EVENT, ...byKey, targetId: 'ses_1' }).map(({ filter }) => filter);
     expect(filters).toEqual(['actorApiKeyId', 'userId', 'requestId']);

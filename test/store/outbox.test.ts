@@ -38,3 +38,27 @@ test('mails of the workspace and of the console are found together for any batch
         expect([size, limit, seen]).toEqual([size, limit, written]);
       }
 });
+
+test('a rare recipient is found on the first page however many mails are newer, indexed or not', async () => {
+  const instance = await createInstance({ mail: { slots: 1, send: () => new Promise(() => {}), close() {} } });
+  const { db, workspaceId, clock } = instance;
+  const consoleId = instance.services.workspaces.consoleId();
+  const content = { subject: 's', text: 't', html: 'h', code: null, expiresAt: clock.now() + DAY };
+  const origin = { applicationId: null, workspaceId };
+  const rare = await db.write(SYSTEM_ACTOR, async (unit) => {
+    const ids = [await queueMail(unit, { ...content, origin, to: 'rare@example.com' })];
+    ids.unshift(await queueMail(unit, { ...content, origin, to: 'rare@example.com' }));
+    for (let n = 0; n < 1100; n += 1) await queueMail(unit, { ...content, origin, to: `often${n % 7}@example.com` });
+    return ids;
+  });
+  const search = (q: string, status?: 'queued' | 'sent', limit = 50) =>
+    listOutbox(db.reader, { workspaceId, consoleId, status, q }, { before: undefined, limit, size: 1000 });
+  for (const isIndexed of [false, true]) {
+    if (isIndexed) await instance.services.scheduler.runAll();
+    expect((await search('rare')).found.map(({ id }) => id)).toEqual(rare);
+    expect(await search('rare', 'queued', 1)).toMatchObject({ found: [{ id: rare[0]! }], reached: null });
+    expect(await search('rare', 'sent')).toEqual({ found: [], reached: null });
+    expect(await search('nobody')).toEqual({ found: [], reached: null });
+    expect((await search('often')).found).toHaveLength(50);
+  }
+});

@@ -5,6 +5,7 @@ import {
   type AuditScope,
   isIndexed,
   listAuditRecords,
+  listAuditRecordsOf,
   scanAuditRecords,
 } from '../../src/store/audit-lists.ts';
 import { scanDeliveries } from '../../src/store/delivery-search.ts';
@@ -41,6 +42,7 @@ async function buildAuditLists(reader: Reader): Promise<void> {
     for (const filter of FILTERS)
       for (const after of [null, [1, 'x'] as const]) {
         await listAuditRecords(reader, scope, filter, { after, limit: 2 });
+        await listAuditRecordsOf(reader, scope, filter, { emails: ['e'], after, limit: 2 });
         if (!isIndexed(scope, filter)) await scanAuditRecords(reader, scope, filter, { after, size: 9, limit: 2 });
       }
 }

@@ -20,6 +20,8 @@ const OURS: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries('limit size skipped epoch lane leaseMs'.split(' ').map((name) => [name, NUMBERS])),
   ...Object.fromEntries('q word0 word1 needle'.split(' ').map((name) => [name, WORDS])),
   windowMs: [YEAR],
+  // Which rows a limit without an order leaves out is the engine's choice.
+  most: [1000],
   target: [null, 'x'],
   credentialId: ['x'],
   family: ['user.'],
@@ -84,6 +86,8 @@ export function sampleValues(sqlite: Database): (name: string, sql: string) => r
     const list = LISTS[name];
     if (list) return [JSON.stringify(list(ids))];
     if (name === 'subjects') return [JSON.stringify(known.get('subject'))];
+    if (name === 'emails' || name === 'recipients')
+      return [JSON.stringify((known.get('email') ?? []).map((email) => ({ email })))];
     if (name === 'metrics') return [JSON.stringify(known.get('metric'))];
     // The same name may stand for a time in one statement and for an id in another.
     if (new RegExp(`_at [<>]=? \\+?:${name}\\b`).test(sql)) return TIMES;

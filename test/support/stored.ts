@@ -6,7 +6,7 @@ import type { Instance } from './instance.ts';
 
 /** Written by a flush outside of any request: they record when something was used. */
 const USE_COLUMNS = ['last_seen_at', 'last_used_at'];
-const USE_TABLES = ['rate_counters', 'member_search'];
+const USE_TABLES = ['rate_counters', 'member_search', 'address_search'];
 
 /** Mails are sent concurrently with the test, so their sending state varies. */
 const SENDING_COLUMNS = [

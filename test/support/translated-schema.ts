@@ -15,6 +15,7 @@ const POSTGRES_ONLY = [
   'CREATE INDEX api_keys_by_creator ON api_keys (created_by_user_id) WHERE created_by_user_id IS NOT NULL',
   // SQLite has a virtual table, filled by triggers.
   'CREATE INDEX member_search_tokens ON member_search USING gin ((CAST(tokens AS tsvector))) WITH (fastupdate = off)',
+  'CREATE INDEX address_search_tokens ON address_search USING gin ((CAST(tokens AS tsvector))) WITH (fastupdate = off)',
 ];
 
 /** Objects of SQLite alone; the baseline has the reasons. */

@@ -18,8 +18,8 @@ export const postgresDialect: Dialect = {
   joinInOrder: 'JOIN',
   unindexed: (column) => `(${column} || '')`,
   textPosition: (text, part) => `strpos(${text}, ${part})`,
-  tokenMatches: (query, size) =>
-    `SELECT entry FROM member_search WHERE CAST(tokens AS tsvector) @@ CAST(CAST(${query} AS text) AS tsquery) LIMIT ${size}`,
+  tokenMatches: (table, query, size) =>
+    `SELECT entry FROM ${table} WHERE CAST(tokens AS tsvector) @@ CAST(CAST(${query} AS text) AS tsquery) LIMIT ${size}`,
   tokenQuery: { and: ' & ', or: ' | ' },
   currentTime: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   jsonText: (column, key) => `(CAST(${column} AS json) ->> '${key}') COLLATE "C"`,

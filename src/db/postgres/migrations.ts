@@ -2,6 +2,7 @@
 import baseline from '../../../migrations/postgres/0013_baseline.sql' with { type: 'text' };
 import instances from '../../../migrations/postgres/0014_instances.sql' with { type: 'text' };
 import pages from '../../../migrations/postgres/0015_pages.sql' with { type: 'text' };
+import addressSearch from '../../../migrations/postgres/0016_address_search.sql' with { type: 'text' };
 
 export interface PostgresMigration {
   /** The schema that it leads to. */
@@ -19,4 +20,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   { version: 13, sql: baseline, readableFrom: 13 },
   { version: 14, sql: instances, readableFrom: 13 },
   { version: 15, sql: pages, readableFrom: 13 },
+  { version: 16, sql: addressSearch, readableFrom: 13 },
 ];

@@ -20,10 +20,13 @@ const ORDER: readonly Kind[] = ['unique', 'index', 'foreign key'];
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Drops what is present of the given kinds, and keeps its definitions in the database until it is created again. */
-export async function leaveOut(sql: SQL, kinds: readonly Kind[]): Promise<void> {
+/**
+ * Drops what is present of the given kinds, and keeps its definitions in the database until it is created again.
+ * @param isMoved whether a table is copied. Triggers fill others meanwhile, and need their unique constraints.
+ */
+export async function leaveOut(sql: SQL, kinds: readonly Kind[], isMoved: (table: string) => boolean): Promise<void> {
   await sql.begin(async (transaction) => {
-    const found = (await definitions(transaction)).filter(({ kind }) => kinds.includes(kind));
+    const found = (await definitions(transaction)).filter(({ table, kind }) => kinds.includes(kind) && isMoved(table));
     const known = await readLeftOut(transaction);
     await writeLeftOut(transaction, [...known, ...found]);
     // Foreign keys first: they depend on the unique constraints.

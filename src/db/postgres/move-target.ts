@@ -87,7 +87,7 @@ async function begin(sql: SQL, options: PostgresTargetOptions): Promise<void> {
   await migratePostgres(sql, { binaryVersion: options.binaryVersion });
   const [{ isPrepared }] = await sql.unsafe(`SELECT is_prepared AS "isPrepared" FROM ${UNFINISHED_MOVE}`);
   // Indexes that an earlier run has created stay; foreign keys would refuse differences that are copied now.
-  await leaveOut(sql, isPrepared ? ['foreign key'] : ['unique', 'index', 'foreign key']);
+  await leaveOut(sql, isPrepared ? ['foreign key'] : ['unique', 'index', 'foreign key'], options.isMoved);
   await sql.unsafe(`UPDATE ${UNFINISHED_MOVE} SET is_prepared = true`);
 }
 

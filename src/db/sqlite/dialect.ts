@@ -12,8 +12,10 @@ export const sqliteDialect: Dialect = {
   joinInOrder: 'CROSS JOIN',
   unindexed: (column) => `+${column}`,
   textPosition: (text, part) => `instr(${text}, ${part})`,
-  tokenMatches: (query, size) =>
-    `SELECT rowid AS entry FROM member_tokens WHERE member_tokens MATCH ${query} LIMIT ${size}`,
+  tokenMatches: (table, query, size) => {
+    const tokens = table.replace('_search', '_tokens');
+    return `SELECT rowid AS entry FROM ${tokens} WHERE ${tokens} MATCH ${query} LIMIT ${size}`;
+  },
   tokenQuery: { and: ' AND ', or: ' OR ' },
   currentTime: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   jsonText: (column, key) => `json_extract(${column}, '$.${key}')`,

@@ -16,6 +16,7 @@ import whoseAccount from '../../../migrations/0012_whose_account.sql' with { typ
 import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { type: 'text' };
 import instances from '../../../migrations/0014_instances.sql' with { type: 'text' };
 import pages from '../../../migrations/0015_pages.sql' with { type: 'text' };
+import addressSearch from '../../../migrations/0016_address_search.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Connection } from '../connection.ts';
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly string[] = [
   leaseHolders,
   instances,
   pages,
+  addressSearch,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -6,6 +6,7 @@ import { lateCommitMs } from '../../db/late-commits.ts';
 import { findBudget } from '../../store/budgets.ts';
 import { type Module, onCommit, type ModuleContext, onNewsMissed } from '../module.ts';
 import { activityRoutes } from './routes.ts';
+import { addressIndexJob, enterAddressesTask } from './search-index.ts';
 import { activityService } from './service.ts';
 import { activityStreams, type ActivityStreams } from './streams.ts';
 
@@ -19,7 +20,9 @@ export function activityModule({ db, clock }: ModuleContext): Module & { readonl
       streams,
       budgetOf: (workspaceId) => findBudget(db.reader, workspaceId),
     }),
+    tasks: [enterAddressesTask],
     jobs: [
+      addressIndexJob(db),
       { name: 'activity streams', everyMs: 15 * SECOND, runOnce: () => streams.heartbeat() },
       ...(lateMs === 0 ? [] : [{ name: 'missed news of activity', everyMs: POLL_MS, runOnce: streams.poll }]),
     ],

@@ -1,16 +1,17 @@
 /**
- * Audit records of an application or workspace, newest first. A single filter uses an index; several filters and
- * partial addresses scan batches up to a bound, and the next page continues from there.
+ * Audit records of an application or workspace, newest first. A single filter uses an index, and a part of an address
+ * that few have the index of addresses. The rest scans batches up to a bound; the next page continues from there.
  */
 import { ID_PREFIXES } from '../../core/id.ts';
 import { onlyOne } from '../../core/required.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { wholeUserId } from '../../core/search-text.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { searchInBatches } from '../../core/batched-search.ts';
+import { type BatchRequest, searchInBatches } from '../../core/batched-search.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import { findAddresses } from '../../store/address-search.ts';
 import { findAuditNames } from '../../store/audit-names.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import {
@@ -21,6 +22,7 @@ import {
   findAuditRecords,
   isIndexed,
   listAuditRecords,
+  listAuditRecordsOf,
   scanAuditRecords,
 } from '../../store/audit-lists.ts';
 import type { ActivityQuery, AuthEvent } from './model.ts';
@@ -45,14 +47,33 @@ export function activityService(db: Database) {
     after: AuditPosition | null,
     limit: number,
   ): Promise<Page<AuditPosition>> {
+    let batches = 0;
     const { found, next } = await searchInBatches<AuditPosition, AuditPosition>({
       after,
       limit,
       batchSizes: { first: FIRST_STRETCH, further: STRETCH },
       positionOf: (position) => position,
-      scan: (wanted) => scanAuditRecords(db.reader, scope, filter, wanted),
+      async scan(wanted) {
+        batches += 1;
+        // A common address is in the first batch, and the index would only cost time.
+        const rest = batches === 2 ? await listByAddress(scope, filter, wanted) : null;
+        if (rest) return { matches: rest, last: null, scanned: 0 };
+        return scanAuditRecords(db.reader, scope, filter, wanted);
+      },
     });
     return { items: found, nextCursor: next && encodeCursor(next) };
+  }
+
+  /** Returns the next matches by the index of addresses; null where a scan must find them. */
+  async function listByAddress(
+    scope: AuditScope,
+    filter: AuditFilter,
+    { after, limit }: BatchRequest<AuditPosition>,
+  ): Promise<AuditPosition[] | null> {
+    const { needle, email } = filter;
+    if (needle === undefined || email !== undefined) return null;
+    const emails = await findAddresses(db.reader, scope.workspaceId, needle);
+    return emails && listAuditRecordsOf(db.reader, scope, filter, { emails, after, limit });
   }
 
   /** Skips records that retention has already deleted. */

@@ -23,6 +23,15 @@ export const auditRecords = sqliteTable('audit_records', {
   createdAt: integer('created_at').notNull(),
 });
 
+/** Distinct addresses of a workspace's records and mails; store/address-search.ts. Triggers insert and delete the rows. */
+export const addressSearch = sqliteTable('address_search', {
+  entry: integer().primaryKey(),
+  workspaceId: text('workspace_id').notNull(),
+  address: text().notNull(),
+  /** Null while the row is to be indexed. */
+  tokens: text(),
+});
+
 export const events = sqliteTable('events', {
   id: text().primaryKey(),
   applicationId: text('application_id').notNull(),

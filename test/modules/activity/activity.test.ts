@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import { isoTime, MINUTE } from '@/core/clock.ts';
+import { DAY, isoTime, MINUTE } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
 import { purgeBatch } from '@/store/retention.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { deleteAccount } from '../account/account.ts';
 import { BAD_CURSORS, managing, pages, people, tables } from '../users/management.ts';
 
 interface Seed {
@@ -27,13 +28,13 @@ interface Entry {
 /** Writes audit records whose ids do not follow their times, since the order must come from the times. */
 function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[] {
   const insert = instance.sqlite.prepare(
-    `INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, ip_country, created_at)
-     VALUES (?, ?, ?, ?, ?, 'anonymous', ?, ?)`,
+    `INSERT INTO audit_records (id, application_id, workspace_id, kind, ok, email, actor_type, ip_country, created_at)
+     SELECT ?, id, workspace_id, ?, ?, ?, 'anonymous', ?, ? FROM applications WHERE id = ?`,
   );
   return rows.map(
     ({ kind = 'signin.succeeded', ok = true, country = null, email = null, createdAt = START + MINUTE }) => {
       const rowId = newId('audit', 2 * START - createdAt);
-      insert.run(rowId, id, kind, ok ? 1 : 0, email, country, createdAt);
+      insert.run(rowId, kind, ok ? 1 : 0, email, country, createdAt, id);
       return rowId;
     },
   );
@@ -52,6 +53,10 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
   };
   return { instance, application, other, manage, list, add: (...rows: Seed[]) => seed(instance, application, rows) };
 }
+
+/** As the migration begins it. */
+const ENTERING = `INSERT INTO long_works (id, kind, application_id, actor, data, cursor, done, total, created_at, updated_at)
+  VALUES (?, 'activity.enter_addresses', NULL, ?, '{}', '', 0, NULL, 0, 0)`;
 
 const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
 
@@ -324,18 +329,91 @@ describe('the activity filter q', () => {
     expect((await pages<Entry>(manage, `/activity/list?${strangers}`)).flat()).toEqual([]);
   });
 
+  test('finds strangers, former addresses and former members by the index as by a scan', async () => {
+    const { instance, application, other, manage, list, add } = await setUp();
+    const ada = await instance.signIn(application.clientId, 'ada@example.com');
+    await instance.signIn(other.clientId, 'adam@example.com');
+    add({ email: 'ada-lovelace@example.net', ok: false });
+    const found = async (q: string, more: Record<string, string> = {}) =>
+      [...new Set((await list({ q, ...more })).map(({ email }) => email))].sort();
+    // Beyond the batch that is always scanned.
+    const crowd = () => add(...Array.from({ length: 600 }, (_, at) => ({ email: `c${at % 9}@example.org` })));
+    for (const isIndexed of [false, true]) {
+      instance.clock.advance(MINUTE);
+      crowd();
+      if (isIndexed) await instance.services.scheduler.runAll();
+      expect(await found('ADA')).toEqual(['ada-lovelace@example.net', 'ada@example.com']);
+      expect(await found('ada', { status: 'error' })).toEqual(['ada-lovelace@example.net']);
+      expect(await found('ada', { family: 'signin.succ', email: 'ada@example.com' })).toEqual(['ada@example.com']);
+      expect(await found('dam@ex')).toEqual([]);
+      expect(await found('nobody')).toEqual([]);
+    }
+    expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
+    await instance.services.scheduler.runAll();
+    expect(await found('da@exam')).toEqual(['ada@example.com']);
+    const paged = await pages<Entry>(manage, '/activity/list?q=ada&limit=2');
+    expect(paged.flat().map(({ id }) => id)).toEqual(ids(await list({ q: 'ada' })));
+  });
+
+  test('keeps an address as long as a record or mail has it', async () => {
+    const { instance, application, list, add } = await setUp();
+    const stored = () =>
+      (instance.sqlite.query('SELECT address FROM address_search ORDER BY address').values() as string[][]).flat();
+    const before = stored();
+    add({ email: 'gone@example.com' }, { email: 'gone@example.com' });
+    await instance.signIn(application.clientId, 'ada@example.com');
+    expect(stored()).toEqual([...before, 'ada@example.com', 'gone@example.com'].sort());
+    const purge = (limit: number) =>
+      instance.db.write(SYSTEM_ACTOR, (unit) => purgeBatch(unit, 'auditRecords', instance.clock.now() + DAY, limit));
+    await purge(1);
+    expect(stored()).toContain('gone@example.com');
+    await purge(1000);
+    // The mail with ada's code is still there.
+    expect(stored()).not.toContain('gone@example.com');
+    expect(stored()).toContain('ada@example.com');
+    expect(await list({ q: 'gone@' })).toEqual([]);
+    await instance.db.write(SYSTEM_ACTOR, (unit) =>
+      purgeBatch(unit, 'finishedMails', instance.clock.now() + DAY, 1000),
+    );
+    expect(stored()).not.toContain('ada@example.com');
+  });
+
+  test('finds the records of an upgraded instance while their addresses are entered, and after that', async () => {
+    const { instance, list, add } = await setUp();
+    add(
+      ...Array.from({ length: 600 }, (_, at) => ({ email: `c${at % 3}@example.org`, createdAt: START + MINUTE + at })),
+    );
+    add({ email: 'needle@example.com' });
+    instance.sqlite.run('DELETE FROM address_search');
+    instance.sqlite.run(ENTERING, ['wrk_00000000000000000000000001', JSON.stringify(SYSTEM_ACTOR)]);
+    const emails = async () => (await list({ q: 'needle' })).map(({ email }) => email);
+    expect(await emails()).toEqual(['needle@example.com']);
+    await instance.services.tasks.runOnce();
+    expect(await emails()).toEqual(['needle@example.com']);
+    await instance.services.scheduler.runAll();
+    expect(await emails()).toEqual(['needle@example.com']);
+    const distinct = instance.sqlite.query(
+      `SELECT workspace_id, email FROM audit_records WHERE email IS NOT NULL AND workspace_id IS NOT NULL
+       UNION SELECT workspace_id, recipient FROM mails WHERE workspace_id IS NOT NULL ORDER BY 1, 2`,
+    );
+    const entered = instance.sqlite.query(
+      'SELECT workspace_id, address FROM address_search WHERE tokens IS NOT NULL ORDER BY 1, 2',
+    );
+    expect(entered.values()).toEqual(distinct.values());
+  });
+
   test('finds each match among twelve thousand records exactly once across all pages', async () => {
     const { instance, application, manage } = await setUp();
     // Inserted by SQL for speed.
     instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
-         INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, created_at)
-         SELECT 'aud_' || (100000 + i), ?, 'signin.succeeded', 1,
+         INSERT INTO audit_records (id, application_id, workspace_id, kind, ok, email, actor_type, created_at)
+         SELECT 'aud_' || (100000 + i), ?, ?, 'signin.succeeded', 1,
            CASE WHEN i % 1500 = 1 THEN 'needle' || i || '@example.com' ELSE 'hay@example.com' END, 'anonymous', ? + i / 7
          FROM n`,
       )
-      .run(application.id, START);
+      .run(application.id, instance.workspaceId, START);
     const found = await pages<Entry>(manage, '/activity/list?q=NEEDLE&limit=3');
     expect(found.flat().map(({ email }) => email)).toEqual(
       [7, 6, 5, 4, 3, 2, 1, 0].map((step) => `needle${step * 1500 + 1}@example.com`),
@@ -344,20 +422,22 @@ describe('the activity filter q', () => {
     expect((await pages<Entry>(manage, '/activity/list?q=nothing')).flat()).toEqual([]);
   });
 
-  test('finds the only match among 260,000 records, on whichever page reaches it', async () => {
+  test('finds the only match among 100,000 records, by the index and on whichever page a scan reaches it', async () => {
     const { instance, application, manage } = await setUp();
     // Inserted by SQL for speed.
     instance.sqlite
       .prepare(
-        `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 259999)
-         INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, created_at)
-         SELECT 'aud_' || (100000 + i), ?, 'signin.succeeded', 1,
+        `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
+         INSERT INTO audit_records (id, application_id, workspace_id, kind, ok, email, actor_type, created_at)
+         SELECT 'aud_' || (100000 + i), ?, ?, 'signin.succeeded', 1,
            CASE i WHEN 3 THEN 'needle@example.com' ELSE 'hay@example.com' END,
            'anonymous', ? + i FROM n`,
       )
-      .run(application.id, START);
+      .run(application.id, instance.workspaceId, START);
     const found = await pages<Entry>(manage, '/activity/list?q=needle');
-    expect(ids(found.flat())).toEqual(['aud_100003']);
+    expect(found.map(ids)).toEqual([['aud_100003']]);
+    instance.sqlite.run(ENTERING, ['wrk_00000000000000000000000001', JSON.stringify(SYSTEM_ACTOR)]);
+    expect(ids((await pages<Entry>(manage, '/activity/list?q=needle')).flat())).toEqual(['aud_100003']);
   });
 });
 

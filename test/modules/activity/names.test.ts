@@ -189,6 +189,9 @@ describe('the filters by id', () => {
     ]);
     expect(planOf("target_id = 't' AND +workspace_id = 'w'")).toEqual(['INDEX audit_records_by_target (target_id=?)']);
     expect(planOf("request_id = 'r' AND +workspace_id = 'w'")[0]).toBe('INDEX audit_records_by_request (request_id=?)');
+    expect(planOf("workspace_id = 'w' AND email = 'e'")).toEqual([
+      'COVERING INDEX audit_records_by_address (workspace_id=? AND email=?)',
+    ]);
     // A person's own export must not read all that an operator did to others.
     expect(planOf("user_id IS NULL AND actor_user_id = 'u'", '')).toEqual([
       'INDEX audit_records_by_actor (user_id=? AND actor_user_id=?)',

@@ -11,10 +11,13 @@ import { type ACTIVITY_FILTERS, COLLAPSING } from './activity-filters.ts';
 import { COUNTRIES } from './countries.ts';
 import { type AuthEvent, FAMILIES, kindInWords } from './kinds.ts';
 import { filterOfId, ID_FILTERS, labelOf } from './narrowings.ts';
+import { PeopleFound } from './people-found.tsx';
 
 type Shown = Filters<(typeof ACTIVITY_FILTERS)[number] | 'live'>;
 
 interface ActivityToolbarProps {
+  /** Null for a workspace, which has no list of people. */
+  readonly applicationId: string | null;
   readonly filters: Shown;
   /** The list, for the names of ids. */
   readonly events: readonly AuthEvent[];
@@ -42,17 +45,18 @@ function filtersFor({ family }: Shown): typeof FILTERS {
 /** Width in pixels that all filters and the live switch need in one row. */
 const IN_ONE_ROW_PX = 1120;
 
-export function ActivityToolbar({ filters, events, onChange }: ActivityToolbarProps) {
+export function ActivityToolbar({ applicationId, filters, events, onChange }: ActivityToolbarProps) {
   function search(text: string): void {
     const filter = filterOfId(text);
     if (filter) onChange({ [filter]: text, q: undefined });
     else onChange({ q: text }, true);
   }
 
+  const label = applicationId === null ? 'E-mail or any id' : 'Person, e-mail or any id';
   return (
     <>
       <FilterBar
-        search={<SearchField id="search" label="E-mail or any id" value={filters.q ?? ''} onSearch={search} />}
+        search={<SearchField id="search" label={label} value={filters.q ?? ''} onSearch={search} />}
         active={activeFilters(filters, COLLAPSING)}
         collapseBelow={IN_ONE_ROW_PX}
         onClear={() => onChange(NO_CHOICES)}
@@ -65,6 +69,13 @@ export function ActivityToolbar({ filters, events, onChange }: ActivityToolbarPr
         </span>
       </FilterBar>
       <IdFilters filters={filters} events={events} onChange={onChange} />
+      {applicationId !== null && filters.q && (
+        <PeopleFound
+          applicationId={applicationId}
+          q={filters.q}
+          onChoose={(userId) => onChange({ userId, q: undefined })}
+        />
+      )}
     </>
   );
 }
@@ -82,7 +93,7 @@ function LiveSwitch({ isLive, onSwitch }: { isLive: boolean; onSwitch: (live: 'o
 }
 
 /** Each shows what it keeps, and removes itself. */
-function IdFilters({ filters, events, onChange }: ActivityToolbarProps) {
+function IdFilters({ filters, events, onChange }: Omit<ActivityToolbarProps, 'applicationId'>) {
   const set = ID_FILTERS.flatMap((name) => {
     const value = filters[name];
     return value ? [{ name, label: labelOf(name, value, events) }] : [];

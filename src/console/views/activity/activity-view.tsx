@@ -89,7 +89,12 @@ function ActivityList({ source }: { readonly source: ActivitySource }) {
       <ListDetail
         list={
           <>
-            <ActivityToolbar filters={filters} events={list.items ?? []} onChange={setFilters} />
+            <ActivityToolbar
+              applicationId={source.isOfMany ? null : source.id}
+              filters={filters}
+              events={list.items ?? []}
+              onChange={setFilters}
+            />
             <DataTable
               id="activity"
               label="Activity"

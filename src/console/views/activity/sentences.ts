@@ -1,5 +1,6 @@
 /** Sentences of the audit record kinds, for rows that begin with the actor. */
 import type { AuditKind } from '../../../core/audit.ts';
+import { detailedSentence } from './detailed-sentences.ts';
 import { type AuthEvent, kindInWords } from './kinds.ts';
 import { shownEvent } from './shown-event.ts';
 
@@ -119,8 +120,8 @@ export interface Part {
 
 /** Returns what was done to what. A kind of a newer server is shown by its own name. */
 export function sentenceOf(event: AuthEvent): readonly Part[] {
-  const { kind, targetName, userName, email } = shownEvent(event);
-  const form = (SENTENCES as Record<string, string>)[kind] ?? kindInWords(kind);
+  const { kind, targetName, userName, email, detail } = shownEvent(event);
+  const form = detailedSentence(kind, detail) ?? (SENTENCES as Record<string, string>)[kind] ?? kindInWords(kind);
   const names = { '{target}': targetName ?? '', '{user}': userName ?? email ?? 'a user' };
   return (isByOneself(event) ? form.replace(' of {user}', '') : form)
     .split(/(\{target\}|\{user\})/)
