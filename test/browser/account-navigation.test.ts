@@ -46,17 +46,13 @@ describe.each([
   /** Turns the wheel over the page until it is scrolled this far, or as far as it goes: a page grows as lists arrive. */
   async function scrollTo(top: number): Promise<number> {
     const reached = `scrollY === Math.min(${top}, document.documentElement.scrollHeight - innerHeight)`;
-    let last: number | null = null;
     await eventually(`scrolled to ${top}`, async () => {
-      const at = await scrolled();
-      const isStill = last === null || last === at;
-      const wheel = { type: 'mouseWheel', x: width - 60, y: height - 60, deltaX: 0, deltaY: top - at };
-      if (isStill && at !== top) await page.view.cdp('Input.dispatchMouseEvent', wheel);
-      last = at;
+      const wheel = { type: 'mouseWheel', x: width - 60, y: height - 60, deltaX: 0, deltaY: top - (await scrolled()) };
+      if (wheel.deltaY !== 0) await page.view.cdp('Input.dispatchMouseEvent', wheel);
+      // Twice the pause after which the page stores its position. A turn of the wheel has arrived by then.
+      await page.evaluate('new Promise((done) => setTimeout(done, 600))');
       return page.evaluate<boolean>(reached);
     });
-    // Twice the pause after which the page stores its position.
-    await page.evaluate('new Promise((done) => setTimeout(done, 600))');
     return scrolled();
   }
 
