@@ -90,6 +90,8 @@ describe('the numbers', () => {
     for (const name of ['ada', 'bob']) await come(name);
     for (const name of ['yan', 'zoe']) await refuse(name);
     await openOverview('?days=7');
+    // The server counts in memory for some seconds.
+    await page.untilText('#numbers', /^Sign-ins\s+2\s[^]*Refused\s+2\s[^]*Sessions used, 7 days\s+2\s/);
     const fewer = { value: '2', change: '−33 % against 3 in the 7 days before', tone: 'calm' };
     const alone = { change: null, tone: null };
     expect(await tiles()).toEqual({

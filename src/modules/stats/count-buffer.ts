@@ -9,12 +9,8 @@ type Counted<Counter> = Counter & { count: number };
 export interface CountBuffer<Counter> {
   /** @param key identifies the counter; `counter` is kept for a new one. */
   add(key: string, counter: Counter, count?: number): void;
-  /**
-   * Writes everything counted before the call. What a failed batch holds waits for the next call.
-   *
-   * @param isWanted selects the counters to write; by default all.
-   */
-  flush(isWanted?: (counter: Counter) => boolean): Promise<void>;
+  /** Writes everything counted before the call. What a failed batch holds waits for the next call. */
+  flush(): Promise<void>;
 }
 
 /** @param write adds to stored counters, each named once. */
@@ -25,8 +21,8 @@ export function countBuffer<Counter extends object>(
   let writing = Promise.resolve();
 
   /** Keeps what is counted during the write, and every count of a failed batch, for the next one. */
-  async function writeWaiting(isWanted: (counter: Counter) => boolean): Promise<void> {
-    const keys = [...waiting].flatMap(([key, counter]) => (isWanted(counter) ? [key] : []));
+  async function writeAll(): Promise<void> {
+    const keys = [...waiting.keys()];
     for (let from = 0; from < keys.length; from += BATCH_ROWS) {
       const batch = keys.slice(from, from + BATCH_ROWS).flatMap((key) => {
         const counter = waiting.get(key);
@@ -46,8 +42,8 @@ export function countBuffer<Counter extends object>(
       if (known) known.count += count;
       else if (waiting.size < MAX_WAITING) waiting.set(key, { ...counter, count });
     },
-    flush(isWanted = () => true) {
-      writing = writing.catch(() => {}).then(() => writeWaiting(isWanted));
+    flush() {
+      writing = writing.catch(() => {}).then(writeAll);
       return writing;
     },
   };

@@ -28,8 +28,6 @@ export interface Counts {
   readonly keyCalled: NoteKeyCalls;
   /** Writes everything counted before the call. */
   flush(): Promise<void>;
-  /** The same for one application. */
-  flushApplication(applicationId: string): Promise<void>;
 }
 
 export function dailyCounter({ db, clock }: { readonly db: Database; readonly clock: Clock }): Counts {
@@ -97,12 +95,6 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
     async flush() {
       for (const { keyId, metric, count } of calls.take()) countHour(keyId, metric, clock.now(), count);
       await Promise.all([days.flush(), hours.flush()]);
-    },
-    async flushApplication(id) {
-      await Promise.all([
-        days.flush(({ applicationId }) => applicationId === id),
-        hours.flush(({ subject }) => subject === id),
-      ]);
     },
   };
 }

@@ -15,7 +15,7 @@ export function statsModule(context: ModuleContext): Module & { readonly counts:
   const counts = dailyCounter(context);
   return {
     counts,
-    operations: statsRoutes(statsService({ ...context, counts })),
+    operations: statsRoutes(statsService(context)),
     jobs: [{ name: 'daily counts', everyMs: 5 * SECOND, runOnce: () => counts.flush() }],
     listeners: [
       onCommit(AUDIT_RECORDED, (records) => records.forEach(counts.recorded)),

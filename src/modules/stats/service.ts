@@ -17,7 +17,6 @@ import {
 import { listWebhooks } from '../../store/webhooks.ts';
 import { MAX_WEBHOOKS } from '../webhooks/model.ts';
 import { DEFAULT_DAYS, type Stats, type StatsQuery } from './model.ts';
-import type { Counts } from './counts.ts';
 import {
   type ActiveGap,
   ACTIVE_PERIODS,
@@ -41,14 +40,8 @@ const HOURLY_DAYS = 31;
 
 export type Statistics = ReturnType<typeof statsService>;
 
-interface StatsDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly counts: Pick<Counts, 'flushApplication'>;
-}
-
-/** Includes everything that this instance has counted; other instances' counts of the last few seconds may be missing. */
-export function statsService({ db, clock, counts }: StatsDependencies) {
+/** Reads what is written: counts of the last few seconds may be missing. */
+export function statsService({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
   const { reader } = db;
 
   /** Returns what was counted on a day up to the present hour of the day, by metric. */
@@ -153,8 +146,6 @@ export function statsService({ db, clock, counts }: StatsDependencies) {
 
   return {
     async read({ id }: Application, { days = DEFAULT_DAYS }: StatsQuery): Promise<Stats> {
-      // Includes a sign-in of a moment ago. The job reports counts that cannot be written.
-      await counts.flushApplication(id).catch(() => {});
       const now = clock.now();
       const today = startOfDay(now);
       const first = today - (days - 1) * DAY;

@@ -101,45 +101,6 @@ describe('statistics', () => {
     expect((await statsOf(again, application.id)).totals.signIns).toEqual({ count: 2, previous: 0 });
   });
 
-  test('include what was counted a moment ago, before the job writes it', async () => {
-    const { instance, application } = await setUp();
-    await instance.signIn(application.clientId, 'ada@example.com');
-    const { json } = await instance.call('GET', `/api/applications/${application.id}/stats`, {
-      token: instance.workspaceKey,
-    });
-    expect(json.data).toMatchObject({
-      totals: { signIns: { count: 1 }, newUsers: { count: 1 } },
-      activeUsers: { day: { count: 1 } },
-      activeSessions: { day: { count: 1 } },
-    });
-  });
-
-  test('are answered while counts cannot be written, and nothing of them is lost', async () => {
-    const { instance, application, stats } = await setUp();
-    await instance.signIn(application.clientId, 'ada@example.com');
-    // Several metrics are counted in one hour, which now cannot be written.
-    instance.sqlite.run('CREATE UNIQUE INDEX one_an_hour ON hourly_counts (hour)');
-    const { status } = await instance.call('GET', `/api/applications/${application.id}/stats`, {
-      token: instance.workspaceKey,
-    });
-    instance.sqlite.run('DROP INDEX one_an_hour');
-    expect(status).toBe(200);
-    expect((await stats()).totals.signIns.count).toBe(1);
-    const hours = instance.sqlite
-      .query('SELECT metric, sum(count) AS count FROM hourly_counts WHERE subject = ? GROUP BY 1 ORDER BY 1')
-      .all(application.id) as { metric: string; count: number }[];
-    expect(hours.map(({ metric, count }) => `${metric} ${count}`)).toEqual([
-      'active_1 1',
-      'active_30 1',
-      'active_7 1',
-      'new_user 1',
-      'session_1 1',
-      'session_30 1',
-      'session_7 1',
-      'sign_in 1',
-    ]);
-  });
-
   test('are written by the job too', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');

@@ -1,4 +1,5 @@
 /** Overview of an application: the first steps, then its statistics. */
+import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Select } from '../../../pages/components/select-field.tsx';
 import { addresses, useFilters } from '../../address.ts';
@@ -19,10 +20,8 @@ import { FirstSteps } from './first-steps.tsx';
 import { LIMIT_WORDS } from './limit-words.ts';
 
 const RANGES = ['7', '30', '90', '365'];
-/** Collects live events before reloading the statistics. */
-const LIVE_MS = 3000;
-/** Other instances write their counts every 5 s. */
-const ELSEWHERE_MS = 6000;
+/** Pause after an event before the statistics are read again: counts are written every 5 s. */
+const COUNTED_MS = 6000;
 const TILES = 8;
 
 export function Overview({ application }: ApplicationViewProps) {
@@ -33,8 +32,12 @@ export function Overview({ application }: ApplicationViewProps) {
     () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
     [application.id, days],
   );
-  useLiveEvents(LIVE_MS, stats.reload);
-  useLiveEvents(ELSEWHERE_MS, stats.reload);
+  useLiveEvents(COUNTED_MS, stats.reload);
+  // Includes what came just before the view was opened.
+  useEffect(() => {
+    const timer = setTimeout(stats.reload, COUNTED_MS);
+    return () => clearTimeout(timer);
+  }, [application.id]);
 
   return (
     <>
