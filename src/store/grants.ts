@@ -289,23 +289,24 @@ const holdersOfEach = eachKind((kind) => {
 
 const keysHoldingEach = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return longRead.rows<{ id: string; holders: number }, { ids: readonly string[] }>(
-    ({ idList }) => `SELECT h.${grantColumn} AS id, count(*) AS holders
-     FROM users u JOIN application_users m ON m.user_id = u.id JOIN ${holdersName} h ON h.application_user_id = m.id
-     WHERE u.kind = 'api_key' AND h.${grantColumn} IN ${idList(':ids')} GROUP BY h.${grantColumn}`,
+  return longRead.rows<{ id: string; holders: number }, { applicationId: string; ids: readonly string[] }>(
+    ({ idList, joinInOrder }) => `SELECT h.${grantColumn} AS id, count(DISTINCT h.application_user_id) AS holders
+     FROM api_keys k ${joinInOrder} ${holdersName} h ON h.application_user_id = k.application_user_id
+     WHERE k.application_id = :applicationId AND k.source <> 'device' AND h.${grantColumn} IN ${idList(':ids')}
+     GROUP BY h.${grantColumn}`,
   );
 });
 
-/** Returns how many people hold each grant, in any status; not the principals of keys. Two statements from indexes. */
+/** Returns how many people hold each grant of an application, in any status; not the principals of keys. Two statements from indexes. */
 export async function countPeople(
   reader: Reader,
   kind: GrantKind,
-  ids: readonly string[],
+  { applicationId, ids }: { readonly applicationId: string; readonly ids: readonly string[] },
 ): Promise<ReadonlyMap<string, number>> {
   const people = new Map(ids.map((id) => [id, 0]));
   if (ids.length === 0) return people;
   for (const { id, holders } of await holdersOfEach[kind](reader, { ids })) people.set(id, Number(holders));
-  for (const { id, holders } of await keysHoldingEach[kind](reader, { ids }))
+  for (const { id, holders } of await keysHoldingEach[kind](reader, { applicationId, ids }))
     people.set(id, (people.get(id) ?? 0) - Number(holders));
   return people;
 }

@@ -57,11 +57,8 @@ export function grantService(kind: GrantKind, db: Database) {
       const rows = await pageOfGrants(db.reader, kind, application.id, { after, limit: limit + 1 });
       const page = pageOf(rows, limit, (row) => [row.slug], present);
       if (include === undefined) return page;
-      const people = await countPeople(
-        db.reader,
-        kind,
-        page.items.map(({ id }) => id),
-      );
+      const ids = page.items.map(({ id }) => id);
+      const people = await countPeople(db.reader, kind, { applicationId: application.id, ids });
       return { ...page, items: page.items.map((grant) => ({ ...grant, people: people.get(grant.id) ?? 0 })) };
     },
 
