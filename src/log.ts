@@ -66,7 +66,8 @@ export function logDestination(fd: number, format: ((line: string) => string) | 
   let isDue = false;
 
   const formatted = (lines: string): string =>
-    format === null ? lines : lines.replaceAll(/.*\n/g, (line) => format(line));
+    // A dot would not match U+2028, which JSON leaves as it is.
+    format === null ? lines : lines.replaceAll(/[^\n]*\n/g, (line) => format(line));
 
   /** @throws if any part of the block cannot be written. */
   async function put(block: Buffer): Promise<void> {

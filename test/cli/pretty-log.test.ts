@@ -1,9 +1,11 @@
 /** The readable log format: each line corresponds to one JSON line, and no content controls the terminal. */
 import { describe, expect, test } from 'bun:test';
-import { openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { logFormat, prettyLine } from '@/cli/pretty-log.ts';
 import { loadConfig } from '@/config.ts';
-import { createLog } from '@/log.ts';
+import { createLog, logDestination } from '@/log.ts';
+import { emptyFolder } from '../support/binary.ts';
 
 const TIME = '2026-03-02T12:00:01.234Z';
 const line = (fields: object) => `${JSON.stringify({ level: 'info', time: TIME, ...fields })}\n`;
@@ -65,6 +67,20 @@ describe('a pretty line', () => {
     expect(said.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
     expect(format(line({ ...REQUEST, method: evil, route: evil, principal: evil })).trim()).not.toMatch(/\p{Cc}/u);
     expect(format(line({ msg: evil })).trim()).not.toMatch(/\p{Cc}/u);
+  });
+
+  test('stands for each line of a block, whatever characters the line contains', async () => {
+    const folder = emptyFolder();
+    const path = join(folder.path, 'log');
+    const fd = openSync(path, 'w');
+    const destination = logDestination(fd, format);
+    destination.write(line({ msg: 'one' }) + line({ msg: 'two', reason: 'a\u2028\u009b31m\u2029z' }) + line(REQUEST));
+    await destination.flush();
+    closeSync(fd);
+    const written = readFileSync(path, 'utf8').split('\n');
+    folder.remove();
+    expect(written.map((text) => text.slice(0, 17))).toEqual([...Array<string>(3).fill('12:00:01.234 INFO'), '']);
+    expect(written.join('')).not.toMatch(/\p{Cc}/u);
   });
 
   test.each(['Gatehouse is running at http://localhost:8080\n\n', '{"level":broken\n', '── mail to ada@example.com\n'])(

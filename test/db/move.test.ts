@@ -152,6 +152,23 @@ describe('A move to PostgreSQL and back', () => {
     expect(Number(id)).toBe(last.id + 1);
   });
 
+  test('copies many records of the same people, whose addresses are entered on the way in any order', async () => {
+    const folder = makeDataFolder(folderName('first'));
+    inFolder(folder, (sqlite) =>
+      sqlite.run(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
+        INSERT INTO audit_records (id, workspace_id, kind, ok, email, actor_type, created_at)
+        SELECT printf('aud_%05d', i), 'wks_1', 'signin.succeeded', 1,
+          CASE (i / 2000) % 2 WHEN 0 THEN i % 2000 ELSE 1999 - i % 2000 END || '-' || (i / 4000) || '@example.com', 'anonymous', i
+        FROM n`),
+    );
+    const { sql } = await emptyDatabase();
+    await toPostgres(folder, sql);
+    const [{ entered }] = await sql.unsafe(
+      "SELECT CAST(count(*) AS int) AS entered FROM address_search WHERE workspace_id = 'wks_1'",
+    );
+    expect(entered).toBe(6000);
+  });
+
   test('keeps texts and bytes of every kind', async () => {
     const folder = makeDataFolder(folderName('first'));
     const names = ['', ' ', "O'Neill", '{"a",\\}', 'NULL', 'Łódź 🦊', 'a\nb\tc\r', '\u007f\u0080', '%_$1', 'é'];

@@ -37,10 +37,15 @@ export async function openPostgresTarget(sql: SQL, options: PostgresTargetOption
     await takeLock(guard, options);
     await begin(sql, options);
     const schema = await postgresSchema(sql, isMoved);
+    const withTriggers = await tablesWithTriggers(sql);
+    const inTurn = queue();
     return {
       ...postgresRows(sql),
       schema,
-      insert: (table, rows) => insertRows(sql, table, rows),
+      insert(table, rows) {
+        const insert = () => insertRows(sql, table, rows);
+        return withTriggers.has(table.name) ? inTurn(insert) : insert();
+      },
       async remove(table, keys) {
         const { sql: text, values } = removeSql(postgresMoveDialect, table, keys);
         await sql.unsafe(text, [...values]);
@@ -124,6 +129,21 @@ async function requireSameMove(sql: MoveStatements, instance: number, shown: str
   throw new StartupError(
     `${shown} holds an unfinished move of another instance or version. Name an empty database with --to.`,
   );
+}
+
+/** Tables whose triggers write other rows. Two inserts that write the same ones in another order would deadlock. */
+async function tablesWithTriggers(sql: SQL): Promise<ReadonlySet<string>> {
+  const tables: { name: string }[] = await sql.unsafe(
+    `SELECT DISTINCT c.relname AS name FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+     WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND NOT t.tgisinternal`,
+  );
+  return new Set(tables.map(({ name }) => name));
+}
+
+/** Returns a function that runs work after all earlier work has ended. */
+function queue(): (work: () => Promise<void>) => Promise<void> {
+  let last = Promise.resolve();
+  return (work) => (last = last.catch(() => {}).then(work));
 }
 
 /** A killed run may still be inserting the same rows. The comparison finds rows that a conflict has left out. */
