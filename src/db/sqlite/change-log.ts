@@ -87,7 +87,7 @@ export interface ChangeLogReader {
 export function changeLogReader(memory: SharedArrayBuffer): ChangeLogReader {
   const { words, ring } = partsOf(memory);
   /** The words' halves: reading one allocates no `BigInt`. Every verification does it. */
-  const halves = new Int32Array(memory, 0, HEADER_BYTES / LENGTH_BYTES);
+  const halves = new Int32Array(memory, 0, HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT);
   const decoder = new TextDecoder();
   let position = Atomics.load(words, PUBLISHED);
   let lowerPosition = lowerHalf(position);
