@@ -28,14 +28,6 @@ const TILES = 8;
 export function Overview({ application }: ApplicationViewProps) {
   const [filters, setFilters] = useFilters(['days']);
   const days = RANGES.includes(filters.days ?? '') ? Number(filters.days) : 30;
-  const path = { id: application.id };
-  const stats = useLoaded(
-    () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
-    [application.id, days],
-  );
-  useLiveEvents(LIVE_MS, stats.reload);
-  useLiveEvents(ELSEWHERE_MS, stats.reload);
-
   return (
     <>
       <PageHead
@@ -52,16 +44,28 @@ export function Overview({ application }: ApplicationViewProps) {
           />
         }
       />
-      <FirstSteps application={application} />
-      {stats.data ? (
-        <Numbers application={application} stats={stats.data} days={days} />
-      ) : stats.failure ? (
-        <FailureNote failure={stats.failure} onRetry={stats.reload} />
-      ) : (
-        <TilesSkeleton />
-      )}
+      <FirstSteps application={application}>
+        <Statistics application={application} days={days} />
+      </FirstSteps>
     </>
   );
+}
+
+interface StatisticsProps extends ApplicationViewProps {
+  readonly days: number;
+}
+
+function Statistics({ application, days }: StatisticsProps) {
+  const path = { id: application.id };
+  const stats = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
+    [application.id, days],
+  );
+  useLiveEvents(LIVE_MS, stats.reload);
+  useLiveEvents(ELSEWHERE_MS, stats.reload);
+  if (stats.data) return <Numbers application={application} stats={stats.data} days={days} />;
+  if (stats.failure) return <FailureNote failure={stats.failure} onRetry={stats.reload} />;
+  return <TilesSkeleton />;
 }
 
 function TilesSkeleton() {
@@ -82,9 +86,8 @@ function refusalsOf(reason: string, from: string): string {
   return new URLSearchParams({ status: 'error', family, from: `${from}T00:00:00.000Z` }).toString();
 }
 
-interface NumbersProps extends ApplicationViewProps {
+interface NumbersProps extends StatisticsProps {
   readonly stats: Schemas['Stats'];
-  readonly days: number;
 }
 
 function Numbers({ application, stats, days }: NumbersProps) {
@@ -159,7 +162,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
         />
         <RankingPanel
           title="Webhooks"
-          action={<Link href={addresses.application(application.id, 'webhooks')}>Endpoints</Link>}
+          action={<Link href={addresses.application(application.id, 'webhooks')}>All webhooks</Link>}
           label="Deliveries"
           none="No event was delivered during this time."
           of={[
