@@ -7,7 +7,7 @@ interface LanguageFieldProps {
   readonly value: string;
   /** Label of no language. */
   readonly none: string;
-  /** What it is the language of, and what applies without one. */
+  /** Says which texts it is for, and what applies without one. */
   readonly hint: string;
   readonly onChoose: (locale: string) => void;
 }

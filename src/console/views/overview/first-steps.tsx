@@ -24,7 +24,7 @@ const LIVE_MS = 300;
 const NOTHING = { ok: true as const, data: { items: [], nextCursor: null } };
 
 interface FirstStepsProps extends ApplicationViewProps {
-  /** What follows the steps. Below the first steps, it is rendered once it is scrolled into view. */
+  /** Content after the steps. Below the first steps, it is rendered once it is scrolled into view. */
   readonly children: ComponentChildren;
 }
 
