@@ -11,6 +11,8 @@ export interface ConsoleContext {
   readonly me: { readonly userId: string; readonly email: string; readonly name: string };
   /** Applications of all workspaces, including hidden ones. */
   readonly applications: readonly Schemas['Application'][];
+  /** Time at which they were read, in milliseconds of `performance.now()`. */
+  readonly applicationsReadAt: number;
   reloadApplications(): Promise<void>;
   reloadWorkspaces(): Promise<void>;
 }

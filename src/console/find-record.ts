@@ -28,7 +28,7 @@ export function prefixOf(query: string): string | null {
   return WHOLE_ID.exec(query.trim().toLowerCase())?.[1] ?? null;
 }
 
-/** Returns the records that a whole id may stand for. */
+/** Returns the records that a whole id stands for; none for ids of requests, sessions and what was deleted. */
 export async function findRecord(
   query: string,
   open: Application | null,
@@ -38,12 +38,12 @@ export async function findRecord(
   const others = applications.filter((one) => one.workspaceId === workspace.id && one.id !== open?.id && !one.isHidden);
   const asked = [...(open ? [open] : []), ...others].slice(0, MOST_ASKED);
   const find = FINDERS[prefixOf(query) ?? ''];
-  const found = find ? await find({ id, workspaceId: workspace.id, applications: asked }) : [];
-  return found.length > 0 ? found : [traceOf(id, workspace.id)];
+  return find ? find({ id, workspaceId: workspace.id, applications: asked }) : [];
 }
 
-/** Returns a link to what the activity knows of an id: requests, sessions and deleted records have no view. */
-function traceOf(id: string, workspaceId: string): PaletteEntry {
+/** Returns a link to what the activity knows of an id that has no view of its own. */
+export function traceOf(query: string, workspaceId: string): PaletteEntry & { readonly href: string } {
+  const id = query.trim().toLowerCase();
   const filter = id.startsWith('req_') ? 'requestId' : 'targetId';
   const href = `${addresses.workspace(workspaceId, 'activity')}?${filter}=${id}`;
   return { id: `trace ${id}`, title: id, place: 'Activity about this id', href };

@@ -8,13 +8,13 @@ export interface Trial {
   readonly key: string | null;
   /** The address to sign in with; null until the reader names one. */
   readonly email: string | null;
-  /** Id of the newest mail before the trial began; null until known. Only later mails belong to the trial. */
-  readonly newestMailBefore: string | null;
+  /** Time of the server at which the trial began, ISO 8601; null until known. Only later mails belong to it. */
+  readonly since: string | null;
   /** The session token, handed over or typed; may be empty. */
   readonly token: string;
 }
 
-const NEW_TRIAL: Trial = { key: null, email: null, newestMailBefore: null, token: '' };
+const NEW_TRIAL: Trial = { key: null, email: null, since: null, token: '' };
 
 /** Whether a text has the form of a session token. The session may have ended, or belong to another application. */
 export const isSessionToken = (text: string): boolean => /^est_\w{40,}$/.test(text.trim());

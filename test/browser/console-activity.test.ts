@@ -110,9 +110,16 @@ describe('a row', () => {
     await page.untilText('#main', /^(?![^]*Created API key)[^]*Only by Key Deploy/);
     await page.pressNamed('Remove the filter: Only by Key Deploy', '.id-filters');
     await page.untilText('#activity', /Created API key Deploy/);
-    // An id that is pasted into the search becomes a filter of its own.
+    // An id that is pasted into the search opens its record. That of a deleted record becomes a filter of its own.
     await page.enter('#search', id);
-    await page.untilAddress(new RegExp(`actorApiKeyId=${id}$`));
+    await page.untilText('#detail-title', /^Shop backend$/);
+    expect((await page.address()).pathname).toBe(`/console/applications/${app}/keys/${id}`);
+    const role = await created('/roles', { slug: 'passing', name: 'Passing' });
+    await api('DELETE', `/api/applications/${app}/roles/${role.id}`);
+    await page.go(activity());
+    await page.enter('#search', role.id);
+    await page.untilAddress(new RegExp(`/applications/${app}/activity\\?targetId=${role.id}$`));
+    await page.untilText('#activity', /Deleted role Passing/);
   });
 
   test('says which roles and how many users, and a search finds people by name without accents', async () => {

@@ -51,6 +51,13 @@ async function enterWrongCode(name: string): Promise<void> {
 async function openOverview(rest = ''): Promise<void> {
   page = await openConsole(server);
   await page.go(`/applications/${app}/overview${rest}`);
+  await reachNumbers();
+}
+
+/** The numbers follow the first steps, and load once they are reached. */
+async function reachNumbers(): Promise<void> {
+  await page.untilVisible('#first-steps');
+  await page.evaluate("document.querySelector('.unloaded').scrollIntoView()");
   await page.untilVisible('#numbers');
 }
 
@@ -168,6 +175,7 @@ test('a reason of refusals leads to the records that were refused for it', async
   await page.untilAddress(/\/activity\?status=error&family=signin\.refused&from=\d{4}-/);
   expect(await page.untilText('#activity', /zoe@example\.com/)).not.toContain('wrong sign-in code');
   await page.evaluate('history.back()');
+  await reachNumbers();
   await page.pressNamed('The code was wrong', '#main');
   await page.untilAddress(/family=signin\.code_refused/);
   expect(await page.untilText('#activity', /Entered a wrong sign-in code/)).not.toContain('zoe@');

@@ -120,6 +120,16 @@ describe('one user', () => {
     await page.untilSaid(/was invited within the hour; the next mail is possible at/);
     await page.go(`/workspaces/${server.workspaceId}/outbox`);
     await page.untilText('#main', /Sie sind zu .* eingeladen/);
+    // The next one is in the language chosen for it.
+    await request(server, 'POST', '/test/clock', { body: { advanceMs: 60 * 60 * 1000 } });
+    const { userId } = (await everybody())['inge@example.com']!;
+    await page.go(users(`/${userId}`));
+    await page.press('#invite-user');
+    await page.choose('#invite-locale', 'fr');
+    await page.press('#invite-dialog-submit');
+    await page.untilSaid(/An invitation is on its way to inge@example\.com/);
+    await page.go(`/workspaces/${server.workspaceId}/outbox`);
+    await page.untilText('#main', /Shop vous invite/);
   });
 
   test('is corrected until the first sign-in, and its metadata is edited as JSON that names the place of an error', async () => {

@@ -6,7 +6,7 @@ import { Icon } from '../../pages/components/icon.tsx';
 import { Select, type SelectChoice } from '../../pages/components/select-field.tsx';
 import type { Filters } from '../address.ts';
 import { useConsole } from '../console-context.tsx';
-import { findRecord, prefixOf } from '../find-record.ts';
+import { findRecord, prefixOf, traceOf } from '../find-record.ts';
 
 const TYPING_MS = 250;
 
@@ -16,10 +16,12 @@ interface SearchFieldProps {
   readonly value: string;
   /** Whether a whole id goes to its record instead of being searched for. */
   readonly opensIds?: boolean;
+  /** Called with a whole id that has no view of its own; by default, the activity about it opens. */
+  readonly onTrace?: (id: string) => void;
   readonly onSearch: (value: string) => void;
 }
 
-export function SearchField({ id, label, value, opensIds = false, onSearch }: SearchFieldProps) {
+export function SearchField({ id, label, value, opensIds = false, onTrace, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Uses the latest callback: another filter or view may be opened before typing pauses.
@@ -35,9 +37,9 @@ export function SearchField({ id, label, value, opensIds = false, onSearch }: Se
     const application = known.applications.find(({ id }) => location.split('/')[2] === id) ?? null;
     const [record] = await findRecord(text, application, known);
     if (current !== typing.current) return;
-    if (record?.href === undefined) return onSearch(text);
     setTyped(value);
-    navigate(record.href);
+    if (record?.href === undefined && onTrace) return onTrace(text.toLowerCase());
+    navigate(record?.href ?? traceOf(text, known.workspace.id).href);
   }
 
   useEffect(

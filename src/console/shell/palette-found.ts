@@ -7,7 +7,7 @@ import { findEntries } from '../../pages/docs/search.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 import { openPage } from './palette-known.ts';
 import { findUsers } from '../find-users.ts';
-import { findRecord, prefixOf } from '../find-record.ts';
+import { findRecord, prefixOf, traceOf } from '../find-record.ts';
 
 const FOUND_PEOPLE = 6;
 const FOUND_DOCUMENTS = 4;
@@ -36,7 +36,9 @@ export function useFound(query: string, application: Application | null): Palett
     const timer = setTimeout(async () => {
       const entries =
         prefixOf(q) !== null
-          ? findRecord(q, application, console)
+          ? findRecord(q, application, console).then((found) =>
+              found.length > 0 ? found : [traceOf(q, console.workspace.id)],
+            )
           : Promise.all([
               application ? findPeople(application.id, q) : [],
               (lists.named ??= readNamed(application, console, canWrite)).then((all) => findEntries(all, q)),

@@ -10,8 +10,10 @@ import { chooseTheme } from './theme.ts';
 const ACTION = 'Action';
 
 /** A button that opens a menu is left out: the entries of its menu are actions themselves. */
-const ACTION_BUTTONS = `#main :is(.detail-actions, .page-actions, .detail-part > header, .panel > header, .quarantine)
-  button:not(:disabled, [aria-haspopup])`;
+const ACTION_BUTTONS = `#main :is(
+    :is(.detail-actions, .page-actions, .detail-part > header, .panel > header, .quarantine) button,
+    .detail dd > .button
+  ):not(:disabled, [aria-haspopup])`;
 
 /** Returns the enabled buttons of the open record or view, which the palette presses in its place. */
 export function openActions(): PaletteEntry[] {

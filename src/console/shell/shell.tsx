@@ -26,6 +26,7 @@ interface ConsoleData {
   readonly me: ConsoleContext['me'];
   readonly workspaces: readonly Workspace[];
   readonly applications: readonly Schemas['Application'][];
+  readonly applicationsReadAt: number;
 }
 
 export function Shell() {
@@ -64,6 +65,7 @@ function SignedIn() {
       me: { userId, email, name: identity.fullName ?? '' },
       workspaces: workspaces.data.items,
       applications: applications.data,
+      applicationsReadAt: performance.now(),
     });
   }
 
@@ -87,7 +89,9 @@ function SignedIn() {
       reload={async (part) => {
         if (part === 'applications') {
           const applications = await loadApplications();
-          if (applications.ok) setKnown((now) => now && { ...now, applications: applications.data });
+          if (!applications.ok) return;
+          const applicationsReadAt = performance.now();
+          setKnown((now) => now && { ...now, applications: applications.data, applicationsReadAt });
         } else {
           const workspaces = await ask(api.GET('/api/workspaces'));
           if (workspaces.ok) setKnown((now) => now && { ...now, workspaces: workspaces.data.items });
@@ -111,7 +115,7 @@ interface OpenWorkspaceProps {
 
 function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
   const [location, navigate] = useLocation();
-  const { me, workspaces, applications } = known;
+  const { me, workspaces, applications, applicationsReadAt } = known;
   const [, kind, id = ''] = location.split('/');
   const application = kind === 'applications' ? (applications.find((one) => one.id === id) ?? null) : null;
   const asked = kind === 'workspaces' ? id : (application?.workspaceId ?? localStorage.getItem(LAST_WORKSPACE));
@@ -146,6 +150,7 @@ function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
     workspace,
     workspaces,
     applications,
+    applicationsReadAt,
     reloadApplications: () => reload('applications'),
     reloadWorkspaces: () => reload('workspaces'),
   };

@@ -2,12 +2,11 @@
  * Links for trying an application: the sign-in page shows the session token at its end. Only managers can create one,
  * and they could register a return URL that receives the tokens anyway.
  */
-import { type Clock, isoTime, MINUTE } from '../../core/clock.ts';
+import { type Clock, isoTime } from '../../core/clock.ts';
 import { expiringTickets } from '../../core/expiring-ticket.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
+import { TRIAL_LIFETIME_MS } from '../../core/sign-in-trial.ts';
 import type { Application } from '../../store/applications.ts';
-
-const LIFETIME_MS = 30 * MINUTE;
 
 interface TrialDependencies {
   readonly instanceKey: InstanceKey;
@@ -24,7 +23,7 @@ export function signInTrials({ instanceKey, clock, baseUrl }: TrialDependencies)
   const tickets = expiringTickets(instanceKey, 'sign-in trial');
   return {
     link(application: Tried): { url: string; expiresAt: string } {
-      const expiresAt = clock.now() + LIFETIME_MS;
+      const expiresAt = clock.now() + TRIAL_LIFETIME_MS;
       const trial = tickets.issue(application.id, expiresAt);
       const query = new URLSearchParams({ clientId: application.clientId, trial });
       return { url: `${baseUrl()}/sign-in?${query}`, expiresAt: isoTime(expiresAt) };

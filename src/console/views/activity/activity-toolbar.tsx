@@ -56,7 +56,9 @@ export function ActivityToolbar({ applicationId, filters, events, onChange }: Ac
   return (
     <>
       <FilterBar
-        search={<SearchField id="search" label={label} value={filters.q ?? ''} onSearch={search} />}
+        search={
+          <SearchField id="search" label={label} value={filters.q ?? ''} opensIds onTrace={search} onSearch={search} />
+        }
         active={activeFilters(filters, COLLAPSING)}
         collapseBelow={IN_ONE_ROW_PX}
         onClear={() => onChange(NO_CHOICES)}

@@ -30,10 +30,10 @@ export function Warnings({ warnings, quarantined }: WarningsProps) {
       {quarantined.map(({ id, url, applicationId, applicationName }) => (
         <li key={id}>
           <strong>
-            A webhook endpoint of {applicationName} is in quarantine: <code>{url}</code>
+            A webhook of {applicationName} is in quarantine: <code>{url}</code>
           </strong>
-          Its events are held. Repair the endpoint, then{' '}
-          <Link href={addresses.application(applicationId, 'webhooks', id)}>release it</Link>.
+          Its events are held. Repair its endpoint, then{' '}
+          <Link href={addresses.application(applicationId, 'webhooks', id)}>release the webhook</Link>.
         </li>
       ))}
     </ul>

@@ -1,8 +1,10 @@
 /** Guide from a new application to the first verified session, and on to what its users need. */
-import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import { api, ask, type Page, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { WhenNear } from '../../components/when-near.tsx';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
 import { useRights, useConsole } from '../../console-context.tsx';
@@ -21,14 +23,23 @@ const LIVE_MS = 300;
 
 const NOTHING = { ok: true as const, data: { items: [], nextCursor: null } };
 
+interface FirstStepsProps extends ApplicationViewProps {
+  /** Content after the steps. Below the first steps, it is rendered once it is scrolled into view. */
+  readonly children: ComponentChildren;
+}
+
 /** Shown to admins and owners while the application is neither archived nor deleted. */
-export function FirstSteps({ application }: ApplicationViewProps) {
+export function FirstSteps({ application, children }: FirstStepsProps) {
   const { canWrite } = useRights();
   const isClosed = application.archivedAt !== null || application.deletedAt !== null;
   const first = useHidden('first-steps', application.id);
   const next = useHidden('next-steps', application.id);
-  if (!canWrite || isClosed || (first.isHidden && next.isHidden)) return null;
-  return <KnownSteps application={application} first={first} next={next} />;
+  if (!canWrite || isClosed || (first.isHidden && next.isHidden)) return children;
+  return (
+    <KnownSteps application={application} first={first} next={next}>
+      {children}
+    </KnownSteps>
+  );
 }
 
 interface Hidden {
@@ -49,13 +60,14 @@ function useHidden(panel: string, applicationId: string): Hidden {
   };
 }
 
-interface KnownStepsProps extends ApplicationViewProps {
+interface KnownStepsProps extends FirstStepsProps {
   readonly first: Hidden;
   readonly next: Hidden;
 }
 
 /** Loads what the steps depend on, and keeps it fresh. */
-function KnownSteps({ application, first, next }: KnownStepsProps) {
+function KnownSteps({ application, first, next, children }: KnownStepsProps) {
+  const { applicationsReadAt } = useConsole();
   const path = { id: application.id };
   const [trial] = useTrial(application.id);
   // The first steps need more than the next ones. They end with a verified session, unless a key waits to be stored.
@@ -74,20 +86,28 @@ function KnownSteps({ application, first, next }: KnownStepsProps) {
       isFirstOver ? NOTHING : ask(api.GET('/api/applications/{id}/users', { params: { path, query: { limit: 1 } } })),
     [application.id],
   );
-  // The console's list may be stale; the record itself shows the first verification.
-  const record = useLoaded(() => ask(api.GET('/api/applications/{id}', { params: { path } })), [application.id]);
+  // The record of an older list may be stale; that of a list just read saves a request.
+  const isFresh = useRef(performance.now() - applicationsReadAt < LOOK_MS);
+  const record = useLoaded<Schemas['Application']>(async () => {
+    const known = isFresh.current;
+    isFresh.current = false;
+    return known ? { ok: true, data: application } : ask(api.GET('/api/applications/{id}', { params: { path } }));
+  }, [application.id]);
   const health = useHealth();
   const isVerified = record.data !== null && record.data.firstVerifiedAt !== null;
   useEvery(isVerified ? null : LOOK_MS, record.reload);
   useLiveEvents(LIVE_MS, (events) => events.some(({ kind }) => kind.startsWith('signin.')) && people.reload());
   // Shown all at once: a late step would move the buttons while the reader clicks.
-  if (keys.data === null || people.data === null || record.data === null) return null;
-  if (health.data === null && health.failure === null) return null;
+  const isKnown = health.data !== null || health.failure !== null;
+  const isFailed = [keys, people, record].some(({ data, failure }) => data === null && failure !== null);
+  const shown = isKnown && keys.data && people.data && record.data;
+  const rest = isFirstOver || isFailed ? children : shown && <WhenNear>{children}</WhenNear>;
   return (
     <>
-      {!isFirstOver && !first.isHidden && (
+      {!shown && !isFirstOver && !isFailed && <div class="panel skeleton-panel" aria-busy="true" />}
+      {shown && !isFirstOver && !first.isHidden && (
         <Steps
-          application={record.data}
+          application={shown}
           health={health.data}
           hasKey={keys.data.items.length > 0}
           hasSignedIn={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
@@ -96,9 +116,10 @@ function KnownSteps({ application, first, next }: KnownStepsProps) {
           onHide={first.hide}
         />
       )}
-      {!next.isHidden && (
-        <NextSteps application={record.data} health={health.data} onMailSet={health.reload} onHide={next.hide} />
+      {shown && !next.isHidden && (
+        <NextSteps application={shown} health={health.data} onMailSet={health.reload} onHide={next.hide} />
       )}
+      {rest}
     </>
   );
 }

@@ -27,18 +27,6 @@ const TILES = 8;
 export function Overview({ application }: ApplicationViewProps) {
   const [filters, setFilters] = useFilters(['days']);
   const days = RANGES.includes(filters.days ?? '') ? Number(filters.days) : 30;
-  const path = { id: application.id };
-  const stats = useLoaded(
-    () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
-    [application.id, days],
-  );
-  useLiveEvents(COUNTED_MS, stats.reload);
-  // Includes what came just before the view was opened.
-  useEffect(() => {
-    const timer = setTimeout(stats.reload, COUNTED_MS);
-    return () => clearTimeout(timer);
-  }, [application.id]);
-
   return (
     <>
       <PageHead
@@ -55,16 +43,32 @@ export function Overview({ application }: ApplicationViewProps) {
           />
         }
       />
-      <FirstSteps application={application} />
-      {stats.data ? (
-        <Numbers application={application} stats={stats.data} days={days} />
-      ) : stats.failure ? (
-        <FailureNote failure={stats.failure} onRetry={stats.reload} />
-      ) : (
-        <TilesSkeleton />
-      )}
+      <FirstSteps application={application}>
+        <Statistics application={application} days={days} />
+      </FirstSteps>
     </>
   );
+}
+
+interface StatisticsProps extends ApplicationViewProps {
+  readonly days: number;
+}
+
+function Statistics({ application, days }: StatisticsProps) {
+  const path = { id: application.id };
+  const stats = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
+    [application.id, days],
+  );
+  useLiveEvents(COUNTED_MS, stats.reload);
+  // Includes what came just before the view was opened.
+  useEffect(() => {
+    const timer = setTimeout(stats.reload, COUNTED_MS);
+    return () => clearTimeout(timer);
+  }, [application.id]);
+  if (stats.data) return <Numbers application={application} stats={stats.data} days={days} />;
+  if (stats.failure) return <FailureNote failure={stats.failure} onRetry={stats.reload} />;
+  return <TilesSkeleton />;
 }
 
 function TilesSkeleton() {
@@ -85,9 +89,8 @@ function refusalsOf(reason: string, from: string): string {
   return new URLSearchParams({ status: 'error', family, from: `${from}T00:00:00.000Z` }).toString();
 }
 
-interface NumbersProps extends ApplicationViewProps {
+interface NumbersProps extends StatisticsProps {
   readonly stats: Schemas['Stats'];
-  readonly days: number;
 }
 
 function Numbers({ application, stats, days }: NumbersProps) {
@@ -162,7 +165,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
         />
         <RankingPanel
           title="Webhooks"
-          action={<Link href={addresses.application(application.id, 'webhooks')}>Endpoints</Link>}
+          action={<Link href={addresses.application(application.id, 'webhooks')}>All webhooks</Link>}
           label="Deliveries"
           none="No event was delivered during this time."
           of={[

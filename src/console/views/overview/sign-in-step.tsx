@@ -1,5 +1,7 @@
 /** The step to the first sign-in: a link that ends with the session token, and the code where no mail server sends it. */
+import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { TRIAL_LIFETIME_MS } from '../../../core/sign-in-trial.ts';
 import { EmailField } from '../../../pages/components/field.tsx';
 import { addresses } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
@@ -45,6 +47,10 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
     [id],
   );
   useEvery(RENEW_MS, link.reload);
+  const begun = link.data && new Date(Date.parse(link.data.expiresAt) - TRIAL_LIFETIME_MS).toISOString();
+  useEffect(() => {
+    if (begun !== null && trial.since === null) change({ since: begun });
+  }, [begun]);
 
   if (isSignedIn)
     return (

@@ -15,7 +15,6 @@ export interface TrialCode {
 
 const LOOK_MS = 2000;
 const NEWEST = 20;
-const BEFORE_ALL = '';
 
 /**
  * Returns the newest code mailed to the address since the trial began; null until there is one. Mails to other addresses are
@@ -24,26 +23,21 @@ const BEFORE_ALL = '';
 export function useTrialCode(application: Schemas['Application'], email: string, isWanted: boolean): TrialCode | null {
   const { workspace } = useConsole();
   const { isOwner } = useRights();
-  const [{ newestMailBefore }, change] = useTrial(application.id);
+  const [{ since }] = useTrial(application.id);
   const [mailId, setMailId] = useState<string | null>(null);
   const [found, setFound] = useState<TrialCode | null>(null);
-  const isLooking = isWanted && isOwner;
+  const isLooking = isWanted && isOwner && since !== null;
   const { id: workspaceId } = workspace;
 
   async function look(): Promise<void> {
     const query = { workspaceId, status: 'captured', limit: NEWEST } as const;
     const mails = await ask(api.GET('/api/workspace/outbox', { params: { query } }));
     if (!mails.ok) return;
-    const { items } = mails.data;
-    if (newestMailBefore === null) return change({ newestMailBefore: items[0]?.id ?? BEFORE_ALL });
-    const isOfTrial = ({ id, to, lane, applicationId }: Mail) =>
-      id > newestMailBefore && to === email && lane === 'code' && applicationId === application.id;
-    setMailId(items.find(isOfTrial)?.id ?? null);
+    const isOfTrial = ({ createdAt, to, lane, applicationId }: Mail) =>
+      since !== null && createdAt >= since && to === email && lane === 'code' && applicationId === application.id;
+    setMailId(mails.data.items.find(isOfTrial)?.id ?? null);
   }
 
-  useEffect(() => {
-    if (isLooking && newestMailBefore === null) void look();
-  }, [isLooking]);
   useEvery(isLooking ? LOOK_MS : null, look);
   useEffect(() => {
     setFound(null);

@@ -2,8 +2,7 @@
 import { api, ask, type Failure, type Outcome, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
-import { SelectField } from '../../../pages/components/select-field.tsx';
-import { LANGUAGES } from '../../components/languages.ts';
+import { LanguageField } from '../../components/language-field.tsx';
 import type { Access } from '../grants/access.ts';
 import { accessFields, type Chosen } from '../grants/access-fields.tsx';
 import { type Invitation, invite } from './invite-user.tsx';
@@ -89,12 +88,10 @@ export function AddUser({ application, access, onDone }: AddUserProps) {
           kind: 'custom',
           name: 'locale',
           render: ({ value, set }) => (
-            <SelectField
+            <LanguageField
               key="locale"
               id="add-user-locale"
-              label="Language"
               value={value}
-              choices={LANGUAGES}
               none="That of their browser"
               hint="Of their mails. Without one, the invitation is in English."
               onChoose={set}

@@ -1,10 +1,10 @@
 /** Invites a user who has never signed in, by a mail in a language that can be chosen each time. */
-import { SelectField } from '../../../pages/components/select-field.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { exactTime } from '../../components/format.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { LanguageField } from '../../components/language-field.tsx';
 import { LANGUAGES } from '../../components/languages.ts';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
@@ -89,12 +89,10 @@ function InviteDialog({ email, send, onDone }: InviteDialogProps) {
           kind: 'custom',
           name: 'locale',
           render: ({ value, set }) => (
-            <SelectField
+            <LanguageField
               key="locale"
               id="invite-locale"
-              label="Language"
               value={value}
-              choices={LANGUAGES}
               none="That of their profile"
               hint="Of this mail. Without one in their profile, it is in English."
               onChoose={set}

@@ -30,6 +30,8 @@ interface DeliveriesProps {
   readonly onTest: () => unknown;
   /** Called after a reload: the endpoint may have changed too. */
   readonly onRefreshed: () => unknown;
+  /** Called with the time of the newest delivery; null if there is none. */
+  readonly onNewest: (createdAt: string | null) => unknown;
 }
 
 const columnsOf = (endpoint: Webhook['status']): readonly Column<Delivery>[] => [
@@ -66,7 +68,7 @@ const FILTERS = [
 const SETTLING_MS = 800;
 
 export function Deliveries(props: DeliveriesProps) {
-  const { webhook, calls, open, revision, listAddress, addressOf, onTest, onRefreshed } = props;
+  const { webhook, calls, open, revision, listAddress, addressOf, onTest, onRefreshed, onNewest } = props;
   const search = useSearch();
   const columns = useMemo(() => columnsOf(webhook.status), [webhook.status]);
   const [filters, setFilters] = useFilters(['status', 'type']);
@@ -83,6 +85,11 @@ export function Deliveries(props: DeliveriesProps) {
   // The row of the open delivery is drawn from its detail, the newer of the two.
   const items = list.items?.map((item) => (shown?.id === item.id ? shown : item)) ?? null;
   const isFiltered = filters.status !== undefined || filters.type !== undefined;
+
+  const newest = list.items?.[0]?.createdAt ?? null;
+  useEffect(() => {
+    if (list.items !== null && !isFiltered) onNewest(newest);
+  }, [list.items === null, isFiltered, newest]);
 
   async function refresh(): Promise<void> {
     await Promise.all([list.renew(withNewest), open !== null && detail.reload()]);
@@ -117,7 +124,7 @@ export function Deliveries(props: DeliveriesProps) {
                   clearText="Show all"
                   onClear={() => setFilters({ status: undefined, type: undefined })}
                 >
-                  Nothing of this status and event was sent to this endpoint.
+                  Nothing of this status and event was sent by this webhook.
                 </NoMatch>
               ) : (
                 <Empty
@@ -128,7 +135,7 @@ export function Deliveries(props: DeliveriesProps) {
                     </Action>
                   }
                 >
-                  Every event sent to this endpoint is listed here, with each attempt and its answer.
+                  Every event that this webhook sends is listed here, with each attempt and its answer.
                 </Empty>
               )
             }

@@ -103,9 +103,8 @@ function Next({ of: delivery, webhook }: { readonly of: Delivery; readonly webho
   if (status === 'delivered') return <>Nothing: attempt {attempts} was accepted.</>;
   if (status === 'failed')
     return <>Nothing: {attempts >= MAX_ATTEMPTS ? `all ${MAX_ATTEMPTS} attempts failed.` : 'sending was given up.'}</>;
-  if (status === 'held')
-    return <>Held while the endpoint is in quarantine. Sent in order when the endpoint is released.</>;
-  if (webhook.status === 'disabled') return <>Waits until the endpoint is enabled again.</>;
+  if (status === 'held') return <>Held while the webhook is in quarantine. Sent in order when it is released.</>;
+  if (webhook.status === 'disabled') return <>Waits until the webhook is enabled again.</>;
   if (nextAttemptAt === null || Date.parse(nextAttemptAt) <= Date.now())
     return <>{attempts === 0 ? 'The first attempt is in progress.' : `Attempt ${attempts + 1} is in progress.`}</>;
   return (

@@ -34,7 +34,7 @@ export const ENDPOINT_WORDS = {
 const ERROR_WORDS: Record<NonNullable<Attempt['errorClass']>, string> = {
   status: 'The endpoint did not accept it: only an answer of 2xx does.',
   redirect: 'The endpoint redirected, and redirects are not followed. Use the address that it redirects to.',
-  gone: 'The endpoint answered 410 Gone: it wants no more events, so it was put in quarantine.',
+  gone: 'The endpoint answered 410 Gone: it wants no more events, so the webhook was put in quarantine.',
   timeout: 'There was no answer within 15 seconds.',
   refused: 'The host resolves to an address that is not public, which this server does not send to.',
   unresolved: 'The name of the host could not be resolved.',

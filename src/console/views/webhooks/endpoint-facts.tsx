@@ -1,4 +1,6 @@
+/** State of an endpoint in a strip above its tabs. */
 import { useEffect } from 'preact/hooks';
+import type { Page } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
@@ -6,19 +8,29 @@ import { count } from '../../components/format.ts';
 import { useLoaded } from '../../data.ts';
 import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';
 import { eventsWords } from './event-words.ts';
-import { STATS_DAYS, type Webhook, type WebhookCalls } from './webhook-calls.ts';
+import { type Delivery, STATS_DAYS, type Webhook, type WebhookCalls } from './webhook-calls.ts';
+
+const NOTHING = { ok: true as const, data: { items: [], nextCursor: null } };
 
 interface EndpointFactsProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
   readonly revision: number;
+  /** Whether the list below shows all deliveries, so that its newest is the last. */
+  readonly isListed: boolean;
+  /** Time of the newest delivery that was listed; undefined before. */
+  readonly newest: string | null | undefined;
 }
 
-export function EndpointFacts({ webhook, calls, revision }: EndpointFactsProps) {
+export function EndpointFacts({ webhook, calls, revision, isListed, newest }: EndpointFactsProps) {
   const stats = useLoaded(calls.stats, [webhook.id]);
-  const latest = useLoaded(() => calls.deliveries(webhook.id, { limit: 1 }), [webhook.id]);
+  const latest = useLoaded<Page<Delivery>>(
+    async () => (isListed ? NOTHING : calls.deliveries(webhook.id, { limit: 1 })),
+    [webhook.id, isListed],
+  );
+  const last = isListed ? newest : (latest.data?.items[0]?.createdAt ?? newest);
   useEffect(() => {
-    if (revision > 0) void latest.reload();
+    if (revision > 0 && !isListed) void latest.reload();
   }, [revision]);
   const endpoint = stats.data?.webhooks.endpoints.find(({ webhookId }) => webhookId === webhook.id);
   const share = endpoint && successWords(endpoint);
@@ -38,7 +50,7 @@ export function EndpointFacts({ webhook, calls, revision }: EndpointFactsProps) 
               <span class="muted">None counted yet</span>
             ),
           ],
-          ['Last delivery', <Time at={latest.data?.items[0]?.createdAt ?? null} />],
+          ['Last delivery', <Time at={last ?? null} />],
           [
             'Events',
             webhook.events.length > 1 ? (

@@ -41,11 +41,12 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const calls = useMemo(() => webhookCalls(application.id), [application.id]);
   const webhook = useLoaded(() => calls.get(id), [id]);
   const [, navigate] = useLocation();
-  const [filters] = useFilters(['show']);
+  const [filters] = useFilters(['show', 'status', 'type']);
   const [replaying, setReplaying] = useState<Replay | null>(null);
   const [releasing, setReleasing] = useState<number | null>(null);
   /** Changes after deliveries were created here, to reload the views. */
   const [revision, setRevision] = useState(0);
+  const [newest, setNewest] = useState<string | null | undefined>(undefined);
   const report = useReport();
   const toast = useToast();
   const all = addresses.application(application.id, 'webhooks');
@@ -126,6 +127,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   }
 
   const shown = deliveryId === null ? (TABS.find(({ show }) => show === filters.show)?.show ?? null) : null;
+  const isListed = shown === null && filters.status === undefined && filters.type === undefined;
   const { host, pathname } = new URL(found.url);
   return (
     <>
@@ -190,7 +192,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           toast(message);
         }}
       />
-      <EndpointFacts webhook={found} calls={calls} revision={revision} />
+      <EndpointFacts webhook={found} calls={calls} revision={revision} isListed={isListed} newest={newest} />
       <nav class="tabs" aria-label="Webhook">
         {TABS.map(({ show, label }) => (
           <Link
@@ -222,6 +224,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           addressOf={addressOf}
           onTest={() => test()}
           onRefreshed={webhook.reload}
+          onNewest={setNewest}
         />
       )}
       {dialog}

@@ -41,7 +41,7 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
   const stats = useLoaded(calls.stats, [calls]);
 
   const columns: readonly Column<Webhook>[] = [
-    { key: 'url', title: 'Endpoint', render: ({ url }) => <span class="endpoint-url">{url}</span> },
+    { key: 'url', title: 'Webhook', render: ({ url }) => <span class="endpoint-url">{url}</span> },
     {
       key: 'status',
       title: 'Status',

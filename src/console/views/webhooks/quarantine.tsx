@@ -35,7 +35,7 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
       lead={
         held.data?.number === 0
           ? 'Nothing is held. New events are sent as they happen.'
-          : `${heldWords ?? 'All held events'} will be sent one by one, oldest first; new events wait behind them. If one of them fails all its attempts again, the endpoint goes back to quarantine.`
+          : `${heldWords ?? 'All held events'} will be sent one by one, oldest first; new events wait behind them. If one of them fails all its attempts again, the webhook goes back to quarantine.`
       }
       submitText="Release webhook"
       send={() => calls.release(webhook.id)}
@@ -49,8 +49,8 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
           <strong>In quarantine</strong> since <Time at={webhook.quarantinedAt} />: {webhook.quarantineReason}.
         </p>
         <p>
-          {heldWords ? `${heldWords} held so far.` : 'Events are held.'} Fix the endpoint, then release it; held events
-          are kept for 30 days.
+          {heldWords ? `${heldWords} held so far.` : 'Events are held.'} Fix the endpoint, then release the webhook;
+          held events are kept for 30 days.
         </p>
       </div>
       <Action id="release-webhook" onClick={() => held.reload().then(open)}>
