@@ -209,6 +209,7 @@ test('the language of a snippet and its framework are remembered', async () => {
   await page.untilText('#verify-step .snippets pre', /HTTPBearer/);
   expect(await findings(page)).toEqual([]);
   await page.view.reload();
+  await page.untilVisible('#sign-in-link');
   await page.untilText('#verify-step .snippets pre', /HTTPBearer/);
   await press('#verify-step [role=tab]:nth-child(2)');
   await page.untilText('#verify-step .snippets pre', /res\.locals\.user/);
