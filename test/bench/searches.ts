@@ -102,7 +102,7 @@ async function untilIndexed(): Promise<void> {
   const before = await missing();
   while ((await missing()) > 0) await Bun.sleep(200);
   const seconds = round((performance.now() - startedAt) / 1000, 1);
-  // As autovacuum does within minutes: until then searches pass the dead entries of rows that were indexed.
+  // Does what autovacuum does within minutes: until then searches pass the dead entries of indexed rows.
   await database?.sql.unsafe('VACUUM ANALYZE');
   if (before > 0) console.log(`${before} members and addresses indexed in ${seconds} s`);
 }

@@ -1,4 +1,4 @@
-/** What the overview's tiles and charts show of periods that are not complete. */
+/** The overview's tiles and charts, where a period is not complete. */
 import { expect, test } from 'bun:test';
 import { alignedData } from '@/console/components/chart-drawing.ts';
 import { countedSince } from '@/console/views/overview/counted-since.ts';

@@ -21,7 +21,7 @@ const PROBE = `(() => {
     element.tagName.toLowerCase() + (element.id && '#' + element.id) + [...element.classList].map((name) => '.' + name).join('');
   const clips = (value) => value === 'hidden' || value === 'clip';
   const scrolls = (value) => value === 'auto' || value === 'scroll';
-  /** What only assistive technology reads is one pixel in size. */
+  /** Text for assistive technology alone is one pixel in size. */
   const isForReaders = (element) =>
     element.closest('svg, canvas, iframe, select, textarea, [aria-hidden=true]') !== null || element.clientWidth === 1;
 

@@ -121,7 +121,7 @@ test('the use of a session on a thread counts in the statistics', async () => {
   const activeToday = async () =>
     (await running.data('GET', `/api/applications/${id}/stats`)).activeSessions.day.count as number;
   await eventually('the new session counts', async () => (await activeToday()) === 1);
-  // As if the session had begun on an earlier day.
+  // Moves the session's beginning to an earlier day.
   running.sqlite.run("DELETE FROM daily_counts WHERE metric = 'session_gap'");
   running.sqlite.query('UPDATE sessions SET last_seen_at = last_seen_at - 86400000').run();
   await running.server.db.maintain();

@@ -54,7 +54,7 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
   return { instance, application, other, manage, list, add: (...rows: Seed[]) => seed(instance, application, rows) };
 }
 
-/** As the migration begins it. */
+/** Begins the task as the migration does. */
 const ENTERING = `INSERT INTO long_works (id, kind, application_id, actor, data, cursor, done, total, created_at, updated_at)
   VALUES (?, 'activity.enter_addresses', NULL, ?, '{}', '', 0, NULL, 0, 0)`;
 
