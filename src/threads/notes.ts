@@ -91,11 +91,11 @@ const emptyBatch = (): Batch => ({
   untrustedHeader: null,
 });
 
-/** Refusals and key calls are as many as applications and keys, judged ones a few times as many. */
-const isFull = ({ lines, seen, judged, refusals, keyCalls, logged }: Batch): boolean =>
-  lines.length > MOST_LINE_CHARACTERS ||
-  seen.length + judged.size + refusals.size + keyCalls.accepted.size + keyCalls.refused.size + logged.length >
-    MOST_NOTES;
+const isFull = ({ lines, seen, judged, refusals, keyCalls, logged }: Batch): boolean => {
+  let notes = seen.length + refusals.size + keyCalls.accepted.size + keyCalls.refused.size + logged.length;
+  for (const ofReason of judged.values()) notes += ofReason.size;
+  return lines.length > MOST_LINE_CHARACTERS || notes > MOST_NOTES;
+};
 
 /** @param families of the thread's metrics. */
 export function noteBook(families: () => readonly MetricFamily[], send: (notes: Notes) => void): NoteBook {
