@@ -29,6 +29,7 @@ export const ID_PREFIXES = {
   longWork: 'wrk',
   bulkChange: 'blk',
   backup: 'bkp',
+  signingKey: 'sgk',
   request: 'req',
 } as const;
 

@@ -21,11 +21,20 @@ export interface InstanceKey {
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
 
-export type SealPurpose = 'webhook' | 'provider' | 'mail server';
+export type SealPurpose = 'webhook' | 'provider' | 'mail server' | 'signing key';
 
 /** The purpose of a derived value; the same text gives a different value for each. */
 export type DerivePurpose =
-  'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial' | 'waitlist standing' | 'doctor';
+  | 'user code'
+  | 'nonce'
+  | 'code verifier'
+  | 'known browser'
+  | 'sign-in trial'
+  | 'waitlist standing'
+  | 'doctor'
+  | 'authorization request'
+  | 'authorization decision'
+  | 'sign-out';
 
 /** Reads the key's bytes from base64 or base64url. @returns null for anything but 32 bytes. */
 export function parseInstanceKey(text: string): Uint8Array | null {

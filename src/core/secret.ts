@@ -14,6 +14,8 @@ export const SECRET_PREFIXES = {
   setup: 'egs',
   webhook: 'whsec',
   deviceCode: 'edc',
+  authorizationCode: 'eac',
+  refresh: 'ert',
   /** The `state` of a sign-in in progress at a provider. */
   providerState: 'eps',
   /** Binds a sign-in at a provider to the browser it began in. */

@@ -66,6 +66,12 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   mails: { sweeps: { finishedMails: SENT_RETENTION_MS } },
   member_search: { kept: 'as long as the membership; a trigger empties it when the person is deleted' },
   membership_groups: { kept: DEFINED },
+  // Clients that have registered themselves and are not used; an application's own have no expiry.
+  oauth_clients: { sweeps: { unusedOAuthClients: 0 } },
+  // A used code stays for a while, so that its replay ends what it was exchanged for.
+  oauth_codes: { sweeps: { expiredOAuthCodes: DAY } },
+  oauth_grants: { sweeps: { expiredOAuthGrants: 30 * DAY } },
+  oauth_refresh_tokens: { sweeps: { expiredRefreshTokens: 30 * DAY } },
   // Created at every view of a sign-in page, and useless afterwards.
   passkey_challenges: { sweeps: { expiredPasskeyChallenges: DAY } },
   passkeys: { kept: PERSONAL },
@@ -79,6 +85,8 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   scopes: { kept: DEFINED },
   sessions: { sweeps: { expiredSessions: 30 * DAY, revokedSessions: 30 * DAY } },
   setup_links: { sweeps: { expiredSetupLinks: 30 * DAY } },
+  // An old ID token, sent as a hint of who signs out, is verified by the key of then.
+  signing_keys: { sweeps: { retiredSigningKeys: 400 * DAY } },
   url_checks: { kept: 'the last of each address of an application' },
   user_addresses: { kept: PERSONAL },
   user_images: { kept: PERSONAL },

@@ -10,6 +10,7 @@ const KEYS = {
   provider_states: 'state_hash',
   device_grants: 'id',
   email_changes: 'id',
+  oauth_codes: 'code_hash',
   setup_links: 'token_hash',
 } as const;
 

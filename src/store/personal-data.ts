@@ -9,6 +9,7 @@ import { betaInterests } from './schema/applications.ts';
 import { bulkChangeMembers } from './schema/bulk-changes.ts';
 import { apiKeys, codeChallenges, codeFailures, sessions } from './schema/credentials.ts';
 import { deviceGrants } from './schema/devices.ts';
+import { oauthCodes, oauthGrants, oauthRefreshTokens } from './schema/oauth.ts';
 import { passkeyChallenges, passkeys } from './schema/passkeys.ts';
 import { providerIdentities, providerStates } from './schema/providers.ts';
 import { auditRecords, events, longWorks, mails, rateCounters } from './schema/records.ts';
@@ -56,11 +57,19 @@ const TABLES: readonly PersonalTable[] = [
     table,
     isAbout: (userId: string) => eq(table.userId, userId),
   })),
-  ...[applicationUserRoles, applicationUserScopes, applicationUserGroups, bulkChangeMembers, sessions].map((table) => ({
+  ...[
+    applicationUserRoles,
+    applicationUserScopes,
+    applicationUserGroups,
+    bulkChangeMembers,
+    sessions,
+    oauthCodes,
+    oauthGrants,
+  ].map((table) => ({
     table,
     isAbout: (userId: string) => inArray(table.applicationUserId, ownMemberships(userId)),
   })),
-  ...[passkeyChallenges, providerStates].map((table) => ({
+  ...[passkeyChallenges, providerStates, oauthRefreshTokens].map((table) => ({
     table,
     isAbout: (userId: string) => inArray(table.sessionId, ownSessions(userId)),
   })),

@@ -157,13 +157,15 @@ export async function deleteReservation(unit: Unit, memberId: string): Promise<v
 }
 
 /**
- * Returns whether the membership has sessions, keys or device grants, open or ended, from sign-ins through the
- * workspace's provider. Their rows refer to it, so it cannot be deleted.
+ * Returns whether the membership has sessions, keys, device grants, authorization codes or OpenID grants, open or
+ * ended, from sign-ins through the workspace's provider. Their rows refer to it, so it cannot be deleted.
  */
 export const hasBeenUsed = query.exists<string>(
   `SELECT 1 WHERE EXISTS (SELECT 1 FROM sessions WHERE application_user_id = :memberId)
      OR EXISTS (SELECT 1 FROM api_keys WHERE application_user_id = :memberId)
-     OR EXISTS (SELECT 1 FROM device_grants WHERE application_user_id = :memberId)`,
+     OR EXISTS (SELECT 1 FROM device_grants WHERE application_user_id = :memberId)
+     OR EXISTS (SELECT 1 FROM oauth_codes WHERE application_user_id = :memberId)
+     OR EXISTS (SELECT 1 FROM oauth_grants WHERE application_user_id = :memberId)`,
 );
 
 const reservedForPerson = prepared((db) =>

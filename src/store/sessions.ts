@@ -209,6 +209,12 @@ export const revokeSessionRow = change<{ sessionId: string; at: number; reason: 
   { rowId: 'sessionId' },
 );
 
+/** Replaces a session's token and expiry: the earlier token is refused from then on. */
+export const rekeySession = change<{ sessionId: string; hash: Uint8Array; expiresAt: number }>(
+  'UPDATE sessions SET token_hash = :hash, expires_at = :expiresAt WHERE id = :sessionId',
+  { rowId: 'sessionId' },
+);
+
 /** Exempts one session from this change's bump of its member's epoch. Never revives an ended one. */
 export const spareSession = change<string>('UPDATE sessions SET epoch = epoch + 1 WHERE id = :id', { rowId: 'id' });
 

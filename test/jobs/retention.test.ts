@@ -14,15 +14,29 @@ const HASHED: Readonly<Record<string, readonly string[]>> = {
   device_grants: ['device_code_hash', 'user_code_digest'],
   retired_key_tokens: ['token_hash'],
   setup_links: ['token_hash'],
+  oauth_codes: ['code_hash'],
+  oauth_refresh_tokens: ['token_hash'],
 };
 /** The column that identifies a row where it is neither id nor hash. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   daily_counts: 'label',
   hourly_counts: 'subject',
   bulk_change_members: 'bulk_change_id',
+  oauth_clients: 'client_id',
+  oauth_grants: 'session_id',
 };
 /** Tables without an id column of their own: rows are identified by their hash. */
-const UNNAMED = ['bulk_change_members', 'provider_states', 'email_changes', 'retired_key_tokens', 'setup_links'];
+const UNNAMED = [
+  'bulk_change_members',
+  'provider_states',
+  'email_changes',
+  'retired_key_tokens',
+  'setup_links',
+  'oauth_clients',
+  'oauth_codes',
+  'oauth_grants',
+  'oauth_refresh_tokens',
+];
 
 /** Inserts rows of known ages by SQL, since no operation can create old rows. Missing columns get default values. */
 function filler({ sqlite, clock }: Instance) {
@@ -46,6 +60,17 @@ function filler({ sqlite, clock }: Instance) {
     device_grants: { status: 'pending', interval_seconds: 5, created_at: 1 },
     retired_key_tokens: {},
     setup_links: { created_at: 1 },
+    oauth_clients: {
+      ...{ kind: 'registered', redirect_uris: '[]', post_logout_redirect_uris: '[]', id_token_alg: 'RS256' },
+      ...{ created_at: 1, updated_at: 1 },
+    },
+    oauth_codes: {
+      ...{ client_id: 'c', page_session_id: 's', redirect_uri: 'https://app.example.com/' },
+      ...{ code_challenge: 'c', scope: 'openid', created_at: 1 },
+    },
+    oauth_grants: { client_id: 'c', page_session_id: 's', scope: 'openid', created_at: 1 },
+    oauth_refresh_tokens: { session_id: 's', created_at: 1 },
+    signing_keys: { alg: 'RS256', public_jwk: '{}', sealed_private_jwk: 'x', created_at: 1, signs_from: 1 },
     bulk_changes: {
       ...{ change: '{}', audit_id: 'a', created_at: 1 },
       ...{ changed: 0, unchanged: 0, refused: 0, skipped: 0 },
@@ -169,6 +194,14 @@ describe('retention', () => {
     expiring('email_changes', [-7, 29, 31], { ...ofApplication, user_id: userId });
     expiring('device_grants', [-1, 29, 31], ofApplication);
     expiring('setup_links', [-1, 29, 31]);
+    expiring('oauth_codes', [-1, 0.9, 1.1], { ...ofApplication, application_user_id: memberId });
+    expiring('oauth_refresh_tokens', [-1, 29, 31]);
+    for (const day of [-1, 29, 31])
+      insert('oauth_grants', { session_id: `${day} d`, application_user_id: memberId, expires_at: ago(day * DAY) });
+    insert('oauth_clients', { client_id: 'of the application', ...ofApplication });
+    for (const day of [-1, 1])
+      insert('oauth_clients', { client_id: `${day} d`, ...ofApplication, expires_at: ago(day * DAY) });
+    for (const day of [-1, 399, 401]) insert('signing_keys', { id: `${day} d`, signs_until: ago(day * DAY) });
     for (const days of [30, 32]) {
       insert('bulk_changes', { id: `${days} d`, application_id: applicationId, finished_at: ago(days * DAY) });
       const [bulk_change_id, created_at] = [`${days} d`, ago(days === 30 ? 29 * DAY : days * DAY)];
@@ -198,6 +231,11 @@ describe('retention', () => {
     email_changes: ['-7 d', '29 d'],
     device_grants: ['-1 d', '29 d'],
     setup_links: ['-1 d', '29 d'],
+    oauth_clients: ['of the application', '-1 d'],
+    oauth_codes: ['-1 d', '0.9 d'],
+    oauth_grants: ['-1 d', '29 d'],
+    oauth_refresh_tokens: ['-1 d', '29 d'],
+    signing_keys: ['-1 d', '399 d'],
     retired_key_tokens: ['1 d', '89 d'],
   };
 

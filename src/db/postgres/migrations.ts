@@ -3,6 +3,7 @@ import baseline from '../../../migrations/postgres/0013_baseline.sql' with { typ
 import instances from '../../../migrations/postgres/0014_instances.sql' with { type: 'text' };
 import pages from '../../../migrations/postgres/0015_pages.sql' with { type: 'text' };
 import addressSearch from '../../../migrations/postgres/0016_address_search.sql' with { type: 'text' };
+import openid from '../../../migrations/postgres/0017_openid.sql' with { type: 'text' };
 
 export interface PostgresMigration {
   /** The schema that it leads to. */
@@ -21,4 +22,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   { version: 14, sql: instances, readableFrom: 13 },
   { version: 15, sql: pages, readableFrom: 13 },
   { version: 16, sql: addressSearch, readableFrom: 13 },
+  { version: 17, sql: openid, readableFrom: 13 },
 ];

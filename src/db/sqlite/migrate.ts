@@ -17,6 +17,7 @@ import leaseHolders from '../../../migrations/0013_lease_holders.sql' with { typ
 import instances from '../../../migrations/0014_instances.sql' with { type: 'text' };
 import pages from '../../../migrations/0015_pages.sql' with { type: 'text' };
 import addressSearch from '../../../migrations/0016_address_search.sql' with { type: 'text' };
+import openid from '../../../migrations/0017_openid.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Connection } from '../connection.ts';
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly string[] = [
   instances,
   pages,
   addressSearch,
+  openid,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

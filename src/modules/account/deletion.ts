@@ -16,6 +16,7 @@ import { deleteOutcomesOf } from '../../store/bulk-changes.ts';
 import { deleteWaitlistEntriesOf } from '../../store/waitlist.ts';
 import { purgeDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
+import { purgeOAuthOf } from '../../store/oauth-codes.ts';
 import { deleteEmailChangesOf, findUndoEnd } from '../../store/email-changes.ts';
 import { type Member, updateMembers } from '../../store/members.ts';
 import { listMembershipsOf } from '../../store/memberships.ts';
@@ -134,6 +135,7 @@ async function endMemberships(unit: Unit, userId: string, usedReservations: read
   await beginTask(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
   await forgetPersonalKeys(unit, memberIds);
   await purgeDeviceGrants(unit, memberIds);
+  await purgeOAuthOf(unit, memberIds);
   await clearGrants(unit, memberIds);
   for (const memberId of memberIds) await deleteOutcomesOf(unit, memberId);
   await updateMembers(unit, memberIds, {

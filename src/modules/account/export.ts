@@ -18,6 +18,8 @@ const WITHHELD: Readonly<Record<string, readonly string[]>> = {
   passkey_challenges: ['challenge'],
   provider_states: ['stateHash', 'browserHash'],
   email_changes: ['tokenHash'],
+  oauth_codes: ['codeHash', 'codeChallenge', 'nonce'],
+  oauth_refresh_tokens: ['tokenHash'],
   device_grants: ['deviceCodeHash', 'userCodeDigest'],
   // Anyone can request a code for an address, so the session may be someone else's.
   code_challenges: ['codeDigest', 'data', 'sessionId'],

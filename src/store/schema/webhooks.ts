@@ -7,6 +7,9 @@ export const WEBHOOK_STATUSES = ['active', 'disabled', 'quarantined'] as const;
 /** `held` is a pending delivery of a quarantined endpoint; it is never stored. */
 export const DELIVERY_STATUSES = ['pending', 'held', 'delivered', 'failed'] as const;
 
+/** An endpoint is sent events, or logout tokens (OpenID Connect Back-Channel Logout 1.0). */
+export const WEBHOOK_KINDS = ['events', 'logout'] as const;
+
 export const webhooks = sqliteTable('webhooks', {
   id: text().primaryKey(),
   applicationId: text('application_id')
@@ -31,6 +34,7 @@ export const webhooks = sqliteTable('webhooks', {
   dropNoticeAt: integer('drop_notice_at'),
   /** Hides the endpoint; the row goes with its last delivery. */
   removedAt: integer('removed_at'),
+  kind: text({ enum: WEBHOOK_KINDS }).notNull().default('events'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });

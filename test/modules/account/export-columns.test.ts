@@ -8,6 +8,7 @@ import * as applications from '@/store/schema/applications.ts';
 import * as bulkChanges from '@/store/schema/bulk-changes.ts';
 import * as credentials from '@/store/schema/credentials.ts';
 import * as devices from '@/store/schema/devices.ts';
+import * as oauth from '@/store/schema/oauth.ts';
 import * as passkeys from '@/store/schema/passkeys.ts';
 import * as providers from '@/store/schema/providers.ts';
 import * as records from '@/store/schema/records.ts';
@@ -17,8 +18,8 @@ import * as workspaces from '@/store/schema/workspaces.ts';
 import { as, setUp } from './account.ts';
 
 const SCHEMAS = [
-  ...[account, applications, bulkChanges, credentials, devices, passkeys, providers, records, users],
-  ...[workspaceMembers, workspaces],
+  ...[account, applications, bulkChanges, credentials, devices, oauth, passkeys, providers],
+  ...[records, users, workspaceMembers, workspaces],
 ];
 const TABLES = SCHEMAS.flatMap((schema) => Object.values(schema) as unknown[])
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))

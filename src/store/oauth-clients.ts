@@ -1,0 +1,51 @@
+/** OAuth clients: the OpenID settings of applications, and clients that registered themselves. */
+import { eq, sql } from 'drizzle-orm';
+import type { Reader, Unit } from '../db/database.ts';
+import { note, orm, prepared } from '../db/statements.ts';
+import { type OAuthClientRow, oauthClients } from './schema/oauth.ts';
+
+export { OAUTH_CLIENT_KINDS, type OAuthClientRow, type PublicJwk, SIGNING_ALGORITHMS } from './schema/oauth.ts';
+
+const byClientId = prepared((db) =>
+  db
+    .select()
+    .from(oauthClients)
+    .where(eq(oauthClients.clientId, sql.placeholder('clientId')))
+    .prepare(),
+);
+
+/** Returns a client's settings; undefined if OpenID was never set up for it. Callers compare `expiresAt`. */
+export async function findOAuthClient(reader: Reader, clientId: string): Promise<OAuthClientRow | undefined> {
+  const [row] = await byClientId(reader, { clientId });
+  return row;
+}
+
+/** Columns that an application's settings give. */
+export type OAuthClientSettings = Omit<OAuthClientRow, 'name' | 'expiresAt' | 'createdAt' | 'updatedAt'>;
+
+/** Inserts or replaces the settings of an application's own client. */
+export async function saveOAuthClient(unit: Unit, settings: OAuthClientSettings): Promise<OAuthClientRow> {
+  const row = { ...settings, name: null, expiresAt: null, createdAt: unit.now, updatedAt: unit.now };
+  const { clientId: _id, createdAt: _created, ...changed } = row;
+  const [saved] = await orm(unit)
+    .insert(oauthClients)
+    .values(row)
+    .onConflictDoUpdate({ target: oauthClients.clientId, set: changed })
+    .returning();
+  return saved as OAuthClientRow;
+}
+
+/** Inserts a client that registered itself (RFC 7591). */
+export async function insertRegisteredClient(
+  unit: Unit,
+  row: Omit<OAuthClientRow, 'createdAt' | 'updatedAt'>,
+): Promise<void> {
+  await orm(unit)
+    .insert(oauthClients)
+    .values({ ...row, createdAt: unit.now, updatedAt: unit.now });
+}
+
+/** Moves the expiry of a client that registered itself. An application's own has none. */
+export const noteClientUsed = note<{ clientId: string; expiresAt: number }>(
+  'UPDATE oauth_clients SET expires_at = :expiresAt WHERE client_id = :clientId AND expires_at IS NOT NULL',
+);
