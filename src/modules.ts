@@ -24,6 +24,8 @@ import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
+import { rotationJob, signingKeyService } from './modules/openid/keys.ts';
+import { metadataRoutes } from './modules/openid/metadata-routes.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -49,6 +51,7 @@ import type { Application } from './store/applications.ts';
 /** Wires the modules; starts nothing and queries no database. @param testTools null unless ephemeral. */
 export function wireModules(context: ModuleContext, testTools: TestTools | null) {
   // Modules that others depend on, each below its own dependencies.
+  const keys = signingKeyService(context);
   const codes = codesModule(context);
   const challenges = codes.service;
   const sessions = sessionsModule(context);
@@ -136,6 +139,10 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
       sessions: sessions.service,
       personalKeys: devices.personalKeys,
     }),
+    {
+      operations: metadataRoutes({ keys, baseUrl: context.baseUrl, isRegistrationOn: false }),
+      jobs: [rotationJob(keys)],
+    },
     applications,
     mailLinesModule(context),
     lifecycleModule(context, { challenges }),
