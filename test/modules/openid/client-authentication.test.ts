@@ -40,7 +40,7 @@ describe('a confidential client', () => {
       { client_secret: shown.secret },
       { client_id: 'cli_another' },
       { client_assertion_type: ASSERTION_TYPE, client_assertion: 'x.y.z' },
-    ]) {
+    ] as Record<string, string>[]) {
       const { status, json } = await token({ ...CODE, ...fields }, basic(shown));
       expect([status, json.error]).toEqual([400, 'invalid_request']);
     }
