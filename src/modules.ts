@@ -24,6 +24,9 @@ import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
+import { openIdTokens } from './modules/openid/id-token.ts';
+import { signingKeyService } from './modules/openid/keys.ts';
+import { logoutTokenOf } from './modules/openid/logout-delivery.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -82,7 +85,9 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const users = usersModule(context);
   const activity = activityModule(context);
   const live = liveModule(context, { verification: verification.service });
-  const webhooks = webhooksModule(context);
+  const keys = signingKeyService(context);
+  const tokens = openIdTokens({ keys, clock: context.clock });
+  const webhooks = webhooksModule(context, { logoutToken: logoutTokenOf({ reader: context.db.reader, tokens }) });
   const imports = importModule(context);
   const seed = seedModule(context, {
     applications: applications.service,
