@@ -27,6 +27,7 @@ import { oauthModule } from './modules/oauth/module.ts';
 import { openIdTokens } from './modules/openid/id-token.ts';
 import { signingKeyService } from './modules/openid/keys.ts';
 import { logoutTokenOf } from './modules/openid/logout-delivery.ts';
+import { openidModule } from './modules/openid/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -88,6 +89,16 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const keys = signingKeyService(context);
   const tokens = openIdTokens({ keys, clock: context.clock });
   const webhooks = webhooksModule(context, { logoutToken: logoutTokenOf({ reader: context.db.reader, tokens }) });
+  const stats = statsModule(context);
+  const openid = openidModule(context, {
+    keys,
+    tokens,
+    sessions: sessions.service,
+    verification: verification.service,
+    personalKeys: devices.personalKeys,
+    deviceAuthorization: devices.authorization,
+    noteRefusal: stats.counts.noteRefusal,
+  });
   const imports = importModule(context);
   const seed = seedModule(context, {
     applications: applications.service,
@@ -98,7 +109,6 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     webhooks: webhooks.service,
     apiKeys: apiKeys.service,
   });
-  const stats = statsModule(context);
   const backups = backupsModule(context);
   const outbox = outboxModule(context, { consoleId });
   const health = healthModule(context, { backups: backups.service.standing });
@@ -136,6 +146,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     profileModule(context),
     imagesModule(context),
     devices,
+    openid,
     oauthModule(context, {
       verification: verification.service,
       sessions: sessions.service,
