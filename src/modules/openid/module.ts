@@ -8,7 +8,7 @@ import type { Verification } from '../verification/service.ts';
 import { tokenAnswers } from './answer.ts';
 import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
-import { type OAuthClients, oauthClients } from './clients.ts';
+import { type OAuthClients, openIdClients } from './clients.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
 import { rotationJob, type SigningKeys } from './keys.ts';
@@ -39,7 +39,7 @@ export interface OpenIdModule extends Module {
 export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): OpenIdModule {
   const { keys, tokens, sessions, verification, personalKeys, deviceAuthorization, noteRefusal } = standsOn;
   const { isOpenIdRegistrationOn: isRegistrationOn } = context;
-  const clients = oauthClients(context);
+  const clients = openIdClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
   const answer = tokenAnswers({ ...context, verification, tokens });
   const token = tokenEndpoint({

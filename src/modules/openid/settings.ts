@@ -64,15 +64,19 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
   }
 
   async function problemsOf({ kind, redirectUris, postLogoutRedirectUris, jwks }: Stored): Promise<FieldProblem[]> {
-    const problems: FieldProblem[] = [];
-    const add = (path: string, message: string | null) => void (message !== null && problems.push({ path, message }));
     // A program on the person's own device listens on loopback (RFC 8252 §7.3).
     const rules = { isLoopbackAllowed: isLoopbackAllowed || kind === 'public' };
-    for (const [field, uris] of Object.entries({ redirectUris, postLogoutRedirectUris }))
-      for (const [index, uri] of uris.entries()) add(`${field}.${index}`, redirectProblem(uri, rules));
-    if (jwks !== null && kind === 'public') add('jwks', 'A public client keeps no private key: give null.');
-    for (const [index, key] of (jwks?.keys ?? []).entries()) add(`jwks.keys.${index}`, await publicKeyProblem(key));
-    return problems;
+    const ofUris = Object.entries({ redirectUris, postLogoutRedirectUris }).flatMap(([field, uris]) =>
+      uris.flatMap((uri, index) => problemAt(`${field}.${index}`, redirectProblem(uri, rules))),
+    );
+    if (jwks === null) return ofUris;
+    const ofKind = kind === 'public' ? 'A public client keeps no private key: give null.' : null;
+    const ofKeys = await Promise.all(jwks.keys.map(publicKeyProblem));
+    return [
+      ...ofUris,
+      ...problemAt('jwks', ofKind),
+      ...ofKeys.flatMap((problem, index) => problemAt(`jwks.keys.${index}`, problem)),
+    ];
   }
 
   /** @throws {AppError} invalid_request */
@@ -88,8 +92,7 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
     async problemsWith(input: OpenIdInput, application: TenantApplication | null): Promise<FieldProblem[]> {
       const row = application && (await findOAuthClient(db.reader, application.clientId));
       const logout = input.backchannelLogoutUri == null ? null : backchannel.problem(input.backchannelLogoutUri);
-      const field = logout === null ? [] : [{ path: 'backchannelLogoutUri', message: logout }];
-      return [...(await problemsOf(changed(row ?? UNSET, input))), ...field];
+      return [...(await problemsOf(changed(row ?? UNSET, input))), ...problemAt('backchannelLogoutUri', logout)];
     },
 
     /** Returns the settings; before the first change, with their defaults. */
@@ -124,4 +127,8 @@ function changed(row: Stored, input: OpenIdInput): Stored {
     idTokenAlg: input.idTokenAlg ?? row.idTokenAlg,
     jwks: input.jwks === undefined ? row.jwks : input.jwks,
   };
+}
+
+function problemAt(path: string, message: string | null): FieldProblem[] {
+  return message === null ? [] : [{ path, message }];
 }
