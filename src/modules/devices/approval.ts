@@ -139,7 +139,7 @@ async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): P
   return isOver && status === 'pending' ? null : claim;
 }
 
-async function grantsOf(
+export async function grantsOf(
   reader: Reader,
   { identity: { envelope }, workspaces: seats }: SessionPrincipal,
 ): Promise<DeviceRequest['grants']> {
