@@ -24,6 +24,8 @@ import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
+import { openIdTokens } from './modules/openid/id-token.ts';
+import { signingKeyService } from './modules/openid/keys.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -82,7 +84,8 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const users = usersModule(context);
   const activity = activityModule(context);
   const live = liveModule(context, { verification: verification.service });
-  const webhooks = webhooksModule(context);
+  const keys = signingKeyService(context);
+  const webhooks = webhooksModule(context, { tokens: openIdTokens({ keys, clock: context.clock }) });
   const imports = importModule(context);
   const seed = seedModule(context, {
     applications: applications.service,
