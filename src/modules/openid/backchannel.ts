@@ -34,12 +34,7 @@ export type BackchannelChange = (unit: Unit, applicationId: string) => Promise<v
 
 export type BackchannelLogout = ReturnType<typeof backchannelLogout>;
 
-export function backchannelLogout({
-  random,
-  instanceKey,
-  isLoopbackAllowed,
-  allowedCidrs,
-}: BackchannelDependencies) {
+export function backchannelLogout({ random, instanceKey, isLoopbackAllowed, allowedCidrs }: BackchannelDependencies) {
   return {
     /** Returns where an application's logout tokens are sent; null if nowhere. */
     async describe(reader: Reader, applicationId: string): Promise<Backchannel | null> {

@@ -1,12 +1,5 @@
 /** Authenticates clients at the token endpoint (RFC 6749 §2.3, RFC 7523 §2.2). */
-import {
-  createLocalJWKSet,
-  decodeJwt,
-  errors,
-  type JSONWebKeySet,
-  type JWTPayload,
-  jwtVerify,
-} from 'jose';
+import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { MINUTE, SECOND, type WorldClock } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { addressPrefix } from '../../core/ip-address.ts';

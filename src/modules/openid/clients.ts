@@ -14,7 +14,7 @@ export interface OpenIdClient {
   /** The application's name; of a registered client the one that it gave itself. */
   readonly name: string;
   readonly kind: OAuthClientRow['kind'];
-  /** Compared exactly. Includes the page of the console that tries a sign-in out. */
+  /** Includes the page of the console that tries a sign-in out. */
   readonly redirectUris: readonly string[];
   readonly postLogoutRedirectUris: readonly string[];
   readonly alg: OAuthClientRow['idTokenAlg'];
@@ -24,7 +24,7 @@ export interface OpenIdClient {
 }
 
 export interface OAuthClientDependencies {
-  readonly db: Database;
+  readonly db: Pick<Database, 'reader'>;
   readonly clock: Clock;
   /** This server's public URL, without a trailing slash. */
   readonly baseUrl: () => string;
@@ -33,7 +33,10 @@ export interface OAuthClientDependencies {
 /** Page of the console that tries a sign-in out; accepted for every application, and listed for none. */
 const TRIAL_PATH = '/console/openid-try';
 
-/** The command line: any port of the loopback address counts (RFC 8252 §7.3). */
+/** Name of a registered client that gave itself none. */
+const UNNAMED = 'Unnamed client';
+
+/** The command line listens on any port of the loopback address (RFC 8252 §7.3). */
 const COMMAND_LINE = {
   clientId: COMMAND_LINE_CLIENT_ID,
   name: 'Gatehouse command line',
@@ -60,7 +63,7 @@ export function oauthClients({ db, clock, baseUrl }: OAuthClientDependencies) {
       return {
         clientId,
         application,
-        name: row.name ?? application.name,
+        name: isConsole ? (row.name ?? UNNAMED) : application.name,
         kind: row.kind,
         redirectUris: isConsole ? row.redirectUris : [...row.redirectUris, baseUrl() + TRIAL_PATH],
         postLogoutRedirectUris: row.postLogoutRedirectUris,

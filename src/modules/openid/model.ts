@@ -55,7 +55,9 @@ export const TokenAnswer = Type.Object({
   id_token: Type.Optional(
     Type.String({ description: 'With the scope `openid`.', examples: ['eyJhbGciOiJSUzI1NiJ9…'] }),
   ),
-  refresh_token: Type.Optional(NewSecret('refresh', 'With the scope `offline_access`. Replaces the one that was sent.')),
+  refresh_token: Type.Optional(
+    NewSecret('refresh', 'With the scope `offline_access`. Replaces the one that was sent.'),
+  ),
 });
 export type TokenAnswer = Static<typeof TokenAnswer>;
 
@@ -139,7 +141,8 @@ const settings = {
       },
       {
         $id: 'PublicJwks',
-        description: 'Public keys (RFC 7517) of a client that authenticates by `private_key_jwt` instead of its secret.',
+        description:
+          'Public keys (RFC 7517) of a client that authenticates by `private_key_jwt` instead of its secret.',
         remedy: 'Give a JWK Set, or null.',
       },
     ),

@@ -50,14 +50,7 @@ export interface AttemptDependencies {
  * @returns a function that makes one attempt; it never throws: every failure is a result. Without its lease an attempt
  * is `interrupted`, which is never recorded: another instance may make the next one.
  */
-export function deliveryAttempter({
-  clock,
-  random,
-  instanceKey,
-  outbound,
-  logoutToken,
-  log,
-}: AttemptDependencies) {
+export function deliveryAttempter({ clock, random, instanceKey, outbound, logoutToken, log }: AttemptDependencies) {
   const secrets = new Map<string, Promise<string>>();
 
   /** Returns the current secrets, unsealed once and cached. */
