@@ -97,6 +97,8 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     personalKeys: devices.personalKeys,
     deviceAuthorization: devices.authorization,
     noteRefusal: stats.counts.noteRefusal,
+    browser,
+    continuation,
   });
   const imports = importModule(context);
   const seed = seedModule(context, {
@@ -131,6 +133,9 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     continuation,
     docs: docsModule(context, operations).docs,
     isTrial: applications.trials.isValid,
+    authorization: openid.authorization,
+    consents: openid.consents,
+    endSession: openid.endSession,
   };
 
   /** In the order of the API description. */

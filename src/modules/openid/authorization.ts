@@ -6,6 +6,7 @@ import { type Actor, onBehalfOf } from '../../core/actor.ts';
 import { type Clock, MINUTE, SECOND } from '../../core/clock.ts';
 import { expiringTickets } from '../../core/expiring-ticket.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { AUTHORIZATION_PATH } from '../../core/openid-paths.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
@@ -22,22 +23,12 @@ import type { Continuation, OfferedAccount } from '../continuation/service.ts';
 import type { BrowserSession, BrowserSessions } from '../page-sessions/browser-sessions.ts';
 import { memberRefusal } from '../sign-in/complete.ts';
 import { FRESH_MS } from '../sign-in/step-up.ts';
-import {
-  type AuthorizationError,
-  type AuthorizationRequest,
-  onlyValue,
-  parseAuthorization,
-  requestIn,
-} from './authorization-request.ts';
+import { type AuthorizationError, type AuthorizationRequest, onlyValue, requestIn } from './authorization-request.ts';
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
 import type { Consents, ConsentAsked } from './consent.ts';
 import type { SigningKeys } from './keys.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
-
-export { parseAuthorization };
-
-export const AUTHORIZATION_PATH = '/oauth/authorize';
 
 /** How long a sign-in that a request asks for may take. */
 const RESUME_MS = 30 * MINUTE;
@@ -103,7 +94,8 @@ interface Visit extends AddressedRequest {
   readonly hinted: string | null;
 }
 
-type Next = 'code' | { readonly accounts: readonly OfferedAccount[]; readonly error: AuthorizationError } | 'login_required';
+type Next =
+  'code' | { readonly accounts: readonly OfferedAccount[]; readonly error: AuthorizationError } | 'login_required';
 
 export type Authorization = ReturnType<typeof authorizationService>;
 
@@ -163,8 +155,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
       (hinted === null || userId === hinted) && (loginHint === null || email === loginHint.trim().toLowerCase());
     const wanted = all.filter(isWanted);
     const signInAgain = { accounts: [], error: 'login_required' } as const;
-    if (!current)
-      return { accounts: wanted, error: wanted.length > 0 ? 'interaction_required' : 'login_required' };
+    if (!current) return { accounts: wanted, error: wanted.length > 0 ? 'interaction_required' : 'login_required' };
     const isTooOld = maxAge !== null && current.provedAt + maxAge * SECOND < clock.now();
     const isProofWanted = prompts.has('login') || maxAge === 0 || isTooOld;
     if (isProofWanted && !(beganAt !== null && current.provedAt >= beganAt)) return signInAgain;

@@ -12,14 +12,14 @@ import type { SessionCookie } from '../../http/session-cookie.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { requireMemberById } from '../../store/members.ts';
-import { grantsOf } from '../devices/approval.ts';
+import { grantsOf, type HeldGrants } from '../devices/approval.ts';
 import { refusalToMember } from '../devices/grants.ts';
-import type { DeviceRequest } from '../devices/model.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { requireFresh } from '../sign-in/step-up.ts';
 import { type AuthorizationRequest, requestIn } from './authorization-request.ts';
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
+import { formTarget } from './redirect-uris.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
 
 export interface ConsentDependencies {
@@ -36,7 +36,9 @@ export interface ConsentDependencies {
 export interface ConsentAsked {
   readonly client: OpenIdClient;
   readonly redirectUri: string;
-  readonly grants: DeviceRequest['grants'];
+  /** CSP source of the redirect URI, to which the form leads. */
+  readonly formTarget: string;
+  readonly grants: HeldGrants;
   /** The request as a query. */
   readonly query: string;
   /** Proves that this server showed the request to this session. */
@@ -116,6 +118,7 @@ export function consentService(dependencies: ConsentDependencies) {
       return {
         client,
         redirectUri,
+        formTarget: formTarget(redirectUri),
         grants: await grantsOf(db.reader, principal),
         query: query.toString(),
         confirmation: Buffer.from(confirmationOf(value, query)).toString('base64url'),
@@ -144,8 +147,7 @@ export function consentService(dependencies: ConsentDependencies) {
       if (typeof principal === 'string') return null;
       const { userId } = principal;
       const author = onBehalfOf(actor, userId);
-      const answer = (values: Readonly<Record<string, string>>) =>
-        requests.answerTo(addressed, parsed.request, values);
+      const answer = (values: Readonly<Record<string, string>>) => requests.answerTo(addressed, parsed.request, values);
       if (decision === 'deny') {
         await db.write(author, (unit) => record(unit, 'deny', client, userId));
         return answer({ error: 'access_denied' });

@@ -6,7 +6,6 @@ import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Author, Database } from '../../db/database.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
-import type { SessionCookie } from '../../http/session-cookie.ts';
 import { findOAuthGrant } from '../../store/oauth-grants.ts';
 import { findOpenSession } from '../../store/sessions.ts';
 import type { BrowserSession, BrowserSessions } from '../page-sessions/browser-sessions.ts';
@@ -14,7 +13,7 @@ import type { Sessions } from '../sessions/service.ts';
 import { onlyValue, requestIn } from './authorization-request.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { SigningKeys } from './keys.ts';
-import { withParameters } from './redirect-uris.ts';
+import { formTarget, withParameters } from './redirect-uris.ts';
 import type { AuthorizationRequests } from './requests.ts';
 
 /** Longest query, as of an authorization request. */
@@ -29,15 +28,14 @@ export interface EndSessionDependencies {
   readonly keys: Pick<SigningKeys, 'verifyOwn'>;
   readonly browser: Pick<BrowserSessions, 'live' | 'forget'>;
   readonly sessions: Pick<Sessions, 'signOut'>;
-  readonly cookie: SessionCookie;
 }
 
 /** What the confirmation shows, and what its form sends. */
 export interface SignOutAsked {
   readonly client: OpenIdClient | null;
   readonly emails: readonly string[];
-  /** Where the person goes afterwards; null for the page that says so. */
-  readonly target: string | null;
+  /** CSP source of the address to which the form leads; null for a page of ours. */
+  readonly formTarget: string | null;
   readonly query: string;
   /** Proves that this server showed the page to this browser. */
   readonly confirmation: string;
@@ -59,6 +57,7 @@ interface SignOutRequest {
   readonly query: URLSearchParams;
   readonly client: OpenIdClient | null;
   readonly hint: Hint | null;
+  /** Where the person goes afterwards; null for the page that says so. */
   readonly target: string | null;
   readonly locales: string | null;
 }
@@ -116,9 +115,7 @@ export function endSessionService(dependencies: EndSessionDependencies) {
 
   /** Returns a session of each person to sign out: who is signed in to the client's pages, else everybody. */
   function leaving(held: readonly BrowserSession[], client: OpenIdClient | null): BrowserSession[] {
-    const here = held.find(
-      ({ isCurrent, subject }) => isCurrent && subject.applicationId === client?.application.id,
-    );
+    const here = held.find(({ isCurrent, subject }) => isCurrent && subject.applicationId === client?.application.id);
     if (here) return [here];
     return [...new Map(held.map((session) => [session.subject.userId, session])).values()];
   }
@@ -133,7 +130,8 @@ export function endSessionService(dependencies: EndSessionDependencies) {
   function ask({ query, client, target, locales }: SignOutRequest, those: readonly BrowserSession[]): SignOutOutcome {
     const confirmation = Buffer.from(confirmationOf(those, query)).toString('base64url');
     const emails = those.map(({ subject }) => subject.identity.envelope.email);
-    return { at: 'asked', asked: { client, emails, target, query: query.toString(), confirmation, locales } };
+    const asked = { client, emails, query: query.toString(), confirmation, locales };
+    return { at: 'asked', asked: { ...asked, formTarget: target === null ? null : formTarget(target) } };
   }
 
   return {

@@ -1,5 +1,6 @@
 /** Checks where a provider flow may redirect to: a registered return URL, or a page of this server. */
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { AUTHORIZATION_PATH } from '../../core/openid-paths.ts';
 import { isReturnUrlRegistered, withFragment } from '../../core/return-url.ts';
 import type { Application } from '../../store/applications.ts';
 
@@ -10,7 +11,6 @@ export interface ReturnRules {
 }
 
 const SIGN_IN_PATH = '/sign-in';
-const AUTHORIZATION_PATH = '/oauth/authorize';
 const OWN_PATHS = /^(?:\/sign-in|\/device|\/console|\/account(?:\/[a-z-]{1,30})?|\/oauth\/authorize)$/;
 /** An authorization request has the state and nonce of its client. */
 const MAX_LENGTH = 4096;
