@@ -18,6 +18,7 @@ import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
 import { rotationJob, type SigningKeys } from './keys.ts';
+import { metadataRoutes } from './metadata-routes.ts';
 import { openIdManagementRoutes } from './management-routes.ts';
 import { tokenRefresh } from './refresh.ts';
 import { clientRegistration } from './registration.ts';
@@ -53,6 +54,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
   const { browser, continuation } = standsOn;
   const { credentials } = verification;
   const cookie = sessionCookie(context.baseUrl());
+  const { isOpenIdRegistrationOn: isRegistrationOn } = context;
   const clients = oauthClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
   const answer = tokenAnswers({ ...context, verification, tokens });
@@ -83,8 +85,9 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       ...openIdRoutes({
         token,
         userInfo: userInfoService({ ...context, verification, noteRefusal }),
-        register: clientRegistration({ db: context.db, isRegistrationOn: context.isOpenIdRegistrationOn }),
+        register: clientRegistration({ db: context.db, isRegistrationOn }),
       }),
+      ...metadataRoutes({ keys, baseUrl: context.baseUrl, isRegistrationOn }),
       ...openIdManagementRoutes(settings),
     ],
     jobs: [rotationJob(keys)],
