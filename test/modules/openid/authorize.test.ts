@@ -4,6 +4,9 @@ import { COMMAND_LINE_CLIENT_ID, CONSOLE_CLIENT_ID } from '@/core/console.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { pageBrowser } from '../../attack/page-browser.ts';
 import * as given from '../../support/given.ts';
+import type { Answer } from '../../support/instance.ts';
+import { pathOf } from '../provider/browser.ts';
+import { createScene as providerScene } from '../provider/scene.ts';
 import {
   answerOf,
   authorizePath,
@@ -428,5 +431,72 @@ describe('a client of the console', () => {
     expect(answerOf(await pageBrowser(instance).visit(path({ prompt: 'none' })), REDIRECT)).toMatchObject({
       error: 'login_required',
     });
+  });
+});
+
+describe('a sign-in at an identity provider', () => {
+  async function atProvider(environment: Record<string, string> = {}) {
+    const scene = await providerScene({ environment });
+    const { instance, application, browser, provider } = scene;
+    await instance.call('PUT', `/api/applications/${application.id}/openid`, {
+      token: instance.workspaceKey,
+      body: { redirectUris: [REDIRECT_URI] },
+    });
+    const start = async (changes: Changes = {}) => {
+      const page = await browser.visit(authorizePath(application.clientId, changes));
+      const { startUrl = '' } = signInPageOf(page).methods.provider ?? {};
+      return browser.visit(pathOf(startUrl));
+    };
+    return { ...scene, start, provider };
+  }
+  const landing = ({ headers }: Answer) => headers.get('location') ?? '';
+
+  test('leads back to the client, and puts no token into an address that redirects', async () => {
+    const { browser, provider, start, comeBack } = await atProvider();
+    const long = { state: 's'.repeat(1_024), nonce: 'n'.repeat(1_024) };
+    const landed = await comeBack(await provider.agree(landing(await start(long))));
+    expect(landing(landed)).toStartWith(`${ISSUER}/oauth/authorize?`);
+    expect(landing(landed)).not.toContain('#');
+    const answer = answerOf(await browser.visit(pathOf(landing(landed))));
+    expect(answer).toEqual({ code: expect.any(String), state: long.state, iss: ISSUER });
+  });
+
+  test('counts as the proof that the client wanted', async () => {
+    const { instance, browser, provider, start, comeBack } = await atProvider();
+    await comeBack(await provider.agree(landing(await start())));
+    instance.clock.advance(MINUTE);
+    const landed = await comeBack(await provider.agree(landing(await start({ prompt: 'login' }))));
+    expect(answerOf(await browser.visit(pathOf(landing(landed))))).toHaveProperty('code');
+  });
+
+  test('that fails is shown on the page of the same request', async () => {
+    const { browser, start, comeBack } = await atProvider();
+    const state = new URL(landing(await start())).searchParams.get('state') ?? '';
+    const landed = await comeBack({ state, error: 'access_denied' });
+    expect(landing(landed)).toEndWith('#error=access_denied');
+    expect(offeredAt(await browser.visit(pathOf(landing(landed))))).toEqual([]);
+  });
+
+  test('returns to no request of another application, and to no other page of the provider', async () => {
+    // Test instances accept any address on loopback, also their own.
+    const own = 'https://id.example.com';
+    const { instance, application, browser } = await atProvider({ GATEHOUSE_BASE_URL: own });
+    const other = await instance.createApplication({ name: 'Forum' });
+    const returns = [
+      `${own}${authorizePath(other.clientId)}`,
+      `${own}${authorizePath(application.clientId)}&client_id=${other.clientId}`,
+      `${own}/oauth/authorize`,
+      `${own}/oauth/authorize/decision?client_id=${application.clientId}`,
+      `${own}/oauth/end-session?client_id=${application.clientId}`,
+    ];
+    for (const returnTo of returns) {
+      const query = new URLSearchParams({ clientId: application.clientId, returnTo });
+      expect((await browser.visit(`/api/auth/google/start?${query}`)).status).toBe(400);
+    }
+    const right = new URLSearchParams({
+      clientId: application.clientId,
+      returnTo: own + authorizePath(application.clientId),
+    });
+    expect((await browser.visit(`/api/auth/google/start?${right}`)).status).toBe(302);
   });
 });
