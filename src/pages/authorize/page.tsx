@@ -40,11 +40,15 @@ export function renderConsentPage({ locale, client, redirectUri, grants, query, 
           <h1>{text('openid.consentTitle', values)}</h1>
           <p class="lead">{text('openid.consentLead', values)}</p>
           <dl class="facts">
-            <dt>{text('openid.clientTitle')}</dt>
-            <dd id="client">
-              <Line>{client.name}</Line>
-              {kind === 'registered' && <Line isSmall>{text('openid.clientHint')}</Line>}
-            </dd>
+            {kind === 'registered' && (
+              <>
+                <dt>{text('openid.clientTitle')}</dt>
+                <dd id="client">
+                  <Line>{client.name}</Line>
+                  <Line isSmall>{text('openid.clientHint')}</Line>
+                </dd>
+              </>
+            )}
             <dt>{text('openid.returnTitle')}</dt>
             <dd id="return" translate={false}>
               <Line>{placeOf(redirectUri)}</Line>
