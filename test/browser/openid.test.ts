@@ -20,7 +20,7 @@ let client: Shop;
 let page: Page;
 let wiki: Application;
 let forum: Application;
-/** Of another workspace. */
+/** An application of another workspace. */
 let lighthouse: Application;
 let people = 0;
 

@@ -139,7 +139,7 @@ async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): P
   return isOver && status === 'pending' ? null : claim;
 }
 
-/** What a key of a person could do now. */
+/** Rights that a key of a person would have now. */
 export interface HeldGrants extends Omit<DeviceRequest['grants'], 'workspaces'> {
   readonly workspaces: { workspaceId: string; name: string; role: SessionPrincipal['workspaces'][number]['role'] }[];
 }

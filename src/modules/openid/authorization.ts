@@ -47,7 +47,7 @@ export interface AuthorizationDependencies {
   readonly credentials: Pick<Credentials, 'findPageSession'>;
 }
 
-/** What the sign-in page is given for a request. */
+/** Props of the sign-in page that a request needs first. */
 export interface SignInAsked {
   readonly client: OpenIdClient;
   /** Path and query of this request, to which the sign-in leads back. */
@@ -66,7 +66,7 @@ export type Outcome =
   | { readonly at: 'page'; readonly page: SignInAsked }
   | { readonly at: 'consent'; readonly consent: ConsentAsked };
 
-/** Who is signed in to the pages of the client's application. */
+/** The person who is signed in to the pages of the client's application. */
 interface Current {
   readonly userId: string;
   readonly sessionId: string;

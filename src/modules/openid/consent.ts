@@ -32,7 +32,7 @@ export interface ConsentDependencies {
   readonly personalKeys: Pick<PersonalKeys, 'refuseFurther'>;
 }
 
-/** What the consent page shows, and what its form sends. */
+/** Content of the consent page, and the values that its form sends. */
 export interface ConsentAsked {
   readonly client: OpenIdClient;
   readonly redirectUri: string;

@@ -10,7 +10,7 @@ import { Access, type DeviceRequest, Line } from '../device/request.tsx';
 import { renderPage } from '../document.tsx';
 
 /** A client that asks, and what its form sends. */
-export interface ConsentAsked {
+export interface ShownConsent {
   readonly client: { readonly application: Application; readonly name: string; readonly kind: string };
   readonly redirectUri: string;
   readonly grants: DeviceRequest['grants'];
@@ -19,7 +19,7 @@ export interface ConsentAsked {
   readonly confirmation: string;
 }
 
-export interface ConsentPage extends ConsentAsked {
+export interface ConsentPage extends ShownConsent {
   readonly locale: Locale;
 }
 
