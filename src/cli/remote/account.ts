@@ -20,7 +20,7 @@ const URL_OPTION = {
 
 export const login = remoteCommand({
   name: 'login',
-  summary: 'Log in to a server in the browser, of this machine or of another device',
+  summary: 'Log in to a server in a browser, here or on another device',
   options: { url: URL_OPTION },
   switches: { device: 'Show a code to confirm on any device. Used without a terminal or browser, and over SSH, too.' },
   next: [
