@@ -9,8 +9,12 @@ import { hasBrowser } from '@/cli/remote/browser-login.ts';
 import { systemTerminal, type Terminal } from '@/cli/remote/terminal.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
+import { COMMAND_LINE_CLIENT_ID } from '@/core/console.ts';
+import { pageBrowser } from '../../attack/page-browser.ts';
+import { formOf, submit } from '../../modules/openid/authorization-scene.ts';
+import { consoleSceneOf } from '../../modules/openid/scene.ts';
 import { createInstance } from '../../support/instance.ts';
-import { personAt } from './scene.ts';
+import { personAt, URL_A } from './scene.ts';
 
 const open = new Set<{ stop(force: boolean): unknown }>();
 
@@ -263,6 +267,58 @@ describe('a login by the browser', () => {
     });
     expect([ran.exitCode, ran.err, stored()]).toEqual([1, '\nCancelled; nothing was stored.\n', []]);
     await expect(fetch(callback)).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+/** A person whose browser is signed in to the console of a real instance, and who decides on its consent page. */
+async function atConsole(decision: 'allow' | 'deny') {
+  const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: URL_A } });
+  const { console: application } = await consoleSceneOf(instance, COMMAND_LINE_CLIENT_ID);
+  const person = personAt({ [URL_A]: instance });
+  const browser = pageBrowser(instance);
+  await browser.signIn(application, 'owner@example.com');
+  const desktop: Partial<Terminal> = {
+    canAsk: true,
+    env: { DISPLAY: ':0' },
+    wait: pending,
+    listen: systemTerminal().listen,
+    async open(address) {
+      const page = await browser.visit(address.slice(URL_A.length));
+      const answer = await submit(browser, '/oauth/authorize/decision', { ...formOf(page), decision });
+      await fetch(answer.headers.get('location')!);
+      return true;
+    },
+  };
+  return { instance, person, logIn: () => person.gatehouse(['login', '--url', URL_A], desktop) };
+}
+
+describe('a login by the browser at this server', () => {
+  test('yields a key of the person who allowed it, listed under their devices, which a later login ends', async () => {
+    const { instance, person, logIn } = await atConsole('allow');
+    const { exitCode, out, err } = await logIn();
+    expect([exitCode, err]).toEqual([0, '']);
+    expect(out).toEndWith(`Logged in to ${URL_A} as owner@example.com.\n`);
+    const who = await person.gatehouse(['whoami', '--json']);
+    expect(who.json()).toMatchObject({
+      url: URL_A,
+      email: 'owner@example.com',
+      key: { name: 'Gatehouse command line' },
+    });
+    const storedKey = () => JSON.parse(readFileSync(person.credentials, 'utf8')).logins[0].key as string;
+    const first = storedKey();
+    await logIn();
+    const statusOf = async (token: string) => (await instance.call('GET', '/api/me', { token })).status;
+    expect([await statusOf(first), await statusOf(storedKey())]).toEqual([401, 200]);
+    await person.gatehouse(['logout']);
+    expect(existsSync(person.credentials)).toBe(false);
+  });
+
+  test('stores nothing where the person denies it', async () => {
+    const { instance, person, logIn } = await atConsole('deny');
+    const ran = await logIn();
+    expect([ran.exitCode, ran.err]).toEqual([1, 'gatehouse: It was declined in the browser; nothing was stored.\n']);
+    expect(existsSync(person.credentials)).toBe(false);
+    expect(instance.auditKinds()).toContain('device.denied');
   });
 });
 
