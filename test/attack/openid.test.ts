@@ -145,8 +145,8 @@ describe('an authorization code', () => {
     instance.clock.advance(MINUTE);
     await signIn();
     const archived = codeOf(await party.authorize(browser));
-    await party.manage('POST', '/archive');
-    expect((await party.exchange(archived)).status).toBeGreaterThanOrEqual(400);
+    await given.lifecycle(instance, shop.id, { kind: 'archive' });
+    expect((await party.exchange(archived)).json.error).toBe('invalid_client');
   });
 
   test('is neither a token nor stored in plain text', async () => {
@@ -386,8 +386,8 @@ describe('client authentication', () => {
   test('of a confidential client cannot be left out, be another’s, or be shown twice', async () => {
     await signIn();
     const { clientId: client_id, secret: client_secret } = party;
-    expect(error(await exchange({ client_id }, {}))).toEqual([401, 'invalid_client']);
-    expect(error(await exchange({ client_id, client_secret: other.secret }, {}))).toEqual([401, 'invalid_client']);
+    expect((await exchange({ client_id }, {})).json.error).toBe('invalid_client');
+    expect((await exchange({ client_id, client_secret: other.secret }, {})).json.error).toBe('invalid_client');
     expect(error(await exchange({}, basic(client_id, `${client_secret}x`)))).toEqual([401, 'invalid_client']);
     expect((await exchange({ client_id, client_secret }, basic(client_id, client_secret))).status).toBe(400);
     expect((await exchange({ client_id, client_secret }, {})).status).toBe(200);
@@ -441,7 +441,7 @@ describe('client authentication', () => {
       await signed({ exp: undefined }),
       (await party.tokens(browser).catch(() => ({ id_token: 'x.y.z' })))['id_token'] ?? 'x.y.z',
     ];
-    for (const assertion of forged) expect(error(await show(assertion))).toEqual([401, 'invalid_client']);
+    for (const assertion of forged) expect(error(await show(assertion))).toEqual([400, 'invalid_client']);
   });
 
   test('wrong secrets are counted by address, and right ones are refused behind them', async () => {

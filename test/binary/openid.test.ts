@@ -29,7 +29,13 @@ const manage = (method: string, path: string, body?: object) =>
   });
 
 async function setUpClient(settings: object = {}): Promise<void> {
-  const body = { redirectUris: [CALLBACK], postLogoutRedirectUris: [BYE], ...settings };
+  const body = {
+    redirectUris: [CALLBACK],
+    postLogoutRedirectUris: [BYE],
+    clientType: 'confidential',
+    jwks: null,
+    ...settings,
+  };
   const { status, text } = await manage('PUT', '/openid', body);
   if (status !== 200) throw new Error(`openid answered ${status}: ${text}`);
 }
@@ -147,7 +153,9 @@ describe('oauth4webapi', () => {
     const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
     const pair = await generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'own', alg: 'ES256' };
-    await setUpClient(kind === 'public' ? { clientType: 'public' } : { jwks: { keys: [jwk] } });
+    await setUpClient(
+      kind === 'public' ? { clientType: 'public' } : { clientType: 'confidential', jwks: { keys: [jwk] } },
+    );
     const client: oauth.Client = { client_id: server.clientId };
     const shown =
       kind === 'public' ? oauth.None() : oauth.PrivateKeyJwt({ key: pair.privateKey as CryptoKey, kid: 'own' });
@@ -213,7 +221,7 @@ describe('the OAuth client of the MCP SDK', () => {
     const page = await owner.open(kept['address']);
     expect(page.status).toBe(200);
     expect(page.text).toContain('Agent &lt;b');
-    const allowed = await owner.press(page, /Allow/);
+    const allowed = await owner.press(page, /Connect/);
     const code = new URL(allowed.headers.get('location')!).searchParams.get('code')!;
     expect(await auth(provider, { serverUrl, authorizationCode: code })).toBe('AUTHORIZED');
     expect(kept['tokens'].access_token).toStartWith('eak_');

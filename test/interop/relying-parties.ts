@@ -27,6 +27,8 @@ interface RelyingParty {
   readonly backchannelPath: string | null;
 }
 
+/** The distribution's own, whatever else is on the path. */
+const PYTHON = '/usr/bin/python3';
 const MODULES = '/usr/lib/apache2/modules';
 
 const apache: RelyingParty = {
@@ -84,7 +86,7 @@ OIDCDefaultLoggedOutURL http://127.0.0.1:${port}/bye
 
 const authlib: RelyingParty = {
   name: 'Authlib behind Flask',
-  isInstalled: () => Bun.spawnSync(['python3', '-c', 'import authlib, flask, requests']).exitCode === 0,
+  isInstalled: () => Bun.spawnSync([PYTHON, '-c', 'import authlib, flask, requests']).exitCode === 0,
   redirectPath: '/callback',
   claimsPath: '/claims',
   signOutPath: () => '/sign-out',
@@ -139,7 +141,7 @@ def bye():
 app.run("127.0.0.1", ${port})
 `,
     );
-    return Bun.spawn(['python3', join(folder, 'rp.py')], { stdout: 'ignore', stderr: Bun.file(join(folder, 'log')) });
+    return Bun.spawn([PYTHON, join(folder, 'rp.py')], { stdout: 'ignore', stderr: Bun.file(join(folder, 'log')) });
   },
 };
 
@@ -183,7 +185,7 @@ async function signInAt(party: RelyingParty): Promise<void> {
   const running = party.start(client);
   const page = await openBrowserPage({ width: 1000, height: 800 });
   try {
-    await eventually(async () => (await fetch(`${origin}/bye`).catch(() => null))?.ok === true);
+    await eventually('it answers', async () => (await fetch(`${origin}/bye`).catch(() => null))?.ok === true);
     await page.open(`${origin}/protected/`);
     await page.untilAddress(/\/oauth\/authorize/);
     await page.untilReady();
@@ -203,7 +205,7 @@ async function signInAt(party: RelyingParty): Promise<void> {
       const { items } = (await manage('GET', '/users?limit=100')).json.data;
       const { userId } = items.find(({ email }: { email: string }) => email === EMAIL);
       await manage('DELETE', `/users/${userId}/sessions`);
-      await eventually(async () => {
+      await eventually('it asks for a sign-in again', async () => {
         await page.open(`${origin}/protected/`);
         return (await page.address()).pathname === '/oauth/authorize';
       });
