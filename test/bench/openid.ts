@@ -24,7 +24,7 @@ const server = await startServer(scratch.path);
 try {
   const { id, clientId } = await createApplication(server, 'Bench');
   await server.call('PUT', `/api/applications/${id}/openid`, { redirectUris: [CALLBACK], idTokenAlg: values.alg });
-  const { clientSecret } = (await server.call('POST', `/api/applications/${id}/rotate-secret`)).data;
+  const { clientSecret } = await server.call('POST', `/api/applications/${id}/rotate-secret`);
   const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
   const asked = new URLSearchParams({
     ...{ client_id: clientId, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid profile email' },
