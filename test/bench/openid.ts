@@ -30,6 +30,9 @@ try {
     ...{ client_id: clientId, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid profile email' },
     ...{ state: 's', nonce: 'n', code_challenge: CHALLENGE, code_challenge_method: 'S256' },
   });
+  const { issuer } = (await (await fetch(`${server.url}/.well-known/openid-configuration`)).json()) as {
+    issuer: string;
+  };
   const address = `${server.url}/oauth/authorize?${asked}`;
   const cookies = await Promise.all(Array.from({ length: PEOPLE }, (_, turn) => signIn(`person${turn}@example.com`)));
 
@@ -49,7 +52,7 @@ try {
   );
 
   async function signIn(email: string): Promise<string> {
-    const headers = { origin: server.url, 'sec-fetch-site': 'same-origin', 'gatehouse-page': 'account' };
+    const headers = { origin: issuer, 'sec-fetch-site': 'same-origin', 'gatehouse-page': 'account' };
     const post = (path: string, body: object) =>
       fetch(server.url + path, {
         method: 'POST',
