@@ -107,6 +107,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     beta: beta.service,
     clients,
     grants: grants.service,
+    openid: openid.settings,
     imports: imports.service,
     webhooks: webhooks.service,
     apiKeys: apiKeys.service,

@@ -26,6 +26,8 @@ async function client(scene: Scene): Promise<Application> {
 
 async function signInTo(page: Page, scene: Scene, { clientId }: Application, name?: string): Promise<void> {
   await page.open(scene.address('/account', { clientId }));
+  await page.untilVisible('#email-form, #another-account');
+  if (await page.isVisible('#another-account')) await press(page, '#another-account');
   await signInHere(page, scene, scene.newEmail(name));
   await page.untilVisible('main.account-part h1');
 }

@@ -30,7 +30,7 @@ export interface EndSessionDependencies {
   readonly sessions: Pick<Sessions, 'signOut'>;
 }
 
-/** What the confirmation shows, and what its form sends. */
+/** Content of the confirmation, and the values that its form sends. */
 export interface SignOutAsked {
   readonly client: OpenIdClient | null;
   readonly emails: readonly string[];

@@ -12,7 +12,7 @@ import { tokenAnswers } from './answer.ts';
 import { type Authorization, authorizationService } from './authorization.ts';
 import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
-import { type OAuthClients, oauthClients } from './clients.ts';
+import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
 import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
@@ -55,7 +55,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
   const { credentials } = verification;
   const cookie = sessionCookie(context.baseUrl());
   const { isOpenIdRegistrationOn: isRegistrationOn } = context;
-  const clients = oauthClients(context);
+  const clients = openIdClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
   const answer = tokenAnswers({ ...context, verification, tokens });
   const token = tokenEndpoint({

@@ -6,11 +6,11 @@ import { textsFor } from '../../i18n/catalogue.ts';
 import type { Application } from '../../store/applications.ts';
 import { ApplicationFrame } from '../components/application-frame.tsx';
 import { Button } from '../components/button.tsx';
-import { Access, type DeviceRequest, Line } from '../device/request.tsx';
+import { AccessFacts, type DeviceRequest, Line } from '../device/request.tsx';
 import { renderPage } from '../document.tsx';
 
 /** A client that asks, and what its form sends. */
-export interface ConsentAsked {
+export interface ShownConsent {
   readonly client: { readonly application: Application; readonly name: string; readonly kind: string };
   readonly redirectUri: string;
   readonly grants: DeviceRequest['grants'];
@@ -19,7 +19,7 @@ export interface ConsentAsked {
   readonly confirmation: string;
 }
 
-export interface ConsentPage extends ConsentAsked {
+export interface ConsentPage extends ShownConsent {
   readonly locale: Locale;
 }
 
@@ -40,11 +40,15 @@ export function renderConsentPage({ locale, client, redirectUri, grants, query, 
           <h1>{text('openid.consentTitle', values)}</h1>
           <p class="lead">{text('openid.consentLead', values)}</p>
           <dl class="facts">
-            <dt>{text('openid.clientTitle')}</dt>
-            <dd id="client">
-              <Line>{client.name}</Line>
-              {kind === 'registered' && <Line isSmall>{text('openid.clientHint')}</Line>}
-            </dd>
+            {kind === 'registered' && (
+              <>
+                <dt>{text('openid.clientTitle')}</dt>
+                <dd id="client">
+                  <Line>{client.name}</Line>
+                  <Line isSmall>{text('openid.clientHint')}</Line>
+                </dd>
+              </>
+            )}
             <dt>{text('openid.returnTitle')}</dt>
             <dd id="return" translate={false}>
               <Line>{placeOf(redirectUri)}</Line>
@@ -61,7 +65,7 @@ export function renderConsentPage({ locale, client, redirectUri, grants, query, 
             </dd>
             <dt>{text('device.accessTitle')}</dt>
             <dd id="access">
-              <Access grants={grants} />
+              <AccessFacts grants={grants} />
             </dd>
           </dl>
           <p class="warning" id="warning">

@@ -13,10 +13,10 @@ import { localeOf } from '../page-locale.ts';
 import { renderSignInPage } from '../sign-in/route.tsx';
 import { signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
 import { hasStepHint } from '../step-hint.ts';
-import { type ConsentAsked, renderConsentPage } from './page.tsx';
+import { type ShownConsent, renderConsentPage } from './page.tsx';
 
 /** A sign-in that an authorization request needs first. */
-export interface SignInAsked {
+interface PrecedingSignIn {
   readonly client: { readonly application: Application };
   /** Path and query of this request, to which the sign-in leads back. */
   readonly own: string;
@@ -31,8 +31,11 @@ export interface SignInAsked {
 
 type Outcome =
   | { readonly at: 'redirect'; readonly location: string }
-  | { readonly at: 'page'; readonly page: SignInAsked }
-  | { readonly at: 'consent'; readonly consent: ConsentAsked & Pick<SignInAsked, 'locales'> & { formTarget: string } };
+  | { readonly at: 'page'; readonly page: PrecedingSignIn }
+  | {
+      readonly at: 'consent';
+      readonly consent: ShownConsent & Pick<PrecedingSignIn, 'locales'> & { formTarget: string };
+    };
 
 export interface AuthorizePageDependencies extends SignInDataDependencies {
   readonly authorization: { begin(context: RequestContext, actor: Author): Promise<Outcome> };
@@ -52,7 +55,7 @@ const Parameters = Type.Record(Type.String(), Type.String(), { remedy: 'Send the
 export function authorizePageRoutes(dependencies: AuthorizePageDependencies): Operation[] {
   const { authorization, consents } = dependencies;
 
-  async function signInPage(context: RequestContext, asked: SignInAsked): Promise<Response> {
+  async function signInPage(context: RequestContext, asked: PrecedingSignIn): Promise<Response> {
     const { client, own, deniedAt, accounts, email, isPasskeyFirst, locales } = asked;
     const { application } = client;
     const locale = localeOf(context, locales);

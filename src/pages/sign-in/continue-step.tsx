@@ -80,6 +80,13 @@ export function ContinueStep({ data, title, accounts, page, backTo, onContinued,
       <p class="lead" id="lead">
         {text('signin.accountsLead')}
       </p>
+      {accounts.some(({ isNewElsewhere }) => isNewElsewhere) && (
+        <p class="lead" id="passed-on">
+          {text(accounts.every(({ isNewElsewhere }) => isNewElsewhere) ? 'signin.passedOn' : 'signin.passedOnIfNew', {
+            app: data.application.name,
+          })}
+        </p>
+      )}
       <div class="actions">
         {accounts.map((account, index) => (
           <Button
@@ -99,13 +106,6 @@ export function ContinueStep({ data, title, accounts, page, backTo, onContinued,
           {text('signin.anotherAccount')}
         </Button>
       </div>
-      {accounts.some(({ isNewElsewhere }) => isNewElsewhere) && (
-        <p class="fine" id="passed-on">
-          {text(accounts.every(({ isNewElsewhere }) => isNewElsewhere) ? 'signin.passedOn' : 'signin.passedOnIfNew', {
-            app: data.application.name,
-          })}
-        </p>
-      )}
     </section>
   );
 }

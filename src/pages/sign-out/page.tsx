@@ -13,8 +13,8 @@ import { emphasized } from '../components/emphasis.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
 import { renderPage } from '../document.tsx';
 
-/** Who signs out, and what the form sends. */
-export interface SignOutAsked {
+/** People who sign out, and the values that the form sends. */
+export interface ShownSignOut {
   readonly client: { readonly application: Application } | null;
   readonly emails: readonly string[];
   /** The request as a query. */
@@ -22,7 +22,7 @@ export interface SignOutAsked {
   readonly confirmation: string;
 }
 
-export interface SignOutPage extends SignOutAsked {
+export interface SignOutPage extends ShownSignOut {
   readonly locale: Locale;
 }
 
@@ -79,7 +79,7 @@ export function renderSignedOutPage({
   client,
 }: {
   readonly locale: Locale;
-  readonly client: SignOutAsked['client'];
+  readonly client: ShownSignOut['client'];
 }): string {
   const text = textsFor(locale);
   const application = client?.application ?? null;

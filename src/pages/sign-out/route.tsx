@@ -8,7 +8,7 @@ import type { RequestContext } from '../../http/request-context.ts';
 import { Input } from '../../http/schemas.ts';
 import { HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
-import { renderSignedOutPage, renderSignOutPage, type SignOutAsked } from './page.tsx';
+import { renderSignedOutPage, renderSignOutPage, type ShownSignOut } from './page.tsx';
 
 interface Wish {
   /** Languages that the client asks for, separated by commas. */
@@ -17,8 +17,8 @@ interface Wish {
 
 type Outcome =
   | { readonly at: 'redirect'; readonly location: string }
-  | { readonly at: 'asked'; readonly asked: SignOutAsked & Wish & { readonly formTarget: string | null } }
-  | ({ readonly at: 'done'; readonly client: SignOutAsked['client'] } & Wish);
+  | { readonly at: 'asked'; readonly asked: ShownSignOut & Wish & { readonly formTarget: string | null } }
+  | ({ readonly at: 'done'; readonly client: ShownSignOut['client'] } & Wish);
 
 export interface SignOutPageDependencies {
   readonly endSession: {
