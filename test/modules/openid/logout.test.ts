@@ -11,7 +11,7 @@ import { startLogoutReceiver } from '../../support/logout-receiver.ts';
 import { deleteAccount } from '../account/account.ts';
 import { basic, REVOCATION, sendForm } from '../oauth/scene.ts';
 import { managing } from '../users/management.ts';
-import { apiOf, closing, input, quarantineMails, subscribe, toLoopback } from '../webhooks/scene.ts';
+import { apiOf, closing, input, subscribe, toLoopback } from '../webhooks/scene.ts';
 import { claimsIn, createScene, sceneOf } from './scene.ts';
 
 const ISSUER = 'http://localhost:8080';
@@ -280,7 +280,12 @@ describe('a failed delivery', () => {
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) await scene.pass(4 * DAY);
     expect(told(scene)).toHaveLength(MAX_ATTEMPTS);
     expect(await scene.backchannel()).toEqual({ uri: receiver.url, status: 'quarantined' });
-    expect(quarantineMails(scene)).toEqual(['owner@example.com']);
+    const mails = scene.instance.sqlite.query(
+      "SELECT recipient, text FROM mails WHERE subject = 'Sign-outs of Shop cannot be delivered'",
+    );
+    expect(mails.all()).toEqual([
+      { recipient: 'owner@example.com', text: expect.stringContaining('in the OpenID settings of Shop') },
+    ]);
 
     const held = await scene.signInAndOut();
     await scene.configure();
