@@ -5,12 +5,14 @@ import { textsFor } from '@/i18n/catalogue.ts';
 import type { MessageKey } from '@/i18n/texts.ts';
 import { accentStyle } from '@/pages/accent.ts';
 import { assetUrl, findAsset } from '@/pages/assets.ts';
+import { renderConsentPage } from '@/pages/authorize/page.tsx';
 import { renderDeviceCodePage, renderDevicePage } from '@/pages/device/route.tsx';
 import type { PageApplication } from '@/http/request-context.ts';
 import { renderProblemPage } from '@/pages/problem/page.tsx';
 import { renderSetupPage } from '@/pages/setup/route.tsx';
 import type { SignInData } from '@/pages/sign-in/offer.ts';
 import { renderSignInPage } from '@/pages/sign-in/route.tsx';
+import { renderSignedOutPage, renderSignOutPage } from '@/pages/sign-out/page.tsx';
 import { renderUndonePage, renderUndoPage } from '@/pages/undo/page.tsx';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
@@ -117,6 +119,28 @@ const documents = {
     action: '/undo-email-change',
     token: HOSTILE,
   }),
+  'consent to a client with hostile values': renderConsentPage({
+    locale: 'en',
+    client: { application: acme, name: HOSTILE, kind: 'registered' },
+    redirectUri: `https://x.test/${HOSTILE}`,
+    grants: {
+      actsAs: { userId: 'usr_1', email: HOSTILE, name: HOSTILE },
+      roles: [HOSTILE],
+      scopes: [],
+      memberships: [],
+      workspaces: [{ workspaceId: 'wsp_1', name: HOSTILE, role: 'owner' }],
+    },
+    query: HOSTILE,
+    confirmation: HOSTILE,
+  }),
+  'a sign-out with hostile values': renderSignOutPage({
+    locale: 'en',
+    client: { application: { ...acme, name: HOSTILE, homeUrl: `https://x.test/${HOSTILE}` } },
+    emails: [HOSTILE, 'ada@example.com'],
+    query: HOSTILE,
+    confirmation: HOSTILE,
+  }),
+  'a sign-out that is done': renderSignedOutPage({ locale: 'de', client: { application: acme } }),
   'an application that is archived': problemOf(new AppError('application_archived'), '/sign-in', 'req_1', {
     ...acme,
     accentColor: '#0a7',
@@ -186,7 +210,7 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
         !address.startsWith(startUrl) &&
         !address.startsWith('mailto:') &&
         accentStyle(address) === null &&
-        !/^\/(?:$|device$|console$|sign-in\?)/.test(address),
+        !/^\/(?:$|device$|console$|sign-in\?|oauth\/authorize\?)/.test(address),
     );
     expect(own.length).toBeGreaterThan(1);
     for (const address of own) expect(findAsset(address)?.path).toBe(address);

@@ -2,8 +2,8 @@
 import type { Locale } from '../../core/locale.ts';
 import { hyphenated } from '../../core/hyphenated.ts';
 import { AUTHORIZATION_PATH, CONSENT_PATH } from '../../core/openid-paths.ts';
+import type { PageApplication } from '../../http/request-context.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
-import type { Application } from '../../store/applications.ts';
 import { ApplicationFrame } from '../components/application-frame.tsx';
 import { Button } from '../components/button.tsx';
 import { AccessFacts, type DeviceRequest, Line } from '../device/request.tsx';
@@ -11,7 +11,7 @@ import { renderPage } from '../document.tsx';
 
 /** A client that asks, and what its form sends. */
 export interface ShownConsent {
-  readonly client: { readonly application: Application; readonly name: string; readonly kind: string };
+  readonly client: { readonly application: PageApplication; readonly name: string; readonly kind: string };
   readonly redirectUri: string;
   readonly grants: DeviceRequest['grants'];
   /** The request as a query. */

@@ -3,8 +3,8 @@ import { LogOut } from 'lucide';
 import { hyphenated } from '../../core/hyphenated.ts';
 import type { Locale } from '../../core/locale.ts';
 import { SIGN_OUT_PATH } from '../../core/openid-paths.ts';
+import type { PageApplication } from '../../http/request-context.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
-import type { Application } from '../../store/applications.ts';
 import { brandOf } from '../application-brand.ts';
 import { homeOf } from '../application-home.ts';
 import { ApplicationFrame } from '../components/application-frame.tsx';
@@ -15,7 +15,7 @@ import { renderPage } from '../document.tsx';
 
 /** People who sign out, and the values that the form sends. */
 export interface ShownSignOut {
-  readonly client: { readonly application: Application } | null;
+  readonly client: { readonly application: PageApplication } | null;
   readonly emails: readonly string[];
   /** The request as a query. */
   readonly query: string;
