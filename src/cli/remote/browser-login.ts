@@ -48,12 +48,12 @@ export async function browserLogin(terminal: Terminal, { url, say }: BrowserLogi
     await say(waiting(address));
     const given = await Promise.race([
       answer.promise,
-      terminal.wait(PATIENCE_MS, signal).then(() => null),
+      terminal.wait(PATIENCE_MS, signal).then(() => 'The browser has not answered.'),
       terminal.inputEnd(signal).then(() => null),
     ]);
-    return given === null
-      ? { problem: 'The browser has not answered.' }
-      : await outcomeOf(terminal, given, { url, redirectUri, verifier });
+    return given instanceof URLSearchParams
+      ? await outcomeOf(terminal, given, { url, redirectUri, verifier })
+      : { problem: given };
   } finally {
     over.abort();
     await listener.close();
