@@ -24,6 +24,9 @@ import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
+import { openIdTokens } from './modules/openid/id-token.ts';
+import { signingKeyService } from './modules/openid/keys.ts';
+import { openidModule } from './modules/openid/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -82,7 +85,19 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const users = usersModule(context);
   const activity = activityModule(context);
   const live = liveModule(context, { verification: verification.service });
-  const webhooks = webhooksModule(context);
+  const keys = signingKeyService(context);
+  const tokens = openIdTokens({ keys, clock: context.clock });
+  const webhooks = webhooksModule(context, { tokens });
+  const stats = statsModule(context);
+  const openid = openidModule(context, {
+    keys,
+    tokens,
+    sessions: sessions.service,
+    verification: verification.service,
+    personalKeys: devices.personalKeys,
+    deviceAuthorization: devices.authorization,
+    noteRefusal: stats.counts.noteRefusal,
+  });
   const imports = importModule(context);
   const seed = seedModule(context, {
     applications: applications.service,
@@ -93,7 +108,6 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     webhooks: webhooks.service,
     apiKeys: apiKeys.service,
   });
-  const stats = statsModule(context);
   const backups = backupsModule(context);
   const outbox = outboxModule(context, { consoleId });
   const health = healthModule(context, { backups: backups.service.standing });
@@ -131,6 +145,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     profileModule(context),
     imagesModule(context),
     devices,
+    openid,
     oauthModule(context, {
       verification: verification.service,
       sessions: sessions.service,

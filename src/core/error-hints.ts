@@ -103,6 +103,8 @@ export const HINTS = {
   device_request_open_elsewhere: 'Another of your sessions has this request open; enter the code here first.',
   device_approved: 'This request was already approved; disconnect the device once it is connected.',
   device_denied: 'This request was already declined; start again on the device.',
+  device_code_of_another_client: 'This device_code was not issued to this client; start again.',
+  device_grant_type_needed: 'The grant_type must be urn:ietf:params:oauth:grant-type:device_code.',
   device_redeemed: 'The device is already connected; disconnect it instead.',
   device_disconnected: 'This device is disconnected; connect it again.',
   too_many_devices: 'You already have {max} connected devices; disconnect one first.',

@@ -1,0 +1,62 @@
+/** The OpenID provider: signs people in to other programs by OAuth 2.0 and OpenID Connect. */
+import type { NoteRefusal } from '../../http/limits.ts';
+import type { DeviceAuthorization } from '../devices/authorization.ts';
+import type { PersonalKeys } from '../devices/personal-keys.ts';
+import type { Module, ModuleContext } from '../module.ts';
+import type { Sessions } from '../sessions/service.ts';
+import type { Verification } from '../verification/service.ts';
+import { tokenAnswers } from './answer.ts';
+import { backchannelLogout } from './backchannel.ts';
+import { clientAuthentication } from './client-authentication.ts';
+import { type OAuthClients, oauthClients } from './clients.ts';
+import { codeExchange } from './exchange.ts';
+import type { OpenIdTokens } from './id-token.ts';
+import { rotationJob, type SigningKeys } from './keys.ts';
+import { openIdManagementRoutes } from './management-routes.ts';
+import { tokenRefresh } from './refresh.ts';
+import { clientRegistration } from './registration.ts';
+import { openIdRoutes } from './routes.ts';
+import { openIdSettings, type OpenIdSettingsService } from './settings.ts';
+import { tokenEndpoint } from './token.ts';
+import { userInfoService } from './userinfo.ts';
+
+export interface OpenIdStandsOn {
+  readonly keys: SigningKeys;
+  readonly tokens: OpenIdTokens;
+  readonly sessions: Sessions;
+  readonly verification: Verification;
+  readonly personalKeys: PersonalKeys;
+  readonly deviceAuthorization: DeviceAuthorization;
+  readonly noteRefusal: NoteRefusal;
+}
+
+export interface OpenIdModule extends Module {
+  readonly clients: OAuthClients;
+  readonly settings: OpenIdSettingsService;
+}
+
+export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): OpenIdModule {
+  const { keys, tokens, sessions, verification, personalKeys, deviceAuthorization, noteRefusal } = standsOn;
+  const clients = oauthClients(context);
+  const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
+  const answer = tokenAnswers({ ...context, verification, tokens });
+  const token = tokenEndpoint({
+    authenticate: clientAuthentication({ ...context, clients, credentials: verification.credentials }),
+    exchange: codeExchange({ ...context, sessions, personalKeys, answer }),
+    refresh: tokenRefresh({ ...context, answer }),
+    deviceAuthorization,
+  });
+  return {
+    clients,
+    settings,
+    operations: [
+      ...openIdRoutes({
+        token,
+        userInfo: userInfoService({ ...context, verification, noteRefusal }),
+        register: clientRegistration({ db: context.db, isRegistrationOn: context.isOpenIdRegistrationOn }),
+      }),
+      ...openIdManagementRoutes(settings),
+    ],
+    jobs: [rotationJob(keys)],
+  };
+}
