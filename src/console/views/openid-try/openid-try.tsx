@@ -90,7 +90,7 @@ function Answer({ answer }: { readonly answer: TrialAnswer }) {
       <PageHead title="The sign-in works" lead="The code has arrived, as it would at a product." />
       <Panel
         title="Exchange the code"
-        lead={`It is good for one minute and one use.${answer.trial.isPublic ? '' : ' Put the client secret in the place of ecs_….'}`}
+        lead={`It is good for one minute and one use.${answer.trial.isPublic ? '' : ' Put the client secret where ecs_… stands.'}`}
       >
         <Facts
           of={[

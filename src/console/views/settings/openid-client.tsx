@@ -1,5 +1,6 @@
 /** Form of an application's OpenID client: where people are sent, and how the client proves who it is. */
 import type { Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Status } from '../../components/status.tsx';
 import { SettingsForm } from './settings-form.tsx';
@@ -19,13 +20,15 @@ export interface ClientValues {
 interface OpenIdClientFormProps {
   readonly draft: Draft<ClientValues>;
   readonly settings: OpenIdSettings;
+  /** Ends the quarantine of the back-channel logout URI. */
+  readonly onResume: () => Promise<void>;
 }
 
 const MIN_ROWS = 3;
 
 const rowsFor = (text: string) => Math.max(MIN_ROWS, text.split('\n').length + 1);
 
-export function OpenIdClientForm({ draft, settings }: OpenIdClientFormProps) {
+export function OpenIdClientForm({ draft, settings, onResume }: OpenIdClientFormProps) {
   const { redirectUris, postLogoutRedirectUris } = draft.values;
   return (
     <Panel
@@ -98,7 +101,7 @@ export function OpenIdClientForm({ draft, settings }: OpenIdClientFormProps) {
             name: 'backchannelLogoutUri',
             label: 'Back-channel logout URI',
             placeholder: 'https://wiki.example.com/backchannel-logout',
-            hint: <BackchannelHint settings={settings} typed={draft.values.backchannelLogoutUri} />,
+            hint: <BackchannelHint settings={settings} typed={draft.values.backchannelLogoutUri} onResume={onResume} />,
           },
         ]}
       />
@@ -106,22 +109,28 @@ export function OpenIdClientForm({ draft, settings }: OpenIdClientFormProps) {
   );
 }
 
-function BackchannelHint({ settings, typed }: { readonly settings: OpenIdSettings; readonly typed: string }) {
+interface BackchannelHintProps extends Omit<OpenIdClientFormProps, 'draft'> {
+  readonly typed: string;
+}
+
+function BackchannelHint({ settings, typed, onResume }: BackchannelHintProps) {
   const { backchannelLogoutUri, backchannelStatus } = settings;
   const isSaved = backchannelLogoutUri !== null && typed === backchannelLogoutUri;
   return (
     <>
       Is called when a session ends here: signed out, revoked or banned. Optional. A private address needs{' '}
       <code>GATEHOUSE_ALLOW_CIDRS</code> of the server.
-      {isSaved && backchannelStatus !== null && (
-        <span class="openid-status">
-          {backchannelStatus === 'active' ? (
-            <Status tone="good">Calls are sent</Status>
-          ) : (
-            <Status tone="bad">
-              In quarantine: its calls kept failing. Save another address and then this one to resume
-            </Status>
-          )}
+      {isSaved && backchannelStatus === 'active' && (
+        <span class="openid-status" id="openid-backchannel-status">
+          <Status tone="good">Calls are sent</Status>
+        </span>
+      )}
+      {isSaved && backchannelStatus === 'quarantined' && (
+        <span class="openid-status" id="openid-backchannel-status">
+          <Status tone="bad">In quarantine, because calls kept failing</Status>
+          <Action id="resume-backchannel" onClick={onResume}>
+            Send them again
+          </Action>
         </span>
       )}
     </>

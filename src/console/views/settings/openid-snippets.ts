@@ -412,6 +412,6 @@ SSO_PKCE=true`,
       note: 'People still need a master password: it encrypts their vault.',
     }),
   };
-  const found = products[name]?.();
+  const found = Object.hasOwn(products, name) ? products[name]?.() : undefined;
   return found && { name, ...found };
 }

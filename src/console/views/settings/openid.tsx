@@ -2,7 +2,8 @@
 import { Link } from 'wouter-preact';
 import { LinkButton } from '../../../pages/components/button.tsx';
 import { addresses } from '../../address.ts';
-import { api, ask, type BodyOf, type Schemas } from '../../api.ts';
+import { api, ask, type BodyOf, type Outcome, type Schemas } from '../../api.ts';
+import { useReport } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
@@ -32,21 +33,29 @@ interface LoadedProps extends ApplicationViewProps {
 }
 
 function Loaded({ application, settings, onChanged }: LoadedProps) {
-  const draft = useDraft(valuesOf(settings), async (changed) => {
-    const body = bodyOf({ ...valuesOf(settings), ...changed }, settings);
+  const report = useReport();
+  async function put(body: BodyOf<'setOpenId'>): Promise<Outcome<OpenIdSettings>> {
     const { redirectUris, postLogoutRedirectUris = [] } = body;
-    const outcome = nameEntries(
-      await ask(api.PUT('/api/applications/{id}/openid', { params: { path: { id: application.id } }, body })),
-      { redirectUris, postLogoutRedirectUris },
+    const outcome = await ask(
+      api.PUT('/api/applications/{id}/openid', { params: { path: { id: application.id } }, body }),
     );
     if (outcome.ok) onChanged(outcome.data);
-    return outcome;
-  });
+    return nameEntries(outcome, { redirectUris, postLogoutRedirectUris });
+  }
+  const draft = useDraft(valuesOf(settings), (changed) => put(bodyOf(changed, settings)));
   const redirectUris = linesOf(draft.values.redirectUris);
   return (
     <div class="settings-parts">
       <Values application={application} settings={settings} />
-      <OpenIdClientForm draft={draft} settings={settings} />
+      <OpenIdClientForm
+        draft={draft}
+        settings={settings}
+        onResume={async () => {
+          // Setting the same address ends the quarantine.
+          const { redirectUris, backchannelLogoutUri } = settings;
+          report(await put({ redirectUris, backchannelLogoutUri }), 'Calls are sent again.');
+        }}
+      />
       <OpenIdProducts
         settings={settings}
         redirectUris={redirectUris}
@@ -67,14 +76,16 @@ function valuesOf(settings: OpenIdSettings): ClientValues {
   };
 }
 
-function bodyOf(values: ClientValues, { jwks }: OpenIdSettings): BodyOf<'setOpenId'> {
+/** Returns what has changed. An address that is sent again would end its quarantine. */
+function bodyOf(changed: Partial<ClientValues>, settings: OpenIdSettings): BodyOf<'setOpenId'> {
+  const { redirectUris, postLogoutRedirectUris, backchannelLogoutUri, ...choices } = changed;
   return {
-    redirectUris: linesOf(values.redirectUris),
-    postLogoutRedirectUris: linesOf(values.postLogoutRedirectUris),
-    clientType: values.clientType,
-    idTokenAlg: values.idTokenAlg,
-    jwks,
-    backchannelLogoutUri: values.backchannelLogoutUri.trim() || null,
+    redirectUris: redirectUris === undefined ? settings.redirectUris : linesOf(redirectUris),
+    ...(postLogoutRedirectUris !== undefined && { postLogoutRedirectUris: linesOf(postLogoutRedirectUris) }),
+    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri: backchannelLogoutUri.trim() || null }),
+    ...choices,
+    // A public client has no key to sign with.
+    ...(choices.clientType === 'public' && { jwks: null }),
   };
 }
 
