@@ -26,6 +26,7 @@ import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
 import { openIdTokens } from './modules/openid/id-token.ts';
 import { signingKeyService } from './modules/openid/keys.ts';
+import { logoutTokenOf } from './modules/openid/logout-delivery.ts';
 import { openidModule } from './modules/openid/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
@@ -87,7 +88,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const live = liveModule(context, { verification: verification.service });
   const keys = signingKeyService(context);
   const tokens = openIdTokens({ keys, clock: context.clock });
-  const webhooks = webhooksModule(context, { tokens });
+  const webhooks = webhooksModule(context, { logoutToken: logoutTokenOf({ reader: context.db.reader, tokens }) });
   const stats = statsModule(context);
   const openid = openidModule(context, {
     keys,

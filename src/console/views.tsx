@@ -40,7 +40,7 @@ const WORKSPACE_VIEWS: Readonly<Record<WorkspaceSection, LazyView<object>>> = {
 };
 
 /** Page that an application's sign-in by OpenID Connect comes back to when it is tried out. */
-export const OpenIdTry = lazyView(async () => (await import('./views/openid-try/openid-try.tsx')).OpenIdTry);
+export const OpenIdTrialView = lazyView(async () => (await import('./views/openid-try/openid-try.tsx')).OpenIdTry);
 
 export function ApplicationRoutes({ application }: ApplicationViewProps) {
   const View = useView(APPLICATION_VIEWS, 'overview');

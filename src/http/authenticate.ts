@@ -59,7 +59,7 @@ export interface Credentials {
 }
 
 /** Metadata of the MCP endpoint as a protected resource (RFC 9728 §3.1). */
-export const MCP_RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
+export const AGENTS_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
 
 export interface AuthenticatorDependencies {
   readonly credentials: Credentials;
@@ -92,7 +92,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   const { credentials, limiter, limits, noteRefusal, noteVerdict, cookie, baseUrl } = dependencies;
 
   /** Tells agents where to sign their person in (RFC 9728 §5.1). */
-  const agentChallenge = `Bearer resource_metadata="${baseUrl}${MCP_RESOURCE_METADATA_PATH}"`;
+  const agentChallenge = `Bearer resource_metadata="${baseUrl}${AGENTS_METADATA_PATH}"`;
 
   /** Counts failures per client address. @throws {AppError} with the contract's code. */
   function sessionOf(token: string | null, look: Lookup, isVerdict = false): MaybePromise<SessionPrincipal> {

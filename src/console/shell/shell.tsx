@@ -11,7 +11,7 @@ import { allOf } from '../read-all.ts';
 import { type Workspace, type ConsoleContext, ConsoleProvider } from '../console-context.tsx';
 import { TrialsProvider } from '../trials.tsx';
 import { applicationEvents } from '../views/activity/source.ts';
-import { ApplicationRoutes, OpenIdTry, preloadView, WorkspaceRoutes } from '../views.tsx';
+import { ApplicationRoutes, OpenIdTrialView, preloadView, WorkspaceRoutes } from '../views.tsx';
 import { TRIAL_PATH } from '../views/settings/openid-trial.ts';
 import { LiveProvider } from './live.tsx';
 import { isListed, onlyOne, useRailApplication } from './open-application.ts';
@@ -183,7 +183,7 @@ function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
                 {workspaces.some((one) => one.id === id) ? <WorkspaceRoutes key={id} /> : <NothingHere />}
               </Route>
               <Route path={TRIAL_PATH}>
-                <OpenIdTry />
+                <OpenIdTrialView />
               </Route>
               <Route path="/" />
               <Route>

@@ -10,11 +10,9 @@ import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { applyLimit, type LimitUses } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { OAuthClients, OpenIdClient } from './clients.ts';
+import { ASSERTION_ALGORITHMS } from './metadata.ts';
 import { JWT_BEARER, type TokenInput } from './model.ts';
 import { TOKEN_PATH } from './paths.ts';
-
-/** Algorithms of client assertions; symmetric ones are left out, as a public key is no secret. */
-export const ASSERTION_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 const MAX_ASSERTION_MS = 5 * MINUTE;
 const CLOCK_TOLERANCE_MS = 30 * SECOND;
@@ -43,7 +41,8 @@ export function clientAuthentication(dependencies: ClientAuthenticationDependenc
     const client = await clients.find(claimed);
     if (!client?.jwks) return null;
     const payload = await verified(assertion, client.jwks as JSONWebKeySet, {
-      algorithms: ASSERTION_ALGORITHMS,
+      // None is symmetric: the key that checks is public.
+      algorithms: [...ASSERTION_ALGORITHMS],
       issuer: claimed,
       subject: claimed,
       audience: [baseUrl(), baseUrl() + TOKEN_PATH],

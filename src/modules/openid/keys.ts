@@ -16,7 +16,7 @@ import { newId } from '../../core/id.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import type { Job } from '../../jobs/scheduler.ts';
-import { type PublicJwk, SIGNING_ALGORITHMS } from '../../store/oauth-clients.ts';
+import { SIGNING_ALGORITHMS } from '../../store/oauth-clients.ts';
 import {
   findLastKeyEnd,
   findPublicKey,
@@ -38,8 +38,17 @@ const RSA_BITS = 2048;
 /** Types of our tokens (RFC 8725 §3.11), so that none passes as another. */
 export type OwnTokenType = 'JWT' | 'logout+jwt';
 
+/** A published key; further members depend on its type (RFC 7517). */
+export interface PublishedJwk {
+  kty: string;
+  kid: string;
+  use: string;
+  alg: string;
+  [member: string]: unknown;
+}
+
 export interface JwkSet {
-  readonly keys: readonly PublicJwk[];
+  keys: PublishedJwk[];
 }
 
 export interface SigningKeyDependencies {
@@ -135,7 +144,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     async jwks(): Promise<JwkSet> {
       await Promise.all(SIGNING_ALGORITHMS.map(currentKey));
       const keys = await listPublicKeys(db.reader, clock.now() - OVERLAP_MS);
-      return { keys: keys.map(({ publicJwk }) => publicJwk) };
+      return { keys: keys.map(({ publicJwk }) => publicJwk as PublishedJwk) };
     },
 
     /**

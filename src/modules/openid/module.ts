@@ -12,6 +12,7 @@ import { type OAuthClients, oauthClients } from './clients.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
 import { rotationJob, type SigningKeys } from './keys.ts';
+import { metadataRoutes } from './metadata-routes.ts';
 import { openIdManagementRoutes } from './management-routes.ts';
 import { tokenRefresh } from './refresh.ts';
 import { clientRegistration } from './registration.ts';
@@ -37,6 +38,7 @@ export interface OpenIdModule extends Module {
 
 export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): OpenIdModule {
   const { keys, tokens, sessions, verification, personalKeys, deviceAuthorization, noteRefusal } = standsOn;
+  const { isOpenIdRegistrationOn: isRegistrationOn } = context;
   const clients = oauthClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
   const answer = tokenAnswers({ ...context, verification, tokens });
@@ -53,8 +55,9 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       ...openIdRoutes({
         token,
         userInfo: userInfoService({ ...context, verification, noteRefusal }),
-        register: clientRegistration({ db: context.db, isRegistrationOn: context.isOpenIdRegistrationOn }),
+        register: clientRegistration({ db: context.db, isRegistrationOn }),
       }),
+      ...metadataRoutes({ keys, baseUrl: context.baseUrl, isRegistrationOn }),
       ...openIdManagementRoutes(settings),
     ],
     jobs: [rotationJob(keys)],

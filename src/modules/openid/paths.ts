@@ -6,3 +6,5 @@ export const END_SESSION_PATH = '/oauth/end-session';
 export const REGISTRATION_PATH = '/oauth/register';
 export const DISCOVERY_PATH = '/.well-known/openid-configuration';
 export const JWKS_PATH = '/.well-known/jwks.json';
+/** The resource of agents, for which console clients get keys. */
+export const AGENTS_PATH = '/mcp';
