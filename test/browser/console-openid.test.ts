@@ -1,8 +1,8 @@
 /** The OpenID settings of an application in the console: saved, refused, copied into products, and tried out. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { type EphemeralServer, request, startEphemeral } from '../support/binary.ts';
+import { type EphemeralServer, eventually, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';
-import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
+import { addMember, type ConsolePage, openConsole, OWNER, PHONE } from './console-page.ts';
 
 setDefaultTimeout(120_000);
 
@@ -186,5 +186,34 @@ test('trying out an application that is not set up leads back to its settings', 
   await page.untilText('#main .lead', /not set up/);
   await page.pressNamed('Back to the settings');
   await page.untilVisible('#openid-client');
+  await expectSound();
+});
+
+test('trying it out signs in as a product would, and the shown command exchanges the code', async () => {
+  const { id } = await newApplication();
+  await manage('PUT', openId(id), { redirectUris: [CALLBACK] });
+  const { clientSecret } = await manage('POST', `/api/applications/${id}/rotate-secret`);
+  await page.go(settings(id));
+  await page.untilVisible('#try-openid');
+  // A link for another tab, which has the trial to itself.
+  await page.open(await page.evaluate<string>('document.querySelector("#try-openid").href'));
+  await page.untilVisible('#email-form');
+  await page.fill('#email', OWNER);
+  await page.press('#email-submit');
+  await page.untilVisible('#code:not([readonly])');
+  await page.pressKeys(await outboxCode(server, OWNER));
+  await page.untilVisible('#openid-exchange');
+  expect(await page.text('#main h1')).toBe('The sign-in works');
+  expect((await page.address()).pathname).toBe('/console/openid-try');
+  const shown = await page.text('#openid-exchange');
+  const command = shown.replace('ecs_…', clientSecret);
+  const { stdout } = Bun.spawn(['bash', '-c', command], { stderr: 'ignore' });
+  expect(await new Response(stdout).json()).toMatchObject({ token_type: 'Bearer', id_token: expect.any(String) });
+  await expectSound();
+
+  // The second time the browser is signed in already.
+  await page.press('#try-again');
+  const now = () => page.evaluate<string>('document.querySelector("#openid-exchange")?.innerText ?? ""');
+  await eventually('another code has arrived', async () => !['', shown].includes(await now()));
   await expectSound();
 });
