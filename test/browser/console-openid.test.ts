@@ -217,3 +217,21 @@ test('trying it out signs in as a product would, and the shown command exchanges
   await eventually('another code has arrived', async () => !['', shown].includes(await now()));
   await expectSound();
 });
+
+test('a person whom the application does not let in comes back with the error in words', async () => {
+  const { id } = await newApplication();
+  await manage('PUT', openId(id), { redirectUris: [CALLBACK] });
+  await page.open(`${server.url}/console/openid-try?application=${id}`);
+  await page.untilVisible('#email-form');
+  await page.fill('#email', 'stranger@example.test');
+  await page.press('#email-submit');
+  await page.untilVisible('#code:not([readonly])');
+  await page.pressKeys(await outboxCode(server, 'stranger@example.test'));
+  await page.press('#back');
+  await page.untilText('#main h1', /was refused/);
+  expect(await page.text('#main .lead')).toMatch(/may not sign in/);
+  expect(await page.text('#openid-answer .facts')).toContain('access_denied');
+  await page.pressNamed('Back to the settings');
+  await page.untilVisible('#openid-client');
+  await expectSound();
+});

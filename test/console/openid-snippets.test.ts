@@ -20,7 +20,7 @@ function filled(name: string, address = ADDRESS): Product {
 }
 
 const textOf = ({ settings, note = '' }: Product) =>
-  [...('values' in settings ? settings.values.flat() : [settings.code]), note].join('\n');
+  [...('values' in settings ? [...settings.values, ...settings.choices].flat() : [settings.code]), note].join('\n');
 
 const blockOf = (name: string, address?: string) => {
   const { settings } = filled(name, address);

@@ -83,7 +83,11 @@ function products(): string {
       [redirectUris.length === 1 ? 'Redirect URI' : 'Redirect URIs', uris],
       ['Where', place],
     ];
-    if ('values' in settings) facts.push(...settings.values.map(([label, value]) => [label, `\`${value}\``]));
+    if ('values' in settings)
+      facts.push(
+        ...settings.values.map(([label, value]) => [label, `\`${value}\``]),
+        ...settings.choices.map(([label, value]) => [label, value]),
+      );
     const list = facts.map((fact) => `- ${fact.join(': ')}\n`).join('');
     const block = 'code' in settings ? `\n\`\`\`${settings.language}\n${settings.code}\n\`\`\`\n` : '';
     return `### ${name}\n\n${list}${block}\n[Its documentation](${docs}).${note && ` ${note}`}\n\n`;

@@ -5,7 +5,7 @@ import { SelectField } from '../../../pages/components/select-field.tsx';
 import type { Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { Copyable, CopyBox } from '../../components/copy.tsx';
-import { Facts } from '../../components/facts.tsx';
+import { type Fact, Facts } from '../../components/facts.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { exampleAddress, PRODUCT_NAMES, productAddress, productOf, type Product } from './openid-snippets.ts';
 
@@ -91,11 +91,16 @@ function ProductSettings({ product }: { readonly product: Product }) {
         ]}
       />
       {'values' in settings ? (
-        <Facts of={settings.values.map(([label, value]) => [label, <Copyable value={value} label={label} />])} />
+        <Facts
+          of={[
+            ...settings.values.map(([label, value]): Fact => [label, <Copyable value={value} label={label} />]),
+            ...settings.choices,
+          ]}
+        />
       ) : (
         <CopyBox key={name} id="openid-snippet" value={settings.code} label={`settings of ${name}`} />
       )}
-      <p class="fine">
+      <p class="fine openid-note">
         {note && <>{note} </>}
         <a class="link" href={docs} target="_blank" rel="noreferrer">
           {`Documentation of ${name}`}

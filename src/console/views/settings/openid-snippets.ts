@@ -24,9 +24,13 @@ interface SettingsBlock {
   readonly code: string;
 }
 
+type Labelled = readonly [label: string, value: string];
+
 /** Values for fields of a form, by their labels. */
 interface SettingsValues {
-  readonly values: readonly (readonly [label: string, value: string])[];
+  readonly values: readonly Labelled[];
+  /** What is chosen or ticked there instead of typed. */
+  readonly choices: readonly Labelled[];
 }
 
 /** Stands for the client secret, which the server does not store. */
@@ -90,6 +94,8 @@ export function productOf(name: string, at: string, { issuer, clientId }: OpenId
           ['Issuer URL', issuer],
           ['Client ID', clientId],
           ['Client Secret', SECRET],
+        ],
+        choices: [
           ['Signing Algorithm', 'RS256'],
           ['Match existing users by', 'Email'],
         ],
@@ -206,8 +212,8 @@ role_attribute_path = contains(roles[*], 'developer') && 'Editor' || 'Viewer'`,
           ['Client ID', clientId],
           ['Client secret', SECRET],
           ['Scope', SCOPES],
-          ['ID token signed response algorithm', 'RS256'],
         ],
+        choices: [['ID token signed response algorithm', 'RS256']],
       },
       note: `The third redirect URI is for the mobile apps. Back-channel logout: ${at}/api/oauth/backchannel-logout.`,
     }),
@@ -221,12 +227,14 @@ role_attribute_path = contains(roles[*], 'developer') && 'Editor' || 'Viewer'`,
           ['OID Endpoint', issuer],
           ['OpenID Client ID', clientId],
           ['OID Secret', SECRET],
-          ['Enabled', 'yes'],
-          ['Enable Authorization by Plugin', 'yes'],
           ['Role Claim', 'roles'],
           ['Request Additional Scopes', 'email'],
           ['Set default username claim', 'email'],
           ['Scheme Override', 'https'],
+        ],
+        choices: [
+          ['Enabled', 'yes'],
+          ['Enable Authorization by Plugin', 'yes'],
         ],
       },
       note: `People sign in at ${at}/sso/OID/start/${PROVIDER}.`,
