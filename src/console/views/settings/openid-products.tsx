@@ -11,7 +11,7 @@ import { exampleAddress, PRODUCT_NAMES, productAddress, productOf, type Product 
 
 interface OpenIdProductsProps {
   readonly settings: Schemas['OpenIdSettings'];
-  /** Those of the form, saved or not. */
+  /** Redirect URIs of the form, saved or not. */
   readonly redirectUris: readonly string[];
   readonly onAdd: (redirectUris: readonly string[]) => void;
 }

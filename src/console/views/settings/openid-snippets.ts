@@ -14,7 +14,7 @@ export interface Product {
   /** File or page of the product that takes the settings. */
   readonly place: string;
   readonly settings: SettingsBlock | SettingsValues;
-  /** What else to know before it works. */
+  /** Sentences on what else it needs to work. */
   readonly note?: string;
 }
 
@@ -29,7 +29,7 @@ type Labelled = readonly [label: string, value: string];
 /** Values for fields of a form, by their labels. */
 interface SettingsValues {
   readonly values: readonly Labelled[];
-  /** What is chosen or ticked there instead of typed. */
+  /** Fields that are chosen or ticked instead of typed. */
   readonly choices: readonly Labelled[];
 }
 

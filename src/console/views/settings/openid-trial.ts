@@ -1,7 +1,7 @@
 /** A sign-in that the console tries out as the application's OpenID client: its request, and what came back. */
 import type { Schemas } from '../../api.ts';
 
-/** What the answer is compared with. Stays in the tab that began. */
+/** Request that the answer is compared with. Stays in the tab that began. */
 export interface OpenIdTrial {
   readonly applicationId: string;
   readonly clientId: string;
@@ -15,7 +15,7 @@ export interface OpenIdTrial {
 }
 
 export type TrialAnswer =
-  /** Of no trial that this tab began: nothing of it is shown, as anybody can write such an address. */
+  /** Belongs to no trial of this tab. Nothing of it is shown: anybody can write such an address. */
   | { readonly kind: 'stranger' }
   | { readonly kind: 'refused'; readonly trial: OpenIdTrial; readonly error: string; readonly description: string }
   | { readonly kind: 'arrived'; readonly trial: OpenIdTrial; readonly code: string; readonly command: string };
