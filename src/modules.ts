@@ -98,6 +98,8 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     personalKeys: devices.personalKeys,
     deviceAuthorization: devices.authorization,
     noteRefusal: stats.counts.noteRefusal,
+    browser,
+    continuation,
   });
   const imports = importModule(context);
   const seed = seedModule(context, {
@@ -105,6 +107,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     beta: beta.service,
     clients,
     grants: grants.service,
+    openid: openid.settings,
     imports: imports.service,
     webhooks: webhooks.service,
     apiKeys: apiKeys.service,
@@ -132,6 +135,9 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     continuation,
     docs: docsModule(context, operations).docs,
     isTrial: applications.trials.isValid,
+    authorization: openid.authorization,
+    consents: openid.consents,
+    endSession: openid.endSession,
   };
 
   /** In the order of the API description. */

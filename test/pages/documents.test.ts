@@ -75,13 +75,22 @@ const plainData: SignInData = {
 };
 const hostileData: SignInData = { ...plainData, application: hostileApplication, methods: hostileMethods };
 const signInPage = (data: Partial<SignInData> = {}) =>
-  renderSignInPage({ ...plainData, returnTo: null, isTrial: false, email: null, accounts: [], ...data });
+  renderSignInPage({
+    ...plainData,
+    returnTo: null,
+    isTrial: false,
+    authorization: null,
+    email: null,
+    accounts: [],
+    ...data,
+  });
 
 const documents = {
   'sign-in': renderSignInPage({
     ...plainData,
     returnTo: 'https://acme.test/back',
     isTrial: false,
+    authorization: null,
     email: null,
     accounts: [],
   }),
@@ -91,8 +100,9 @@ const documents = {
     ...hostileData,
     returnTo: HOSTILE,
     isTrial: true,
+    authorization: { continueAt: HOSTILE, deniedAt: HOSTILE },
     email: HOSTILE,
-    accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false }],
+    accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false, isNewElsewhere: false }],
   }),
   'a device’s code': renderDeviceCodePage({ locale: 'en', wrongCode: null }),
   'a device’s code that is wrong': renderDeviceCodePage({ locale: 'en', wrongCode: HOSTILE }),
@@ -246,7 +256,7 @@ test('the scripts read their data from the page without loss', () => {
       returnTo: HOSTILE,
       isTrial: true,
       email: HOSTILE,
-      accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false }],
+      accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false, isNewElsewhere: false }],
     },
   });
   expect(Object.keys(data.messages)).toContain('signin.title');

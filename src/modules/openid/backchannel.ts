@@ -43,6 +43,9 @@ export function backchannelLogout({ random, instanceKey, isLoopbackAllowed, allo
       return { uri: endpoint.url, status: endpoint.status === 'quarantined' ? 'quarantined' : 'active' };
     },
 
+    /** Returns a sentence that says how to correct a URI; null for a right one. */
+    problem: (uri: string): string | null => uriProblem(uri, { allowed: allowedCidrs, isLoopbackAllowed }),
+
     /**
      * Prepares setting the URI, or removing it with its deliveries (null). Setting it ends a quarantine, also where the URI
      * stays the same. Call it before the write: it seals a secret.
@@ -51,7 +54,7 @@ export function backchannelLogout({ random, instanceKey, isLoopbackAllowed, allo
      */
     async prepare(uri: string | null): Promise<BackchannelChange> {
       if (uri === null) return remove;
-      const problem = uriProblem(uri, { allowed: allowedCidrs, isLoopbackAllowed });
+      const problem = this.problem(uri);
       if (problem !== null) throw invalidField('backchannelLogoutUri', problem);
       // Nothing is signed with it. An older instance beside this one signs with any secret of an endpoint.
       const sealedSecret = await instanceKey.seal('webhook', mintSecret('webhook', random));

@@ -11,7 +11,7 @@ import { applyLimit, type LimitUses } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { OAuthClients, OpenIdClient } from './clients.ts';
 import { ASSERTION_ALGORITHMS } from './metadata.ts';
-import { JWT_BEARER, type TokenInput } from './model.ts';
+import { JWT_BEARER, type TokenRequest } from './model.ts';
 import { TOKEN_PATH } from './paths.ts';
 
 const MAX_ASSERTION_MS = 5 * MINUTE;
@@ -70,7 +70,7 @@ export function clientAuthentication(dependencies: ClientAuthenticationDependenc
     return client === null || client.kind === 'confidential' ? null : client;
   }
 
-  async function find(shown: ClientShown | null, body: TokenInput): Promise<Found> {
+  async function find(shown: ClientShown | null, body: TokenRequest): Promise<Found> {
     const clientId = body.client_id || null;
     if (body.client_assertion_type || body.client_assertion)
       return { isGuarded: true, client: await ofAssertion(assertionIn(body), clientId) };
@@ -82,7 +82,7 @@ export function clientAuthentication(dependencies: ClientAuthenticationDependenc
   }
 
   /** @throws {AppError} invalid_client, invalid_request, rate_limited */
-  return async ({ request, ip, headers }: RequestContext, body: TokenInput): Promise<OpenIdClient> => {
+  return async ({ request, ip, headers }: RequestContext, body: TokenRequest): Promise<OpenIdClient> => {
     const authorization = request.headers.get('authorization');
     const shown = clientShown(authorization, body);
     if (shown !== null) refuseSecondWay(shown, body);
@@ -114,7 +114,7 @@ interface Found {
 const UNKNOWN: Found = { client: null, isGuarded: true };
 
 /** @throws {AppError} invalid_request */
-function assertionIn({ client_assertion_type: type, client_assertion: assertion }: TokenInput): string {
+function assertionIn({ client_assertion_type: type, client_assertion: assertion }: TokenRequest): string {
   if (type !== JWT_BEARER) throw invalidField('client_assertion_type', `Give ${JWT_BEARER}.`);
   if (!assertion) throw invalidField('client_assertion', 'Give the signed assertion.');
   return assertion;

@@ -48,9 +48,9 @@ const COMMAND_LINE = {
   isConsole: true,
 } as const satisfies Omit<OpenIdClient, 'application'>;
 
-export type OAuthClients = ReturnType<typeof oauthClients>;
+export type OAuthClients = ReturnType<typeof openIdClients>;
 
-export function oauthClients({ db, clock, baseUrl }: OAuthClientDependencies) {
+export function openIdClients({ db, clock, baseUrl }: OAuthClientDependencies) {
   return {
     /** Returns null for an unknown client, one that has expired, and one whose application is closed. */
     async find(clientId: string, reader: Reader = db.reader): Promise<OpenIdClient | null> {

@@ -10,7 +10,7 @@ export const AUTHORIZATION_CODE_LIFETIME_MS = MINUTE;
 
 const MAX_USER_AGENT = 300;
 
-/** What the code stands for; address and country are those of the unit's actor, who is the person. */
+/** The sign-in that a code stands for. Address and country are those of the unit's actor, who is the person. */
 export type CodeToIssue = Omit<NewOAuthCode, 'codeHash' | 'expiresAt' | 'ip' | 'ipCountry'>;
 
 /**

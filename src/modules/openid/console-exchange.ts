@@ -12,7 +12,7 @@ import { refusalToMember } from '../devices/grants.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { recordDevice } from '../devices/record.ts';
 import type { OpenIdClient } from './clients.ts';
-import type { Exchanged, UsedCode } from './exchange.ts';
+import type { Exchanged, UsedCode } from './exchanged.ts';
 
 /** A client that registered itself goes this long after its last use. */
 export const REGISTRATION_LIFETIME_MS = 90 * DAY;

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { onBehalfOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
-import { AppError, type ErrorCode } from '../../core/error.ts';
+import { AppError } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import { SIGNIN_METHODS } from '../../core/sign-in-methods.ts';
@@ -18,9 +18,10 @@ import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn } from '../sign-in/complete.ts';
-import { type Granted, hasScope, type TokenAnswers } from './answer.ts';
+import { hasScope, type TokenAnswers } from './answer.ts';
 import type { OpenIdClient } from './clients.ts';
 import { endKeyOfCode, exchangeForKey } from './console-exchange.ts';
+import type { Exchanged, UsedCode } from './exchanged.ts';
 import type { TokenAnswer } from './model.ts';
 
 export interface CodeExchangeDependencies {
@@ -31,21 +32,12 @@ export interface CodeExchangeDependencies {
   readonly answer: TokenAnswers;
 }
 
-export interface CodeInput {
+export interface ShownCode {
   readonly code: string;
   /** Empty if it was left out, as the verifier. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
 }
-
-/** Refusals are returned rather than thrown, so that the code stays used. */
-export type Exchanged =
-  | ({ readonly kind: 'session' } & Granted)
-  | { readonly kind: 'key'; readonly token: string }
-  | { readonly kind: 'refused'; readonly reason?: ErrorCode };
-
-/** A code after its only use. */
-export type UsedCode = Omit<OAuthCode, 'createdAt'>;
 
 const REFUSED: Exchanged = { kind: 'refused' };
 
@@ -108,7 +100,7 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
     unit: Unit,
     client: OpenIdClient,
     codeHash: Buffer,
-    input: CodeInput,
+    input: ShownCode,
   ): Promise<Exchanged> {
     const found = await consumeOAuthCode(unit, codeHash);
     if (!found) {
@@ -135,7 +127,7 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
    *
    * @throws {AppError} invalid_grant, for whatever reason.
    */
-  return async (author: Author, client: OpenIdClient, input: CodeInput): Promise<TokenAnswer> => {
+  return async (author: Author, client: OpenIdClient, input: ShownCode): Promise<TokenAnswer> => {
     const codeHash = Buffer.from(hashSecret(input.code));
     const seen = isSecret('authorizationCode', input.code) ? await findOAuthCode(db.reader, codeHash) : undefined;
     const member = seen && (await findMemberById(db.reader, seen.applicationUserId));

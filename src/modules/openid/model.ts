@@ -4,6 +4,7 @@ import { SECRET_PREFIXES } from '../../core/secret.ts';
 import { Choice, Input, LINE_PATTERN, NewSecret, Nullable, Timestamp } from '../../http/schemas.ts';
 import { SIGNING_ALGORITHMS } from '../../store/oauth-clients.ts';
 import { DEVICE_GRANT_TYPE, OAuthParameters } from '../devices/model.ts';
+import { AUTHORIZATION_PATH, DISCOVERY_PATH, END_SESSION_PATH, JWKS_PATH, TOKEN_PATH, USERINFO_PATH } from './paths.ts';
 
 export const CODE_GRANT_TYPE = 'authorization_code';
 export const REFRESH_GRANT_TYPE = 'refresh_token';
@@ -15,7 +16,7 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-beare
 const Parameter = (description: string, example: string) =>
   Type.Optional(Type.String({ isAnyText: true, description, examples: [example] }));
 
-export const TokenInput = OAuthParameters({
+export const TokenRequest = OAuthParameters({
   grant_type: Type.String({
     isAnyText: true,
     remedy: `Give ${CODE_GRANT_TYPE}, ${REFRESH_GRANT_TYPE} or ${DEVICE_GRANT_TYPE}.`,
@@ -41,7 +42,7 @@ export const TokenInput = OAuthParameters({
   client_assertion_type: Parameter('With `client_assertion`.', JWT_BEARER),
   client_assertion: Parameter('Of a client with `jwks` (`private_key_jwt`, RFC 7523).', 'eyJhbGciOiJFUzI1NiJ9…'),
 });
-export type TokenInput = Static<typeof TokenInput>;
+export type TokenRequest = Static<typeof TokenRequest>;
 
 export const TokenAnswer = Type.Object({
   access_token: NewSecret('session', 'A session token; at the console a personal key.'),
@@ -61,7 +62,7 @@ export const TokenAnswer = Type.Object({
 });
 export type TokenAnswer = Static<typeof TokenAnswer>;
 
-export const UserInfoInput = OAuthParameters({
+export const UserInfoInput = Input({
   access_token: Parameter('Instead of the header (RFC 6750 §2.2).', `${SECRET_PREFIXES.session}_…`),
 });
 
@@ -121,7 +122,7 @@ const Uris = (description: string, example: string) =>
 
 const settings = {
   redirectUris: Uris(
-    'Where people are sent with the code, compared character for character: https, http on localhost in development, or a private-use scheme. At localhost the port may differ.',
+    'Compared character for character: https, a private-use scheme, or for a public client http on loopback, at any port.',
     'https://wiki.example.com/callback',
   ),
   postLogoutRedirectUris: Uris('Where people may be sent after they have signed out.', 'https://wiki.example.com/'),
@@ -165,24 +166,24 @@ const optional = <Properties extends TProperties>(properties: Properties) =>
 export const OpenIdInput = Input({ redirectUris, ...optional(others) }, { $id: 'OpenIdInput' });
 export type OpenIdInput = Static<typeof OpenIdInput>;
 
-const Endpoint = () => Type.String({ format: 'uri' });
+const Endpoint = (path: string) => Type.String({ format: 'uri', examples: [`https://auth.example.com${path}`] });
 
 export const OpenIdSettings = Type.Object(
   {
     ...settings,
-    issuer: Endpoint(),
+    issuer: Endpoint(''),
     clientId: Type.String({ examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
     hasSecret: Type.Boolean({ description: 'Whether the application has a client secret; see `rotate-secret`.' }),
     backchannelStatus: Nullable(
       Choice(['active', 'quarantined'], { description: 'Null without `backchannelLogoutUri`.' }),
     ),
     endpoints: Type.Object({
-      discovery: Endpoint(),
-      authorization: Endpoint(),
-      token: Endpoint(),
-      userinfo: Endpoint(),
-      endSession: Endpoint(),
-      jwks: Endpoint(),
+      discovery: Endpoint(DISCOVERY_PATH),
+      authorization: Endpoint(AUTHORIZATION_PATH),
+      token: Endpoint(TOKEN_PATH),
+      userinfo: Endpoint(USERINFO_PATH),
+      endSession: Endpoint(END_SESSION_PATH),
+      jwks: Endpoint(JWKS_PATH),
     }),
     updatedAt: Nullable(Timestamp({ description: 'Null until OpenID is set up.' })),
   },

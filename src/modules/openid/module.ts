@@ -1,14 +1,20 @@
 /** The OpenID provider: signs people in to other programs by OAuth 2.0 and OpenID Connect. */
 import type { NoteRefusal } from '../../http/limits.ts';
+import { sessionCookie } from '../../http/session-cookie.ts';
+import type { Continuation } from '../continuation/service.ts';
 import type { DeviceAuthorization } from '../devices/authorization.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Module, ModuleContext } from '../module.ts';
+import type { BrowserSessions } from '../page-sessions/browser-sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Verification } from '../verification/service.ts';
 import { tokenAnswers } from './answer.ts';
+import { type Authorization, authorizationService } from './authorization.ts';
 import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
-import { type OAuthClients, oauthClients } from './clients.ts';
+import { type OAuthClients, openIdClients } from './clients.ts';
+import { type Consents, consentService } from './consent.ts';
+import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
 import { rotationJob, type SigningKeys } from './keys.ts';
@@ -16,6 +22,7 @@ import { metadataRoutes } from './metadata-routes.ts';
 import { openIdManagementRoutes } from './management-routes.ts';
 import { tokenRefresh } from './refresh.ts';
 import { clientRegistration } from './registration.ts';
+import { authorizationRequests } from './requests.ts';
 import { openIdRoutes } from './routes.ts';
 import { openIdSettings, type OpenIdSettingsService } from './settings.ts';
 import { tokenEndpoint } from './token.ts';
@@ -29,17 +36,26 @@ export interface OpenIdStandsOn {
   readonly personalKeys: PersonalKeys;
   readonly deviceAuthorization: DeviceAuthorization;
   readonly noteRefusal: NoteRefusal;
+  readonly browser: BrowserSessions;
+  readonly continuation: Continuation;
 }
 
 export interface OpenIdModule extends Module {
   readonly clients: OAuthClients;
   readonly settings: OpenIdSettingsService;
+  /** For the pages. */
+  readonly authorization: Authorization;
+  readonly consents: Consents;
+  readonly endSession: EndSession;
 }
 
 export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): OpenIdModule {
   const { keys, tokens, sessions, verification, personalKeys, deviceAuthorization, noteRefusal } = standsOn;
+  const { browser, continuation } = standsOn;
+  const { credentials } = verification;
+  const cookie = sessionCookie(context.baseUrl());
   const { isOpenIdRegistrationOn: isRegistrationOn } = context;
-  const clients = oauthClients(context);
+  const clients = openIdClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
   const answer = tokenAnswers({ ...context, verification, tokens });
   const token = tokenEndpoint({
@@ -48,9 +64,23 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
     refresh: tokenRefresh({ ...context, answer }),
     deviceAuthorization,
   });
+  const requests = authorizationRequests({ ...context, clients });
+  const consents = consentService({ ...context, requests, cookie, credentials, personalKeys });
   return {
     clients,
     settings,
+    authorization: authorizationService({
+      ...context,
+      requests,
+      consents,
+      keys,
+      browser,
+      continuation,
+      cookie,
+      credentials,
+    }),
+    consents,
+    endSession: endSessionService({ ...context, requests, keys, browser, sessions }),
     operations: [
       ...openIdRoutes({
         token,

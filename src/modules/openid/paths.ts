@@ -1,8 +1,7 @@
 /** Paths of the OpenID provider. */
-export const AUTHORIZATION_PATH = '/oauth/authorize';
+export { AUTHORIZATION_PATH, END_SESSION_PATH } from '../../core/openid-paths.ts';
 export const TOKEN_PATH = '/oauth/token';
 export const USERINFO_PATH = '/oauth/userinfo';
-export const END_SESSION_PATH = '/oauth/end-session';
 export const REGISTRATION_PATH = '/oauth/register';
 export const DISCOVERY_PATH = '/.well-known/openid-configuration';
 export const JWKS_PATH = '/.well-known/jwks.json';

@@ -1,6 +1,6 @@
 /** Routes of the token endpoint, UserInfo and client registration, in the shapes of OAuth. */
 import { type Operation, operation } from '../../http/operation.ts';
-import { Registration, RegistrationInput, TokenAnswer, TokenInput, UserInfo, UserInfoInput } from './model.ts';
+import { Registration, RegistrationInput, TokenAnswer, TokenRequest, UserInfo, UserInfoInput } from './model.ts';
 import { REGISTRATION_PATH, TOKEN_PATH, USERINFO_PATH } from './paths.ts';
 import type { ClientRegistration } from './registration.ts';
 import type { TokenEndpoint } from './token.ts';
@@ -29,7 +29,7 @@ export function openIdRoutes({ token, userInfo, register }: OpenIdRouteDependenc
       access: 'none',
       limit: 'oauth_token',
       isFormAccepted: true,
-      body: TokenInput,
+      body: TokenRequest,
       data: TokenAnswer,
       errors: [
         'invalid_client',

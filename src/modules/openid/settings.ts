@@ -1,7 +1,7 @@
 /** OpenID settings of applications: read and changed by those who manage them. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
-import { invalidField } from '../../core/error.ts';
+import { AppError, type FieldProblem } from '../../core/error.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import type { TenantApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -63,37 +63,38 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
     };
   }
 
-  /** @throws {AppError} invalid_request */
-  async function check({ kind, redirectUris, postLogoutRedirectUris, jwks }: Stored): Promise<void> {
+  async function problemsOf({ kind, redirectUris, postLogoutRedirectUris, jwks }: Stored): Promise<FieldProblem[]> {
     // A program on the person's own device listens on loopback (RFC 8252 §7.3).
     const rules = { isLoopbackAllowed: isLoopbackAllowed || kind === 'public' };
-    for (const [field, uris] of Object.entries({ redirectUris, postLogoutRedirectUris }))
-      for (const [index, uri] of uris.entries()) {
-        const problem = redirectProblem(uri, rules);
-        if (problem !== null) throw invalidField(`${field}.${index}`, problem);
-      }
-    if (jwks === null) return;
-    if (kind === 'public') throw invalidField('jwks', 'A public client keeps no private key: give null.');
-    for (const [index, key] of jwks.keys.entries()) {
-      const problem = await publicKeyProblem(key);
-      if (problem !== null) throw invalidField(`jwks.keys.${index}`, problem);
-    }
+    const ofUris = Object.entries({ redirectUris, postLogoutRedirectUris }).flatMap(([field, uris]) =>
+      uris.flatMap((uri, index) => problemAt(`${field}.${index}`, redirectProblem(uri, rules))),
+    );
+    if (jwks === null) return ofUris;
+    const ofKind = kind === 'public' ? 'A public client keeps no private key: give null.' : null;
+    const ofKeys = await Promise.all(jwks.keys.map(publicKeyProblem));
+    return [
+      ...ofUris,
+      ...problemAt('jwks', ofKind),
+      ...ofKeys.flatMap((problem, index) => problemAt(`jwks.keys.${index}`, problem)),
+    ];
   }
 
+  /** @throws {AppError} invalid_request */
   async function save(unit: Unit, { id, clientId }: TenantApplication, input: OpenIdInput): Promise<void> {
-    const row = (await findOAuthClient(unit, clientId)) ?? UNSET;
-    const wanted: Stored = {
-      kind: input.clientType ?? row.kind,
-      redirectUris: input.redirectUris,
-      postLogoutRedirectUris: input.postLogoutRedirectUris ?? row.postLogoutRedirectUris,
-      idTokenAlg: input.idTokenAlg ?? row.idTokenAlg,
-      jwks: input.jwks === undefined ? row.jwks : input.jwks,
-    };
-    await check(wanted);
+    const wanted = changed((await findOAuthClient(unit, clientId)) ?? UNSET, input);
+    const fields = await problemsOf(wanted);
+    if (fields.length > 0) throw new AppError('invalid_request', { fields });
     await saveOAuthClient(unit, { clientId, applicationId: id, ...wanted });
   }
 
   return {
+    /** Returns what is wrong with a change; of a new application with null. Its writing checks again. */
+    async problemsWith(input: OpenIdInput, application: TenantApplication | null): Promise<FieldProblem[]> {
+      const row = application && (await findOAuthClient(db.reader, application.clientId));
+      const logout = input.backchannelLogoutUri == null ? null : backchannel.problem(input.backchannelLogoutUri);
+      return [...(await problemsOf(changed(row ?? UNSET, input))), ...problemAt('backchannelLogoutUri', logout)];
+    },
+
     /** Returns the settings; before the first change, with their defaults. */
     get: (application: TenantApplication): Promise<OpenIdSettings> => present(db.reader, application),
 
@@ -116,4 +117,18 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
       });
     },
   };
+}
+
+function changed(row: Stored, input: OpenIdInput): Stored {
+  return {
+    kind: input.clientType ?? row.kind,
+    redirectUris: input.redirectUris,
+    postLogoutRedirectUris: input.postLogoutRedirectUris ?? row.postLogoutRedirectUris,
+    idTokenAlg: input.idTokenAlg ?? row.idTokenAlg,
+    jwks: input.jwks === undefined ? row.jwks : input.jwks,
+  };
+}
+
+function problemAt(path: string, message: string | null): FieldProblem[] {
+  return message === null ? [] : [{ path, message }];
 }

@@ -7,7 +7,7 @@ import type { DeviceAuthorization } from '../devices/authorization.ts';
 import { DEVICE_GRANT_TYPE } from '../devices/model.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import type { codeExchange } from './exchange.ts';
-import { CODE_GRANT_TYPE, REFRESH_GRANT_TYPE, type TokenAnswer, type TokenInput } from './model.ts';
+import { CODE_GRANT_TYPE, REFRESH_GRANT_TYPE, type TokenAnswer, type TokenRequest } from './model.ts';
 import type { tokenRefresh } from './refresh.ts';
 
 export interface TokenEndpointDependencies {
@@ -21,7 +21,7 @@ export type TokenEndpoint = ReturnType<typeof tokenEndpoint>;
 
 export function tokenEndpoint({ authenticate, exchange, refresh, deviceAuthorization }: TokenEndpointDependencies) {
   /** A device has no credential of its own: its code is bound to the client. */
-  async function redeem(author: Author, { request }: RequestContext, body: TokenInput): Promise<TokenAnswer> {
+  async function redeem(author: Author, { request }: RequestContext, body: TokenRequest): Promise<TokenAnswer> {
     const shown = clientShown(request.headers.get('authorization'), body);
     const clientId = shown !== null && 'clientId' in shown ? shown.clientId : body.client_id;
     const input = {
@@ -32,7 +32,7 @@ export function tokenEndpoint({ authenticate, exchange, refresh, deviceAuthoriza
     return { access_token: await deviceAuthorization.redeem(author, input), token_type: 'Bearer' };
   }
 
-  return async (author: Author, context: RequestContext, body: TokenInput): Promise<TokenAnswer> => {
+  return async (author: Author, context: RequestContext, body: TokenRequest): Promise<TokenAnswer> => {
     switch (body.grant_type) {
       case '':
         throw invalidField('grant_type', 'Give the grant_type.');
@@ -54,7 +54,7 @@ export function tokenEndpoint({ authenticate, exchange, refresh, deviceAuthoriza
 }
 
 /** @throws {AppError} invalid_request without the parameter, or with an empty one (RFC 6749 §3.1). */
-function parameterIn(body: TokenInput, name: 'code' | 'refresh_token' | 'device_code' | 'client_id'): string {
+function parameterIn(body: TokenRequest, name: 'code' | 'refresh_token' | 'device_code' | 'client_id'): string {
   const value = body[name];
   if (!value) throw invalidField(name, `Give the ${name}.`);
   return value;
