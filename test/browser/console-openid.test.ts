@@ -189,11 +189,17 @@ test('trying out an application that is not set up leads back to its settings', 
   await expectSound();
 });
 
-test('trying it out signs in as a product would, and the shown command exchanges the code', async () => {
-  const { id } = await newApplication();
-  await manage('PUT', openId(id), { redirectUris: [CALLBACK] });
+/** Creates an application with a secret, and opens its settings. */
+async function openConfigured(more: object = {}): Promise<{ id: string; clientId: string; secret: string }> {
+  const { id, clientId } = await newApplication();
+  await manage('PUT', openId(id), { redirectUris: [CALLBACK], ...more });
   const { clientSecret } = await manage('POST', `/api/applications/${id}/rotate-secret`);
   await page.go(settings(id));
+  return { id, clientId, secret: clientSecret };
+}
+
+/** Presses Try it, signs in, and runs the command that is shown. @returns the answer of the token endpoint. */
+async function tryOut(secret: string): Promise<Record<string, unknown>> {
   await page.untilVisible('#try-openid');
   // A link for another tab, which has the trial to itself.
   await page.open(await page.evaluate<string>('document.querySelector("#try-openid").href'));
@@ -203,19 +209,64 @@ test('trying it out signs in as a product would, and the shown command exchanges
   await page.untilVisible('#code:not([readonly])');
   await page.pressKeys(await outboxCode(server, OWNER));
   await page.untilVisible('#openid-exchange');
+  const command = (await page.text('#openid-exchange')).replace('ecs_…', secret);
+  const { stdout } = Bun.spawn(['bash', '-c', command], { stderr: 'ignore' });
+  return (await new Response(stdout).json()) as Record<string, unknown>;
+}
+
+test('trying it out signs in as a product would, and the shown command exchanges the code', async () => {
+  const { secret } = await openConfigured();
+  expect(await tryOut(secret)).toMatchObject({ token_type: 'Bearer', id_token: expect.any(String) });
   expect(await page.text('#main h1')).toBe('The sign-in works');
   expect((await page.address()).pathname).toBe('/console/openid-try');
-  const shown = await page.text('#openid-exchange');
-  const command = shown.replace('ecs_…', clientSecret);
-  const { stdout } = Bun.spawn(['bash', '-c', command], { stderr: 'ignore' });
-  expect(await new Response(stdout).json()).toMatchObject({ token_type: 'Bearer', id_token: expect.any(String) });
   await expectSound();
 
   // The second time the browser is signed in already.
+  const shown = await page.text('#openid-exchange');
   await page.press('#try-again');
   const now = () => page.evaluate<string>('document.querySelector("#openid-exchange")?.innerText ?? ""');
   await eventually('another code has arrived', async () => !['', shown].includes(await now()));
   await expectSound();
+});
+
+test('a back-channel logout URI in quarantine says so, and a press resumes its calls', async () => {
+  const calls: string[] = [];
+  let status = 410;
+  const product = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      calls.push(await request.text());
+      return new Response(null, { status });
+    },
+  });
+  try {
+    const backchannelLogoutUri = `http://127.0.0.1:${product.port}/logout`;
+    const { id, clientId, secret } = await openConfigured({ backchannelLogoutUri });
+    const { access_token: token } = await tryOut(secret);
+    await fetch(`${server.url}/api/v1/revoke`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${clientId}:${secret}`)}` },
+      body: new URLSearchParams({ token: String(token) }),
+    });
+    const statusOf = async () => (await manage('GET', openId(id))).backchannelStatus;
+    await eventually('the calls are held', async () => (await statusOf()) === 'quarantined');
+    expect(calls).toEqual([expect.stringMatching(/^logout_token=/)]);
+    status = 200;
+    await page.go(settings(id));
+    await page.untilText('#openid-backchannel-status', /In quarantine/);
+    // Saving something else leaves it there.
+    await page.enter('#openid-post-logout', 'https://wiki.example.com/');
+    await page.press('#openid-save');
+    await page.untilSaid(/^Saved/);
+    expect(await statusOf()).toBe('quarantined');
+    await page.press('#resume-backchannel');
+    await page.untilText('#openid-backchannel-status', /Calls are sent/);
+    expect(await statusOf()).toBe('active');
+    await expectSound();
+  } finally {
+    await product.stop(true);
+  }
 });
 
 test('a person whom the application does not let in comes back with the error in words', async () => {
