@@ -61,7 +61,7 @@ export interface SignInAsked {
   readonly locales: string | null;
 }
 
-export type Outcome =
+export type AuthorizationOutcome =
   | { readonly at: 'redirect'; readonly location: string }
   | { readonly at: 'page'; readonly page: SignInAsked }
   | { readonly at: 'consent'; readonly consent: ConsentAsked };
@@ -106,7 +106,10 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
   /** Binds a ticket to the client's request as it is. */
   const subjectOf = (query: URLSearchParams) => query.toString();
 
-  const back = (visit: Pick<Visit, 'redirectUri' | 'request'>, answer: Readonly<Record<string, string>>): Outcome => ({
+  const back = (
+    visit: Pick<Visit, 'redirectUri' | 'request'>,
+    answer: Readonly<Record<string, string>>,
+  ): AuthorizationOutcome => ({
     at: 'redirect',
     location: requests.answerTo(visit, visit.request, answer),
   });
@@ -173,7 +176,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
     return current.isMethodOffered && current.endsAt >= clock.now() + LEAST_MS ? 'code' : signInAgain;
   }
 
-  function page(visit: Visit, accounts: readonly OfferedAccount[]): Outcome {
+  function page(visit: Visit, accounts: readonly OfferedAccount[]): AuthorizationOutcome {
     const { client, context, query, request, beganAt } = visit;
     const now = clock.now();
     const ticket = tickets.issue(subjectOf(query), (beganAt ?? now) + RESUME_MS);
@@ -194,7 +197,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
   }
 
   /** Issues a code unless the session has ended in between. */
-  async function code(visit: Visit, current: Current, session: BrowserSession): Promise<Outcome> {
+  async function code(visit: Visit, current: Current, session: BrowserSession): Promise<AuthorizationOutcome> {
     const { client, redirectUri, request, context, actor } = visit;
     const issued = await db.write(onBehalfOf(actor, current.userId), async (unit) => {
       if (!(await browser.isLive(unit, session))) return null;
@@ -225,7 +228,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
      *
      * @throws {AppError} not_found, application_archived, invalid_request: client or redirect URI are not to be trusted.
      */
-    async begin(context: RequestContext, actor: Author & Actor): Promise<Outcome> {
+    async begin(context: RequestContext, actor: Author & Actor): Promise<AuthorizationOutcome> {
       const address = queryOf(context.request);
       const addressed = await requests.addressed(requestIn(address), context);
       const { parsed, client, query } = addressed;

@@ -12,7 +12,7 @@ import type { SessionCookie } from '../../http/session-cookie.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { requireMemberById } from '../../store/members.ts';
-import { grantsOf, type HeldGrants } from '../devices/approval.ts';
+import { grantsOf, type KeyRights } from '../devices/approval.ts';
 import { refusalToMember } from '../devices/grants.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { requireFresh } from '../sign-in/step-up.ts';
@@ -38,7 +38,7 @@ export interface ConsentAsked {
   readonly redirectUri: string;
   /** CSP source of the redirect URI, to which the form leads. */
   readonly formTarget: string;
-  readonly grants: HeldGrants;
+  readonly grants: KeyRights;
   /** The request as a query. */
   readonly query: string;
   /** Proves that this server showed the request to this session. */

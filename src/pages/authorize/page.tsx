@@ -6,7 +6,7 @@ import { textsFor } from '../../i18n/catalogue.ts';
 import type { Application } from '../../store/applications.ts';
 import { ApplicationFrame } from '../components/application-frame.tsx';
 import { Button } from '../components/button.tsx';
-import { Access, type DeviceRequest, Line } from '../device/request.tsx';
+import { AccessFacts, type DeviceRequest, Line } from '../device/request.tsx';
 import { renderPage } from '../document.tsx';
 
 /** A client that asks, and what its form sends. */
@@ -65,7 +65,7 @@ export function renderConsentPage({ locale, client, redirectUri, grants, query, 
             </dd>
             <dt>{text('device.accessTitle')}</dt>
             <dd id="access">
-              <Access grants={grants} />
+              <AccessFacts grants={grants} />
             </dd>
           </dl>
           <p class="warning" id="warning">

@@ -87,7 +87,7 @@ export function Request({ request, userCode, appName, deciding, onDecide, onChan
         </dd>
         <dt>{text('device.accessTitle')}</dt>
         <dd id="access">
-          <Access grants={grants} />
+          <AccessFacts grants={grants} />
         </dd>
       </dl>
       <p class="warning" id="warning">
@@ -115,7 +115,7 @@ export function Request({ request, userCode, appName, deciding, onDecide, onChan
   );
 }
 
-export function Access({ grants }: Pick<DeviceRequest, 'grants'>) {
+export function AccessFacts({ grants }: Pick<DeviceRequest, 'grants'>) {
   const text = useTexts();
   const kinds = [
     ['device.roles', grants.roles],
