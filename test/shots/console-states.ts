@@ -157,7 +157,33 @@ async function createKey(page: Page): Promise<void> {
   await page.untilVisible('#key-token');
 }
 
-const SETTINGS = ['general', 'branding', 'mails', 'sign-in', 'account', 'urls', 'stage', 'lifecycle'];
+async function chooseProduct(page: Page): Promise<void> {
+  await press(page, '#openid-product-address');
+  await page.fill('#openid-product-address', 'https://photos.harbour.example');
+  await page.evaluate(`(() => {
+    const list = document.querySelector('#openid-product');
+    list.value = 'Immich';
+    list.dispatchEvent(new Event('change', { bubbles: true }));
+    document.querySelector('#openid-endpoints').open = true;
+  })()`);
+  await page.untilVisible('#openid-add-redirect-uris:enabled');
+}
+
+/** Shows an answer of the authorization endpoint to a trial that this tab has begun. */
+const answered = (answer: Readonly<Record<string, string>>) => async (page: Page) => {
+  await page.evaluate(`(() => {
+    const issuer = location.origin;
+    const redirectUri = issuer + '/console/openid-try';
+    const trial = { applicationId: 'app_demo', clientId: 'cli_01kat1h5ppe3bv2d9g3wq5r1xm', isPublic: false, issuer,
+      tokenEndpoint: issuer + '/oauth/token', redirectUri, state: 'state', verifier: 'v'.repeat(43) };
+    sessionStorage.setItem('gatehouse.console.openid-trial', JSON.stringify(trial));
+    const query = new URLSearchParams({ ...${JSON.stringify(answer)}, state: 'state', iss: issuer });
+    location.replace(redirectUri + '?' + query);
+  })()`);
+  await page.untilVisible('#openid-answer .panel');
+};
+
+const SETTINGS = ['general', 'branding', 'mails', 'sign-in', 'account', 'urls', 'openid', 'stage', 'lifecycle'];
 
 export const CONSOLE: readonly ConsoleState[] = [
   view('overview', of('harbour')),
@@ -250,6 +276,12 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('delivery', firstOf(webhook('healthy'), deliveriesOf('healthy'))),
   view('delivery-retried', firstOf(webhook('failing'), deliveriesOf('failing'), '?status=pending')),
   ...SETTINGS.map((part) => view(`settings-${part}`, of('harbour', `settings/${part}`))),
+  view('openid-new', of('atlas', 'settings/openid')),
+  view('openid-product', of('harbour', 'settings/openid'), { then: chooseProduct }),
+  view('openid-try', of('harbour', 'settings/openid'), { then: answered({ code: `eac_${'4Tq9'.repeat(12)}` }) }),
+  view('openid-refused', of('harbour', 'settings/openid'), {
+    then: answered({ error: 'access_denied', error_description: 'The person went back.' }),
+  }),
   view('provider-form', of('harbour', 'settings/sign-in'), { then: opened('#set-provider', '#provider-form') }),
   view('archive', of('harbour', 'settings/lifecycle'), { then: opened('#archive', '#lifecycle-dialog') }),
   view('settings-archived', of('pier', 'settings/lifecycle')),
@@ -310,6 +342,8 @@ export const LIKE_ANOTHER: ReadonlySet<string> = new Set(
     'deliveries-failing',
     'delivery',
     'settings-stage',
+    'openid-new',
+    'openid-refused',
     'provider-form',
     'archive',
     'settings-archived',

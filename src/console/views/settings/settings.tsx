@@ -11,6 +11,7 @@ import { Branding } from './branding.tsx';
 import { General } from './general.tsx';
 import { Lifecycle } from './lifecycle.tsx';
 import { Mails } from './mails.tsx';
+import { OpenId } from './openid.tsx';
 import { SignInSettings } from './sign-in-settings.tsx';
 import { Stage } from './stage.tsx';
 import { useLeaveWarning } from './unsaved.ts';
@@ -29,6 +30,7 @@ const PARTS: readonly Part[] = [
   { name: 'sign-in', title: 'Sign-in', View: SignInSettings },
   { name: 'account', title: 'Account page', View: AccountViewSettings },
   { name: 'urls', title: 'URLs', View: Urls },
+  { name: 'openid', title: 'OpenID', View: OpenId },
   { name: 'stage', title: 'Stage', View: Stage },
   { name: 'lifecycle', title: 'Lifecycle', View: Lifecycle },
 ];
