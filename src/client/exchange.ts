@@ -1,4 +1,4 @@
-/** Sends one request: a timeout over the whole exchange, JSON in and out, one error type when no response arrives. */
+/** Sends one request: a timeout over the whole exchange, JSON or a form in and JSON out, one error type without a response. */
 import { ApiError, type FieldError, Unreachable } from './errors.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -14,6 +14,7 @@ export interface Call {
   /** Path and query below the base URL. */
   readonly path: string;
   readonly bearer?: string | undefined;
+  /** Sent as JSON; `URLSearchParams` are sent as a form. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,6 +33,7 @@ export interface Answer {
 export async function exchange(server: Server, { method, path, bearer, body, signal }: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(server.timeoutMs);
   const send: Fetch = server.fetch ?? fetch;
+  const isForm = body instanceof URLSearchParams;
   try {
     const response = await send(server.url.replace(/\/+$/, '') + path, {
       method,
@@ -40,9 +42,9 @@ export async function exchange(server: Server, { method, path, bearer, body, sig
       headers: {
         Accept: 'application/json',
         ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(body !== undefined && !isForm && { 'Content-Type': 'application/json' }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
     return { status: response.status, body: objectIn(text), retryAfterSeconds: retryAfter(response.headers) };

@@ -41,6 +41,8 @@ export const HINTS = {
   person_needed: 'This key belongs to no person; send a session or a personal key.',
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
   client_not_authenticated: 'Send the clientId and its client secret, or an API key as "Authorization: Bearer …".',
+  openid_client_not_authenticated:
+    'Send the client_id of an application with OpenID, and its secret or signed assertion; a public client sends neither.',
   token_of_another_client: 'This token belongs to another application; ask with its clientId.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   operator_needed: 'Only owners of the first workspace, who run the instance, can do this.',

@@ -94,7 +94,7 @@ export function clientAuthentication(dependencies: ClientAuthenticationDependenc
     if (client === null) {
       applyLimit(headers, await limiter.consume(limit, address, allowed));
       const challenge = authorization === null ? {} : { challenge: challengeOf(null) };
-      throw new AppError('invalid_client', { hint: 'client_not_authenticated', ...challenge });
+      throw new AppError('invalid_client', { hint: 'openid_client_not_authenticated', ...challenge });
     }
     // A public client guesses nothing.
     if (isGuarded) {

@@ -44,7 +44,8 @@ export function redirectProblem(
 function isNormal(text: string, url: URL): boolean {
   const [withoutQuery = '', ...query] = text.split('?');
   const path = withoutQuery === url.origin ? `${withoutQuery}/` : withoutQuery;
-  return HOST.test(url.hostname) && [path, ...query].join('?') === url.href;
+  const hasUser = url.username !== '' || url.password !== '';
+  return !hasUser && HOST.test(url.hostname) && [path, ...query].join('?') === url.href;
 }
 
 /**

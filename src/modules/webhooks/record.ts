@@ -78,7 +78,8 @@ async function quarantine(
   const owners = await listOwners(unit, workspaceId);
   if (owners.length > (await mails.left(unit, workspaceId))) return;
   const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
-  const content = { workspaceName, applicationName, url, failedAttempts };
+  const isOfLogout = endpoint.kind === 'logout';
+  const content = { workspaceName, applicationName, url, isOfLogout, failedAttempts };
   const expiresAt = unit.now + QUARANTINE_MAIL_LIFETIME_MS;
   await mails.queue(
     unit,

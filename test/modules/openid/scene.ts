@@ -32,9 +32,6 @@ export interface SignedIn {
 export interface CodeWanted {
   readonly scope?: string;
   readonly nonce?: string | null;
-  readonly redirectUri?: string;
-  readonly verifier?: string;
-  readonly clientId?: string;
 }
 
 /** Returns the claims of a JWT, unverified. */
@@ -70,24 +67,21 @@ export async function sceneOf(instance: Instance, application: Application, key 
     return { ...newestSession(instance), userId: json.data.userId, browser };
   }
 
-  /** Issues a code as the authorization endpoint does for a person who is signed in. */
-  async function issueCodeDirectly(person: SignedIn, wanted: CodeWanted = {}): Promise<string> {
-    const client = wanted.clientId ?? clientId;
-    const { scope = ALL_SCOPES, nonce = 'n-0S6_WzA2Mj', redirectUri = REDIRECT_URI, verifier = VERIFIER } = wanted;
-    const place = { ip: '198.51.100.77', ipCountry: 'AT' };
-    return instance.db.write({ ...SYSTEM_ACTOR, ...place, type: 'user', userId: person.userId }, (unit) =>
-      issueCode(unit, systemRandom, {
-        clientId: client,
-        applicationId: id,
-        applicationUserId: person.memberId,
-        pageSessionId: person.pageSessionId,
-        redirectUri,
-        codeChallenge: challengeOf(verifier),
-        scope,
-        nonce,
-        userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0',
-      }),
-    );
+  /** Asks for a code in the browser of a person who is signed in. */
+  async function authorize({ browser }: SignedIn, wanted: CodeWanted = {}): Promise<string> {
+    const { scope = ALL_SCOPES, nonce = 'n-0S6_WzA2Mj' } = wanted;
+    const query = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      scope,
+      ...(nonce !== null && { nonce }),
+      code_challenge: challengeOf(VERIFIER),
+      code_challenge_method: 'S256',
+    });
+    const { headers, text } = await browser.visit(`/oauth/authorize?${query}`);
+    const code = URL.parse(headers.get('location') ?? '')?.searchParams.get('code');
+    return required(code ?? undefined, `a code in place of ${text.slice(0, 200)}`);
   }
 
   const token = (fields: Record<string, string>, headers: Record<string, string> = basic(shown)): Promise<Answer> =>
@@ -105,7 +99,7 @@ export async function sceneOf(instance: Instance, application: Application, key 
   /** Runs a whole sign-in, and returns the tokens. */
   async function flow(email = 'ada@example.com', wanted: CodeWanted = {}) {
     const person = await signIn(email);
-    const answer = await exchange(await issueCodeDirectly(person, wanted));
+    const answer = await exchange(await authorize(person, wanted));
     if (answer.status !== 200) throw new Error(`token answered ${answer.status}: ${answer.text}`);
     const { access_token, refresh_token, id_token } = answer.json as Record<string, string>;
     return {
@@ -134,7 +128,7 @@ export async function sceneOf(instance: Instance, application: Application, key 
     settingsPath,
     configure,
     signIn,
-    issueCodeDirectly,
+    authorize,
     token,
     exchange,
     refresh,
@@ -154,6 +148,7 @@ export async function consoleSceneOf(instance: Instance, clientId: string, redir
     return { ...newestSession(instance), userId };
   }
 
+  /** Issues a code as the person's consent does, in a write of the test's own. */
   const issueCodeDirectly = (person: Omit<SignedIn, 'browser'>): Promise<string> =>
     instance.db.write({ ...SYSTEM_ACTOR, ip: '198.51.100.77', type: 'user', userId: person.userId }, (unit) =>
       issueCode(unit, systemRandom, {

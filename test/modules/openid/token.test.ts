@@ -46,20 +46,22 @@ describe('an authorization code', () => {
   });
 
   test('lasts as long as a sign-in at the moment of the proof would', async () => {
-    const { instance, signIn, issueCodeDirectly, exchange } = await createScene();
+    const { instance, signIn, authorize, exchange } = await createScene();
     const person = await signIn('ada@example.com');
     instance.clock.advance(DAY);
-    const { json } = await exchange(await issueCodeDirectly(person));
+    const { json } = await exchange(await authorize(person));
     expect(json.expires_in).toBe((29 * DAY) / SECOND);
     expect(claimsIn(json.id_token)['auth_time']).toBeLessThan(instance.clock.now() / SECOND);
   });
 
   test('records the address of the person, and never that of the client’s server', async () => {
-    const { instance, flow } = await createScene();
+    const { instance, signIn, authorize, exchange } = await createScene();
+    instance.peer = '198.51.100.77';
+    const code = await authorize(await signIn('ada@example.com'));
     instance.peer = '203.0.113.200';
-    const { idToken } = await flow();
-    const row = instance.sqlite.query('SELECT ip, ip_country AS country FROM sessions WHERE id = ?');
-    expect(row.get(String(claimsIn(idToken)['sid']))).toEqual({ ip: '198.51.100.77', country: 'AT' });
+    const { json } = await exchange(code);
+    const row = instance.sqlite.query('SELECT ip FROM sessions WHERE id = ?');
+    expect(row.get(String(claimsIn(json.id_token)['sid']))).toEqual({ ip: '198.51.100.77' });
   });
 
   test('gives no ID token without the scope openid, and no refresh token without offline_access', async () => {
@@ -78,8 +80,8 @@ describe('an authorization code', () => {
   });
 
   test('is stored as a hash, as are the tokens that it gives', async () => {
-    const { instance, signIn, issueCodeDirectly, exchange } = await createScene();
-    const code = await issueCodeDirectly(await signIn('ada@example.com'));
+    const { instance, signIn, authorize, exchange } = await createScene();
+    const code = await authorize(await signIn('ada@example.com'));
     const { json } = await exchange(code);
     for (const table of [
       'oauth_codes',
@@ -102,8 +104,8 @@ describe('an authorization code', () => {
     ['no verifier', { code_verifier: '' }],
     ['the challenge as its verifier', { code_verifier: challengeOf(VERIFIER) }],
   ])('is refused with %s, and used up', async (_, fields) => {
-    const { signIn, issueCodeDirectly, exchange } = await createScene();
-    const code = await issueCodeDirectly(await signIn('ada@example.com'));
+    const { signIn, authorize, exchange } = await createScene();
+    const code = await authorize(await signIn('ada@example.com'));
     expect(errorOf(await exchange(code, fields))).toEqual(INVALID_GRANT);
     expect(errorOf(await exchange(code))).toEqual(INVALID_GRANT);
   });
@@ -111,15 +113,15 @@ describe('an authorization code', () => {
   test('is refused to another client, and used up', async () => {
     const scene = await createScene();
     const other = await sceneOf(scene.instance, await scene.instance.createApplication({ name: 'Other' }));
-    const code = await scene.issueCodeDirectly(await scene.signIn('ada@example.com'));
+    const code = await scene.authorize(await scene.signIn('ada@example.com'));
     expect(errorOf(await other.exchange(code))).toEqual(INVALID_GRANT);
     expect(errorOf(await scene.exchange(code))).toEqual(INVALID_GRANT);
   });
 
   test('is good for a minute', async () => {
-    const { instance, signIn, issueCodeDirectly, exchange } = await createScene();
+    const { instance, signIn, authorize, exchange } = await createScene();
     const person = await signIn('ada@example.com');
-    const [early, late] = [await issueCodeDirectly(person), await issueCodeDirectly(person)];
+    const [early, late] = [await authorize(person), await authorize(person)];
     instance.clock.advance(MINUTE - 1);
     expect((await exchange(early)).status).toBe(200);
     instance.clock.advance(1);
@@ -134,8 +136,8 @@ describe('an authorization code', () => {
 
   test('ends the session that it gave when its client uses it again, and says so in the activity', async () => {
     const scene = await createScene();
-    const { instance, signIn, issueCodeDirectly, exchange, verdict, refresh } = scene;
-    const code = await issueCodeDirectly(await signIn('ada@example.com'));
+    const { instance, signIn, authorize, exchange, verdict, refresh } = scene;
+    const code = await authorize(await signIn('ada@example.com'));
     const { json } = await exchange(code);
     expect(errorOf(await exchange(code))).toEqual(INVALID_GRANT);
     expect(await verdict(json.access_token)).toBe('revoked');
@@ -151,16 +153,16 @@ describe('an authorization code', () => {
   test('leaves the session alone when another client replays it', async () => {
     const scene = await createScene();
     const other = await sceneOf(scene.instance, await scene.instance.createApplication({ name: 'Other' }));
-    const code = await scene.issueCodeDirectly(await scene.signIn('ada@example.com'));
+    const code = await scene.authorize(await scene.signIn('ada@example.com'));
     const { json } = await scene.exchange(code);
     expect(errorOf(await other.exchange(code))).toEqual(INVALID_GRANT);
     expect(await scene.verdict(json.access_token)).toBe('ok');
   });
 
   test('gives at most one session to concurrent exchanges', async () => {
-    const { instance, signIn, issueCodeDirectly, exchange } = await createScene();
+    const { instance, signIn, authorize, exchange } = await createScene();
     const person = await signIn('ada@example.com');
-    const code = await issueCodeDirectly(person);
+    const code = await authorize(person);
     const answers = await Promise.all([exchange(code), exchange(code), exchange(code)]);
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     const grants = instance.sqlite.query('SELECT count(*) AS n FROM oauth_grants').get() as { n: number };
@@ -168,24 +170,24 @@ describe('an authorization code', () => {
   });
 
   test('is void once the person has signed out of the pages, even if an application has their token', async () => {
-    const { signIn, issueCodeDirectly, exchange, application } = await createScene();
+    const { signIn, authorize, exchange, application } = await createScene();
     const person = await signIn('ada@example.com', 'sign-in');
-    const code = await issueCodeDirectly(person);
+    const code = await authorize(person);
     await person.browser.signOut(application);
     expect(errorOf(await exchange(code))).toEqual(INVALID_GRANT);
   });
 
   test.each(['ban', 'pause'] as const)('is void after a %s', async (act) => {
-    const { instance, application, signIn, issueCodeDirectly, exchange } = await createScene();
+    const { instance, application, signIn, authorize, exchange } = await createScene();
     const person = await signIn('ada@example.com');
-    const code = await issueCodeDirectly(person);
+    const code = await authorize(person);
     await instance.services.users.act(SYSTEM_ACTOR, application, person.userId, act);
     expect(errorOf(await exchange(code))).toEqual(INVALID_GRANT);
   });
 
   test('is void where the method of the sign-in is switched off since, and the answer says why', async () => {
-    const { instance, application, signIn, issueCodeDirectly, exchange } = await createScene();
-    const code = await issueCodeDirectly(await signIn('ada@example.com'));
+    const { instance, application, signIn, authorize, exchange } = await createScene();
+    const code = await authorize(await signIn('ada@example.com'));
     await given.application(instance, application.id, { signinMethods: ['passkey'] });
     const answer = await exchange(code);
     expect(errorOf(answer)).toEqual(INVALID_GRANT);
@@ -193,17 +195,17 @@ describe('an authorization code', () => {
   });
 
   test('is void where sessions last too short by now', async () => {
-    const { instance, application, signIn, issueCodeDirectly, exchange } = await createScene();
+    const { instance, application, signIn, authorize, exchange } = await createScene();
     const person = await signIn('ada@example.com');
     instance.clock.advance(DAY);
-    const code = await issueCodeDirectly(person);
+    const code = await authorize(person);
     await given.application(instance, application.id, { sessionTtlSeconds: 300 });
     expect(errorOf(await exchange(code))).toEqual(INVALID_GRANT);
   });
 
   test('is refused to the client of an archived application', async () => {
-    const { instance, application, signIn, issueCodeDirectly, exchange } = await createScene();
-    const code = await issueCodeDirectly(await signIn('ada@example.com'));
+    const { instance, application, signIn, authorize, exchange } = await createScene();
+    const code = await authorize(await signIn('ada@example.com'));
     await given.application(instance, application.id, { archivedAt: instance.clock.now() });
     expect(errorOf(await exchange(code))).toEqual([401, 'invalid_client']);
   });
