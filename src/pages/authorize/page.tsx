@@ -75,7 +75,7 @@ export function renderConsentPage({ locale, client, redirectUri, grants, query, 
             <input type="hidden" name="request" value={query} />
             <input type="hidden" name="confirmation" value={confirmation} />
             <Button id="allow" type="submit" name="decision" value="allow" aria-describedby="warning">
-              {text('device.confirm')}
+              {text('openid.connect')}
             </Button>
             <Button id="deny" type="submit" name="decision" value="deny" look="plain">
               {text('device.decline')}
