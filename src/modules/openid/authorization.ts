@@ -5,17 +5,13 @@
 import { type Actor, onBehalfOf } from '../../core/actor.ts';
 import { type Clock, MINUTE, SECOND } from '../../core/clock.ts';
 import { expiringTickets } from '../../core/expiring-ticket.ts';
-import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { AUTHORIZATION_PATH } from '../../core/openid-paths.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
-import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
 import type { Author, Database } from '../../db/database.ts';
-import type { Credentials } from '../../http/authenticate.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
-import type { SessionCookie } from '../../http/session-cookie.ts';
 import { type Application } from '../../store/applications.ts';
 import { findSession } from '../../store/sessions.ts';
 import { LEAST_MS } from '../continuation/may-continue.ts';
@@ -27,6 +23,7 @@ import { type AuthorizationError, type AuthorizationRequest, onlyValue, requestI
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
 import type { Consents, ConsentAsked } from './consent.ts';
+import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
 import type { SigningKeys } from './keys.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
 
@@ -43,8 +40,7 @@ export interface AuthorizationDependencies {
   readonly keys: Pick<SigningKeys, 'verifyOwn'>;
   readonly browser: Pick<BrowserSessions, 'live' | 'isLive'>;
   readonly continuation: Pick<Continuation, 'accounts'>;
-  readonly cookie: SessionCookie;
-  readonly credentials: Pick<Credentials, 'findPageSession'>;
+  readonly consoleSessions: ConsoleSessions;
 }
 
 /** Props of the sign-in page that a request needs first. */
@@ -79,7 +75,7 @@ interface Current {
   readonly isMethodOffered: boolean;
   readonly held:
     | { readonly in: 'pages'; readonly session: BrowserSession }
-    | { readonly in: 'console'; readonly value: string; readonly principal: SessionPrincipal };
+    | { readonly in: 'console'; readonly session: ConsoleSession };
 }
 
 interface Visit extends AddressedRequest {
@@ -100,7 +96,7 @@ type Next =
 export type Authorization = ReturnType<typeof authorizationService>;
 
 export function authorizationService(dependencies: AuthorizationDependencies) {
-  const { db, clock, random, requests, consents, keys, browser, continuation, cookie, credentials } = dependencies;
+  const { db, clock, random, requests, consents, keys, browser, continuation, consoleSessions } = dependencies;
   const tickets = expiringTickets(dependencies.instanceKey, 'authorization request');
 
   /** Binds a ticket to the client's request as it is. */
@@ -133,11 +129,10 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
   async function signedIn({ context: { request }, client }: Pick<Visit, 'context' | 'client'>) {
     const { application, isConsole } = client;
     if (isConsole) {
-      const value = cookie.read(request, CONSOLE_CLIENT_ID);
-      const principal = value === null ? null : await credentials.findPageSession(value, db.reader);
-      if (value === null || principal === null || typeof principal === 'string') return { current: null, accounts: [] };
-      const held = { in: 'console', value, principal } as const;
-      return { current: { ...(await currentOf(principal, application)), held }, accounts: [] };
+      const session = await consoleSessions.find(request, db.reader);
+      if (!session) return { current: null, accounts: [] };
+      const held = { in: 'console', session } as const;
+      return { current: { ...(await currentOf(session.principal, application)), held }, accounts: [] };
     }
     const sessions = await browser.live(request, application.clientId);
     const here = sessions.find(({ isCurrent, subject }) => isCurrent && subject.applicationId === application.id);
@@ -261,7 +256,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
         return back(visit, { error: 'access_denied' });
       if (current.held.in === 'pages') return code(visit, current, current.held.session);
       if (isSilent) return back(visit, { error: 'interaction_required' });
-      return { at: 'consent', consent: await consents.ask(visit, current.held) };
+      return { at: 'consent', consent: await consents.ask(visit, current.held.session) };
     },
   };
 }

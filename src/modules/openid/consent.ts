@@ -1,14 +1,10 @@
 /** Consent to a client that signs in to the console: its codes are exchanged for keys, which outlive the session. */
 import { onBehalfOf } from '../../core/actor.ts';
-import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { AppError } from '../../core/error.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
-import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import type { Author, Database, Unit } from '../../db/database.ts';
-import type { Credentials } from '../../http/authenticate.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import type { SessionCookie } from '../../http/session-cookie.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { requireMemberById } from '../../store/members.ts';
@@ -19,6 +15,7 @@ import { requireFresh } from '../sign-in/step-up.ts';
 import { type AuthorizationRequest, requestIn } from './authorization-request.ts';
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
+import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
 import { formTarget } from './redirect-uris.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
 
@@ -27,8 +24,7 @@ export interface ConsentDependencies {
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly requests: AuthorizationRequests;
-  readonly cookie: SessionCookie;
-  readonly credentials: Pick<Credentials, 'findPageSession'>;
+  readonly consoleSessions: ConsoleSessions;
   readonly personalKeys: Pick<PersonalKeys, 'refuseFurther'>;
 }
 
@@ -57,7 +53,7 @@ const AUDITED = { allow: 'device.approved', deny: 'device.denied' } as const;
 export type Consents = ReturnType<typeof consentService>;
 
 export function consentService(dependencies: ConsentDependencies) {
-  const { db, random, instanceKey, requests, cookie, credentials, personalKeys } = dependencies;
+  const { db, random, instanceKey, requests, consoleSessions, personalKeys } = dependencies;
 
   /** Binds a decision to the session of the cookie and to the request that was shown. */
   const confirmationOf = (value: string, query: URLSearchParams) =>
@@ -84,12 +80,12 @@ export function consentService(dependencies: ConsentDependencies) {
     unit: Unit,
     { client, redirectUri }: AddressedRequest,
     request: AuthorizationRequest,
-    { value, userAgent }: { readonly value: string; readonly userAgent: string | null },
+    browser: Request,
   ): Promise<string | null> {
-    const principal = await credentials.findPageSession(value, unit);
-    if (typeof principal === 'string') throw new AppError('reauthentication_required');
-    await requireFresh(unit, principal);
-    const { applicationUserId, sessionId, userId } = principal;
+    const session = await consoleSessions.find(browser, unit);
+    if (!session) throw new AppError('reauthentication_required');
+    await requireFresh(unit, session.principal);
+    const { applicationUserId, sessionId, userId } = session.principal;
     const application = await requireApplication(unit, client.application.id);
     const member = await requireMemberById(unit, applicationUserId);
     if ((await refusalToMember(unit, application, member)) !== null) return null;
@@ -103,17 +99,17 @@ export function consentService(dependencies: ConsentDependencies) {
       codeChallenge: request.codeChallenge,
       scope: request.scope,
       nonce: request.nonce,
-      userAgent,
+      userAgent: browser.headers.get('user-agent'),
     });
     await record(unit, 'allow', client, userId);
     return code;
   }
 
   return {
-    /** Returns what the person is asked. @param session of the console, with its cookie's value. */
+    /** Returns what the person is asked. */
     async ask(
       { client, redirectUri, query, request }: AddressedRequest & { readonly request: AuthorizationRequest },
-      { value, principal }: { readonly value: string; readonly principal: SessionPrincipal },
+      { value, principal }: ConsoleSession,
     ): Promise<ConsentAsked> {
       return {
         client,
@@ -139,22 +135,20 @@ export function consentService(dependencies: ConsentDependencies) {
     ): Promise<string | null> {
       const addressed = await requests.addressed(requestIn(new URLSearchParams(text)), context);
       const { client, parsed, query } = addressed;
-      const value = cookie.read(context.request, CONSOLE_CLIENT_ID);
-      if (value === null || !parsed.isOk || !client.isConsole) return null;
+      if (!parsed.isOk || !client.isConsole) return null;
+      const session = await consoleSessions.find(context.request, db.reader);
+      if (!session) return null;
       const shown = Buffer.from(confirmation, 'base64url');
-      if (!equalDigests(confirmationOf(value, query), shown)) return null;
-      const principal = await credentials.findPageSession(value, db.reader);
-      if (typeof principal === 'string') return null;
-      const { userId } = principal;
+      if (!equalDigests(confirmationOf(session.value, query), shown)) return null;
+      const { userId } = session.principal;
       const author = onBehalfOf(actor, userId);
       const answer = (values: Readonly<Record<string, string>>) => requests.answerTo(addressed, parsed.request, values);
       if (decision === 'deny') {
         await db.write(author, (unit) => record(unit, 'deny', client, userId));
         return answer({ error: 'access_denied' });
       }
-      const userAgent = context.request.headers.get('user-agent');
       try {
-        const code = await db.write(author, (unit) => allow(unit, addressed, parsed.request, { value, userAgent }));
+        const code = await db.write(author, (unit) => allow(unit, addressed, parsed.request, context.request));
         return answer(code === null ? { error: 'access_denied' } : { code });
       } catch (error) {
         // The person proves who they are again, and is asked again.

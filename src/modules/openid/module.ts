@@ -14,6 +14,7 @@ import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
 import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
+import { consoleSessions } from './console-sessions.ts';
 import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
@@ -53,7 +54,6 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
   const { keys, tokens, sessions, verification, personalKeys, deviceAuthorization, noteRefusal } = standsOn;
   const { browser, continuation } = standsOn;
   const { credentials } = verification;
-  const cookie = sessionCookie(context.baseUrl());
   const { isOpenIdRegistrationOn: isRegistrationOn } = context;
   const clients = openIdClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
@@ -65,7 +65,8 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
     deviceAuthorization,
   });
   const requests = authorizationRequests({ ...context, clients });
-  const consents = consentService({ ...context, requests, cookie, credentials, personalKeys });
+  const ofConsole = consoleSessions({ cookie: sessionCookie(context.baseUrl()), credentials });
+  const consents = consentService({ ...context, requests, consoleSessions: ofConsole, personalKeys });
   return {
     clients,
     settings,
@@ -76,8 +77,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       keys,
       browser,
       continuation,
-      cookie,
-      credentials,
+      consoleSessions: ofConsole,
     }),
     consents,
     endSession: endSessionService({ ...context, requests, keys, browser, sessions }),

@@ -396,6 +396,18 @@ describe('a client of the console', () => {
     expect(instance.sqlite.query('SELECT code_hash FROM oauth_codes').all()).toEqual([]);
   });
 
+  test('gets nothing from a session of an application, which could put its token into a cookie itself', async () => {
+    const { application, instance } = await createScene();
+    const { token } = await instance.signIn(application.clientId, 'owner@example.com');
+    const browser = pageBrowser(instance);
+    browser.cookies.set('gatehouse', token);
+    const page = await browser.visit(path());
+    expect(page.text).not.toContain('id="consent"');
+    expect(signInPageOf(page).application.clientId).toBe(CONSOLE_CLIENT_ID);
+    const silent = answerOf(await browser.visit(path({ prompt: 'none' })), REDIRECT);
+    expect(silent).toMatchObject({ error: 'login_required' });
+  });
+
   test('needs a sign-in of the last ten minutes, when it is asked and when it is allowed', async () => {
     const { browser, instance, console: consoleApplication, userId } = await signedInOwner();
     const form = formOf(await browser.visit(path()));
