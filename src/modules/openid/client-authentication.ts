@@ -123,8 +123,8 @@ function assertionIn({ client_assertion_type: type, client_assertion: assertion 
 /** Returns whom an assertion names, unverified. */
 function subjectOf(assertion: string): string | null {
   try {
-    const { iss, sub } = decodeJwt(assertion);
-    return iss !== undefined && iss === sub ? iss : null;
+    const { iss, sub }: { iss?: unknown; sub?: unknown } = decodeJwt(assertion);
+    return typeof iss === 'string' && iss === sub ? iss : null;
   } catch {
     return null;
   }
