@@ -3,6 +3,9 @@ import type { Module, ModuleContext } from '../module.ts';
 import { oauthRoutes } from './routes.ts';
 import { type TokenDependencies, tokenService } from './service.ts';
 
-export function oauthModule({ baseUrl }: ModuleContext, services: Omit<TokenDependencies, 'baseUrl'>): Module {
-  return { operations: oauthRoutes({ tokens: tokenService({ ...services, baseUrl }) }) };
+export function oauthModule(
+  context: ModuleContext,
+  services: Omit<TokenDependencies, 'db' | 'clock' | 'baseUrl'>,
+): Module {
+  return { operations: oauthRoutes({ tokens: tokenService({ ...context, ...services }) }) };
 }

@@ -12,9 +12,9 @@ export function oauthRoutes({ tokens }: { readonly tokens: Tokens }): Operation[
       ...BY_CLIENTS,
       id: 'revokeToken',
       path: REVOCATION_PATH,
-      summary: 'Revoke a session token, or a key from the device grant (RFC 7009)',
+      summary: 'Revoke a session token, a refresh token, or a key from the device grant (RFC 7009)',
       description:
-        'A session ends as if its holder had signed out. An invalid or ended token is answered 200 as well; a token of another application is `invalid_grant` and stays valid.',
+        'A session ends as if its holder had signed out; a refresh token ends its session. An invalid or ended token is answered 200 as well; a token of another application is `invalid_grant` and stays valid.',
       access: 'client_full',
       body: TokenInput,
       data: Revoked,

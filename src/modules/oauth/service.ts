@@ -1,10 +1,13 @@
 /** Introspects and revokes tokens for the application they belong to. Callers authenticate the client first. */
 import { onBehalfOf } from '../../core/actor.ts';
-import { SECOND } from '../../core/clock.ts';
+import { type Clock, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { type OAuthClient } from '../../core/principal.ts';
 import { mayIntrospect } from '../../core/access-control.ts';
-import type { Author } from '../../db/database.ts';
+import { hashSecret, isSecret } from '../../core/secret.ts';
+import type { Author, Database } from '../../db/database.ts';
+import { findRefreshToken } from '../../store/oauth-grants.ts';
+import { findOpenSession } from '../../store/sessions.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Verification } from '../verification/service.ts';
@@ -12,6 +15,8 @@ import { isOfPerson, type KeySubject, type SessionSubject } from '../verificatio
 import type { Introspection } from './model.ts';
 
 export interface TokenDependencies {
+  readonly db: Pick<Database, 'reader'>;
+  readonly clock: Clock;
   readonly verification: Pick<Verification, 'introspect' | 'look'>;
   readonly sessions: Sessions;
   readonly personalKeys: PersonalKeys;
@@ -53,16 +58,32 @@ export function introspection({
 
 export type Tokens = ReturnType<typeof tokenService>;
 
-export function tokenService({ verification, sessions, personalKeys, baseUrl }: TokenDependencies) {
+export function tokenService({ db, clock, verification, sessions, personalKeys, baseUrl }: TokenDependencies) {
+  /** Holding a token is enough to end it; an application that hands it in acts for its holder. */
+  const actorFor = (client: OAuthClient, author: Author, userId: string) =>
+    client.kind === 'client' ? onBehalfOf(author, userId) : author;
+
+  async function revokeRefreshToken(client: OAuthClient, author: Author, token: string): Promise<void> {
+    const known = await findRefreshToken(db.reader, hashSecret(token));
+    const session = known && (await findOpenSession(db.reader, { id: known.sessionId, now: clock.now() }));
+    if (!session) return;
+    const { userId, applicationId, workspaceId } = session;
+    if (!mayIntrospect(client, { id: applicationId, workspaceId }))
+      throw new AppError('invalid_grant', { hint: 'token_of_another_client' });
+    await sessions.signOut(session, actorFor(client, author, userId));
+  }
+
   return {
     introspect: introspection({ verification, baseUrl }),
 
     /**
-     * Ends a session, like its holder's sign-out, or a personal key. Unknown and ended tokens succeed (RFC 7009 §2.2).
+     * Ends a session by one of its tokens, like its holder's sign-out, or a personal key. Unknown and ended tokens succeed
+     * (RFC 7009 §2.2).
      *
      * @throws {AppError} invalid_grant for another client's token, unsupported_token_type for a backend's key.
      */
     async revoke(client: OAuthClient, author: Author, token: string): Promise<void> {
+      if (isSecret('refresh', token)) return revokeRefreshToken(client, author, token);
       const looked = await verification.look(token);
       if (!looked) return;
       const { row, refusal } = looked;
@@ -71,8 +92,7 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
         if (refusal === null) throw new AppError('invalid_grant', { hint: 'token_of_another_client' });
         return;
       }
-      // Holding a token is enough to end it; an application that hands it in acts for its holder.
-      const actor = client.kind === 'client' ? onBehalfOf(author, userId) : author;
+      const actor = actorFor(client, author, userId);
       if ('sessionId' in row) await sessions.signOut({ userId, applicationId, sessionId: row.sessionId }, actor);
       else if (isOfPerson(row)) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
       else if (refusal === null) throw new AppError('unsupported_token_type');

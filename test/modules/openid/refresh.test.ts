@@ -6,6 +6,7 @@ import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import * as given from '../../support/given.ts';
 import type { Answer } from '../../support/instance.ts';
+import { basic, REVOCATION, sendForm, type Shown } from '../oauth/scene.ts';
 import { claimsIn, createScene, sceneOf } from './scene.ts';
 
 const errorOf = ({ status, json }: Answer) => [status, json.error];
@@ -62,6 +63,21 @@ describe('a refresh token', () => {
         expect(errorOf(await refresh(refreshToken))).toEqual(INVALID_GRANT);
       }
     }
+  });
+
+  test('that its client revokes ends the session, and one of another client is refused', async () => {
+    const { instance, flow, refresh, verdict, shown } = await createScene();
+    const forum = await sceneOf(instance, await instance.createApplication({ name: 'Forum' }));
+    const { accessToken, refreshToken } = await flow();
+    const revoke = (token: string, as: Shown) => sendForm(instance, REVOCATION, { token }, basic(as));
+    expect(errorOf(await revoke(refreshToken, forum.shown))).toEqual(INVALID_GRANT);
+    expect(await verdict(accessToken)).toBe('ok');
+    for (const token of [refreshToken, refreshToken, mintSecret('refresh', systemRandom)])
+      expect((await revoke(token, shown)).status).toBe(200);
+    expect(await verdict(accessToken)).toBe('revoked');
+    expect(errorOf(await refresh(refreshToken))).toEqual(INVALID_GRANT);
+    // Nothing is left that is another client's.
+    expect((await revoke(refreshToken, forum.shown)).status).toBe(200);
   });
 
   test('ends the session when it is used again, and says so in the activity', async () => {
