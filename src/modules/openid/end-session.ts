@@ -93,13 +93,17 @@ export function endSessionService(dependencies: EndSessionDependencies) {
     return { query, client, hint, target, locales };
   }
 
-  /** Ends the session of the client that the hint is from. */
-  async function endClientSession({ clientId, userId, sessionId }: Hint, actor: Author): Promise<void> {
-    if (sessionId === null) return;
-    const grant = await findOAuthGrant(db.reader, sessionId);
-    if (grant?.clientId !== clientId) return;
-    const session = await findOpenSession(db.reader, { id: sessionId, now: clock.now() });
+  /**
+   * Ends the client's session that the hint is from.
+   *
+   * @returns the id of the session of the hosted pages that let it in; null if it was another client's.
+   */
+  async function endClientSession({ clientId, userId, sessionId }: Hint, actor: Author): Promise<string | null> {
+    const grant = sessionId === null ? undefined : await findOAuthGrant(db.reader, sessionId);
+    if (grant?.clientId !== clientId) return null;
+    const session = await findOpenSession(db.reader, { id: grant.sessionId, now: clock.now() });
     if (session?.userId === userId) await sessions.signOut(session, onBehalfOf(actor, userId));
+    return grant.pageSessionId;
   }
 
   /** Signs a person out of all pages in this browser. */
@@ -136,17 +140,17 @@ export function endSessionService(dependencies: EndSessionDependencies) {
 
   return {
     /**
-     * Signs out without asking whom a client's ID token names: only the client has it. Everybody else is asked, since
-     * any site can link here.
+     * Signs out without asking the person whose ID token was issued for a sign-in of this browser. Everybody else is asked:
+     * any site can link here, and a client has ID tokens of other browsers.
      *
      * @throws {AppError} not_found, application_archived, invalid_request
      */
     async begin(context: RequestContext, actor: Author): Promise<SignOutOutcome> {
       const asked = await read(requestIn(queryOf(context.request)), context);
       const { hint, client } = asked;
-      if (hint) await endClientSession(hint, actor);
+      const pageSessionId = hint && (await endClientSession(hint, actor));
       const held = await live(context, client);
-      const own = hint && held.find(({ subject }) => subject.userId === hint.userId);
+      const own = held.find(({ subject }) => subject.sessionId === pageSessionId);
       if (own) {
         await signOut(context, actor, own);
         return done(asked);

@@ -69,6 +69,26 @@ describe('a client that shows its ID token', () => {
     expect(instance.auditKinds(application.id).filter((kind) => kind === 'session.signed_out')).toHaveLength(1);
   });
 
+  test('of a sign-in in another browser ends that one alone, and asks here', async () => {
+    const { flow, verdict, clientId } = await createSignOutScene();
+    const elsewhere = await flow('ada@example.com');
+    const { person, accessToken } = await flow('ada@example.com');
+    const page = await person.browser.visit(endPath({ id_token_hint: elsewhere.idToken }));
+    expect(isAsked(page)).toBe(true);
+    expect([await verdict(elsewhere.accessToken), await verdict(accessToken)]).toEqual(['revoked', 'ok']);
+    expect(answerOf(await person.browser.visit(authorizePath(clientId)))).toHaveProperty('code');
+  });
+
+  test('still needs no question after the person has signed in again in the same browser', async () => {
+    const { instance, application, flow, verdict, clientId } = await createSignOutScene();
+    const { person, idToken, accessToken } = await flow('ada@example.com');
+    instance.clock.advance(MINUTE);
+    await person.browser.signIn(application, 'ada@example.com', 'account');
+    expect(isDone(await person.browser.visit(endPath({ id_token_hint: idToken })))).toBe(true);
+    expect(await verdict(accessToken)).toBe('revoked');
+    expect(offeredAt(await person.browser.visit(authorizePath(clientId)))).toEqual([]);
+  });
+
   test('ends no session of another client, nor that of a person it does not name', async () => {
     const { instance, flow, verdict } = await createSignOutScene();
     const forum = await sceneOf(instance, await instance.createApplication({ name: 'Forum' }));
