@@ -434,7 +434,7 @@ const CLASSES = {
     others: ['clientPerMinute', 'wrongClientsPerAddress'],
   },
   session: { others: SESSION },
-  oauth_token: { others: ['wrongClientsPerAddress'] },
+  oauth_token: { others: ['wrongClientsPerAddress', 'sessionPerMinute'] },
   oauth_page: { address: 'passkeysPerAddress' },
   oauth_register: { address: 'registrationsPerAddress' },
   code_send: { address: 'codesPerAddress', others: ['codesPerEmail', 'codeCooldownSeconds', ...WRONG_CODES] },

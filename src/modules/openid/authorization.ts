@@ -26,6 +26,7 @@ import type { Consents, ConsentAsked } from './consent.ts';
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
 import type { SigningKeys } from './keys.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
+import type { CountSessionCall } from './session-limit.ts';
 
 /** How long a sign-in that a request asks for may take. */
 const RESUME_MS = 30 * MINUTE;
@@ -41,6 +42,7 @@ export interface AuthorizationDependencies {
   readonly browser: Pick<BrowserSessions, 'live' | 'isLive'>;
   readonly continuation: Pick<Continuation, 'accounts'>;
   readonly consoleSessions: ConsoleSessions;
+  readonly countCall: CountSessionCall;
 }
 
 /** Props of the sign-in page that a request needs first. */
@@ -96,7 +98,8 @@ type Next =
 export type Authorization = ReturnType<typeof authorizationService>;
 
 export function authorizationService(dependencies: AuthorizationDependencies) {
-  const { db, clock, random, requests, consents, keys, browser, continuation, consoleSessions } = dependencies;
+  const { db, clock, random, requests, consents, keys, browser, continuation, consoleSessions, countCall } =
+    dependencies;
   const tickets = expiringTickets(dependencies.instanceKey, 'authorization request');
 
   /** Binds a ticket to the client's request as it is. */
@@ -191,9 +194,11 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
     };
   }
 
-  /** Issues a code unless the session has ended in between. */
+  /** Issues a code unless the session has ended in between. @throws {AppError} rate_limited */
   async function code(visit: Visit, current: Current, session: BrowserSession): Promise<AuthorizationOutcome> {
     const { client, redirectUri, request, context, actor } = visit;
+    // Each code leads to a session, with its events and their deliveries.
+    await countCall(context.headers, session.subject);
     const issued = await db.write(onBehalfOf(actor, current.userId), async (unit) => {
       if (!(await browser.isLive(unit, session))) return null;
       return issueCode(unit, random, {
@@ -221,7 +226,8 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
     /**
      * Answers an authorization request.
      *
-     * @throws {AppError} not_found, application_archived, invalid_request: client or redirect URI are not to be trusted.
+     * @throws {AppError} not_found, application_archived, invalid_request: client or redirect URI are not to be trusted;
+     * rate_limited
      */
     async begin(context: RequestContext, actor: Author & Actor): Promise<AuthorizationOutcome> {
       const address = queryOf(context.request);

@@ -25,6 +25,7 @@ import { tokenRefresh } from './refresh.ts';
 import { clientRegistration } from './registration.ts';
 import { authorizationRequests } from './requests.ts';
 import { openIdRoutes } from './routes.ts';
+import { sessionLimit } from './session-limit.ts';
 import { openIdSettings, type OpenIdSettingsService } from './settings.ts';
 import { tokenEndpoint } from './token.ts';
 import { userInfoService } from './userinfo.ts';
@@ -57,11 +58,12 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
   const { isOpenIdRegistrationOn: isRegistrationOn } = context;
   const clients = openIdClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
+  const countCall = sessionLimit({ ...context, noteRefusal });
   const answer = tokenAnswers({ ...context, verification, tokens });
   const token = tokenEndpoint({
     authenticate: clientAuthentication({ ...context, clients, credentials: verification.credentials }),
     exchange: codeExchange({ ...context, sessions, personalKeys, answer }),
-    refresh: tokenRefresh({ ...context, answer }),
+    refresh: tokenRefresh({ ...context, answer, countCall }),
     deviceAuthorization,
   });
   const requests = authorizationRequests({ ...context, clients });
@@ -78,13 +80,14 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       browser,
       continuation,
       consoleSessions: ofConsole,
+      countCall,
     }),
     consents,
     endSession: endSessionService({ ...context, requests, keys, browser, sessions }),
     operations: [
       ...openIdRoutes({
         token,
-        userInfo: userInfoService({ ...context, verification, noteRefusal }),
+        userInfo: userInfoService({ ...context, verification, countCall }),
         register: clientRegistration({ db: context.db, isRegistrationOn }),
       }),
       ...metadataRoutes({ keys, baseUrl: context.baseUrl, isRegistrationOn }),

@@ -6,6 +6,7 @@ import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import type { Author, Database, Unit } from '../../db/database.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findMemberById } from '../../store/members.ts';
@@ -23,6 +24,7 @@ import { endSessions } from '../sessions/end.ts';
 import type { Granted, TokenAnswers } from './answer.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { TokenAnswer } from './model.ts';
+import type { CountSessionCall } from './session-limit.ts';
 
 /** People prove who they are at least this often, however often a client refreshes. */
 const LONGEST_MS = 365 * DAY;
@@ -31,6 +33,7 @@ export interface RefreshDependencies {
   readonly db: Database;
   readonly random: Random;
   readonly answer: TokenAnswers;
+  readonly countCall: CountSessionCall;
 }
 
 export interface RefreshInput {
@@ -42,7 +45,7 @@ export interface RefreshInput {
 /** Refusals are returned rather than thrown, so that the token stays used. */
 type Outcome = Granted | { readonly reason: ErrorCode | null };
 
-export function tokenRefresh({ db, random, answer }: RefreshDependencies) {
+export function tokenRefresh({ db, random, answer, countCall }: RefreshDependencies) {
   /** Ends the session when a used token comes again: it, or the token that replaced it, was stolen (RFC 9700 §4.14). */
   async function endReused(unit: Unit, { sessionId, applicationUserId }: OAuthGrant): Promise<Outcome> {
     const member = await findMemberById(unit, applicationUserId);
@@ -81,8 +84,13 @@ export function tokenRefresh({ db, random, answer }: RefreshDependencies) {
     return { token, expiresAt, scope, nonce: null, refreshToken };
   }
 
-  /** @throws {AppError} invalid_grant, for whatever reason; invalid_scope, which leaves the token unused. */
-  return async (author: Author, client: OpenIdClient, input: RefreshInput): Promise<TokenAnswer> => {
+  /** @throws {AppError} invalid_grant, for whatever reason; invalid_scope, rate_limited, which leave the token unused. */
+  return async (
+    author: Author,
+    { headers }: Pick<RequestContext, 'headers'>,
+    client: OpenIdClient,
+    input: RefreshInput,
+  ): Promise<TokenAnswer> => {
     const tokenHash = hashSecret(input.refreshToken);
     const known = isSecret('refresh', input.refreshToken) ? await findRefreshToken(db.reader, tokenHash) : undefined;
     const grant = known && (await findOAuthGrant(db.reader, known.sessionId));
@@ -91,6 +99,7 @@ export function tokenRefresh({ db, random, answer }: RefreshDependencies) {
     if (!member || grant.clientId !== client.clientId) throw new AppError('invalid_grant');
     const granted = new Set(grant.scope.split(' '));
     if (!input.scope.split(' ').every((name) => name === '' || granted.has(name))) throw new AppError('invalid_scope');
+    await countCall(headers, { sessionId: grant.sessionId, applicationId: member.applicationId });
     const outcome = await db.write(onBehalfOf(author, member.userId), (unit) => refreshOnce(unit, grant, tokenHash));
     if ('reason' in outcome)
       throw new AppError('invalid_grant', outcome.reason === null ? {} : { hint: outcome.reason });

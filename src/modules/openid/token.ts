@@ -43,7 +43,7 @@ export function tokenEndpoint({ authenticate, exchange, refresh, deviceAuthoriza
       }
       case REFRESH_GRANT_TYPE: {
         const refreshToken = parameterIn(body, 'refresh_token');
-        return refresh(author, await authenticate(context, body), { refreshToken, scope: body.scope ?? '' });
+        return refresh(author, context, await authenticate(context, body), { refreshToken, scope: body.scope ?? '' });
       }
       case DEVICE_GRANT_TYPE:
         return redeem(author, context, body);

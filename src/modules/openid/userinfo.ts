@@ -4,7 +4,7 @@ import { addressPrefix } from '../../core/ip-address.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { bearerToken } from '../../http/authenticate.ts';
-import { LIMITS, type LimitSettings, type NoteRefusal } from '../../http/limits.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { applyLimit, type LimitUses } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { findOAuthGrant } from '../../store/oauth-grants.ts';
@@ -12,18 +12,19 @@ import { requireUser } from '../../store/people.ts';
 import type { Verification } from '../verification/service.ts';
 import { hasScope } from './answer.ts';
 import { claimsFor } from './claims.ts';
+import type { CountSessionCall } from './session-limit.ts';
 
 export interface UserInfoDependencies {
   readonly db: Pick<Database, 'reader'>;
   readonly verification: Pick<Verification, 'credentials' | 'noteSessionVerdict'>;
   readonly limiter: LimitUses;
-  readonly limits: Pick<LimitSettings, 'failuresPerAddressPerMinute' | 'sessionPerMinute'>;
-  readonly noteRefusal: NoteRefusal;
+  readonly limits: Pick<LimitSettings, 'failuresPerAddressPerMinute'>;
+  readonly countCall: CountSessionCall;
 }
 
 export type UserInfoService = ReturnType<typeof userInfoService>;
 
-export function userInfoService({ db, verification, limiter, limits, noteRefusal }: UserInfoDependencies) {
+export function userInfoService({ db, verification, limiter, limits, countCall }: UserInfoDependencies) {
   /** Returns `sub` and the claims of the granted scope. @throws {AppError} insufficient_scope */
   async function claimsOf({ sessionId, userId, profileId, identity }: SessionPrincipal) {
     const grant = await findOAuthGrant(db.reader, sessionId);
@@ -53,9 +54,7 @@ export function userInfoService({ db, verification, limiter, limits, noteRefusal
         throw new AppError(found);
       }
       verification.noteSessionVerdict('ok', found);
-      const state = await limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute);
-      if (!state.isAllowed) noteRefusal(found.applicationId, 'sessionPerMinute');
-      applyLimit(headers, state);
+      await countCall(headers, found);
       return claimsOf(found);
     },
   };

@@ -147,6 +147,18 @@ describe('a person who is signed in', () => {
     expect(answerOf(await browser.visit(authorizePath(clientId, { prompt: 'none' })))).toHaveProperty('code');
   });
 
+  test('gets only as many codes a minute as a session may make calls', async () => {
+    const { instance, signIn, clientId } = await createScene({
+      environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2' },
+    });
+    const { browser } = await signIn('ada@example.com');
+    const statuses = [];
+    for (let turn = 0; turn < 3; turn += 1) statuses.push((await browser.visit(authorizePath(clientId))).status);
+    expect(statuses).toEqual([302, 302, 429]);
+    instance.clock.advance(MINUTE);
+    expect(answerOf(await browser.visit(authorizePath(clientId)))).toHaveProperty('code');
+  });
+
   test('is sent on from a form of another site, whose request has no cookies', async () => {
     const { clientId, signIn } = await createScene();
     const { browser } = await signIn('ada@example.com');

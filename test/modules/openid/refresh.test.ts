@@ -1,7 +1,7 @@
 /** Refresh tokens: each for one use, and good while the session is. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import { DAY, SECOND } from '@/core/clock.ts';
+import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import * as given from '../../support/given.ts';
@@ -63,6 +63,16 @@ describe('a refresh token', () => {
         expect(errorOf(await refresh(refreshToken))).toEqual(INVALID_GRANT);
       }
     }
+  });
+
+  test('is refused unused past the limit of calls of its session', async () => {
+    const environment = { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2' };
+    const { instance, flow, refresh } = await createScene({ environment });
+    let { refreshToken } = await flow();
+    for (let turn = 0; turn < 2; turn += 1) refreshToken = (await refresh(refreshToken)).json.refresh_token;
+    expect((await refresh(refreshToken)).status).toBe(429);
+    instance.clock.advance(MINUTE);
+    expect((await refresh(refreshToken)).status).toBe(200);
   });
 
   test('that its client revokes ends the session, and one of another client is refused', async () => {
