@@ -63,26 +63,31 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
     };
   }
 
-  async function problemsOf({ kind, redirectUris, postLogoutRedirectUris, jwks }: Stored): Promise<FieldProblem[]> {
+  function problemsOf({ kind, redirectUris, postLogoutRedirectUris, jwks }: Stored): FieldProblem[] {
     // A program on the person's own device listens on loopback (RFC 8252 §7.3).
     const rules = { isLoopbackAllowed: isLoopbackAllowed || kind === 'public' };
     const ofUris = Object.entries({ redirectUris, postLogoutRedirectUris }).flatMap(([field, uris]) =>
       uris.flatMap((uri, index) => problemAt(`${field}.${index}`, redirectProblem(uri, rules))),
     );
-    if (jwks === null) return ofUris;
-    const ofKind = kind === 'public' ? 'A public client keeps no private key: give null.' : null;
-    const ofKeys = await Promise.all(jwks.keys.map(publicKeyProblem));
-    return [
-      ...ofUris,
-      ...problemAt('jwks', ofKind),
-      ...ofKeys.flatMap((problem, index) => problemAt(`jwks.keys.${index}`, problem)),
-    ];
+    const hasRightKind = kind !== 'public' || jwks === null;
+    return [...ofUris, ...problemAt('jwks', hasRightKind ? null : 'A public client keeps no private key: give null.')];
+  }
+
+  /** Checks the given keys alone, before a write: stored ones were checked, and importing a key is no statement. */
+  async function problemsOfKeys({ jwks }: OpenIdInput): Promise<FieldProblem[]> {
+    const problems = await Promise.all(jwks?.keys.map(publicKeyProblem) ?? []);
+    return problems.flatMap((problem, index) => problemAt(`jwks.keys.${index}`, problem));
   }
 
   /** @throws {AppError} invalid_request */
-  async function save(unit: Unit, { id, clientId }: TenantApplication, input: OpenIdInput): Promise<void> {
+  async function save(
+    unit: Unit,
+    { id, clientId }: TenantApplication,
+    input: OpenIdInput,
+    ofKeys: readonly FieldProblem[],
+  ): Promise<void> {
     const wanted = changed((await findOAuthClient(unit, clientId)) ?? UNSET, input);
-    const fields = await problemsOf(wanted);
+    const fields = [...problemsOf(wanted), ...ofKeys];
     if (fields.length > 0) throw new AppError('invalid_request', { fields });
     await saveOAuthClient(unit, { clientId, applicationId: id, ...wanted });
   }
@@ -92,7 +97,11 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
     async problemsWith(input: OpenIdInput, application: TenantApplication | null): Promise<FieldProblem[]> {
       const row = application && (await findOAuthClient(db.reader, application.clientId));
       const logout = input.backchannelLogoutUri == null ? null : backchannel.problem(input.backchannelLogoutUri);
-      return [...(await problemsOf(changed(row ?? UNSET, input))), ...problemAt('backchannelLogoutUri', logout)];
+      return [
+        ...problemsOf(changed(row ?? UNSET, input)),
+        ...(await problemsOfKeys(input)),
+        ...problemAt('backchannelLogoutUri', logout),
+      ];
     },
 
     /** Returns the settings; before the first change, with their defaults. */
@@ -103,8 +112,9 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
       const { id: applicationId, workspaceId } = application;
       const { backchannelLogoutUri } = input;
       const change = backchannelLogoutUri === undefined ? null : await backchannel.prepare(backchannelLogoutUri);
+      const ofKeys = await problemsOfKeys(input);
       return db.write(actor, async (unit) => {
-        await save(unit, application, input);
+        await save(unit, application, input, ofKeys);
         await change?.(unit, applicationId);
         await recordAudit(unit, {
           kind: 'application.openid_changed',
