@@ -2,14 +2,24 @@
 import type { SignInPageProps } from '@/pages/sign-in/page.tsx';
 import type { pageBrowser } from '../../attack/page-browser.ts';
 import type { Answer } from '../../support/instance.ts';
-import { challengeOf, REDIRECT_URI, VERIFIER } from './scene.ts';
 
 type Browser = ReturnType<typeof pageBrowser>;
 
-/** Changes of a parameter: null leaves it out. */
-export type Changes = Readonly<Record<string, string | null>>;
+/** Changes of a request's parameters: null and undefined leave one out. */
+export type Changes = Readonly<Record<string, string | null | undefined>>;
 
+export const REDIRECT_URI = 'https://wiki.example.com/callback';
 export const STATE = 'af0ifjsldkj';
+export const NONCE = 'n-0S6_WzA2Mj';
+
+/** A PKCE pair (RFC 7636 appendix B). */
+export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
+/** Returns the parameters that are not left out. */
+export function given(parameters: Changes): Record<string, string> {
+  return Object.fromEntries(Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] != null));
+}
 
 /** Returns the path of a complete request with these changes. */
 export function authorizePath(clientId: string, changes: Changes = {}): string {
@@ -17,23 +27,45 @@ export function authorizePath(clientId: string, changes: Changes = {}): string {
     client_id: clientId,
     redirect_uri: REDIRECT_URI,
     response_type: 'code',
-    scope: 'openid profile email offline_access',
+    scope: 'openid profile email',
     state: STATE,
-    nonce: 'n-0S6_WzA2Mj',
-    code_challenge: challengeOf(VERIFIER),
+    nonce: NONCE,
+    code_challenge: CHALLENGE,
     code_challenge_method: 'S256',
     ...changes,
   };
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
-  return `/oauth/authorize?${new URLSearchParams(given)}`;
+  return `/oauth/authorize?${new URLSearchParams(given(parameters))}`;
+}
+
+/** Returns where a redirect leads. @throws if the answer is none. */
+export function redirectOf({ status, headers, text }: Answer): string {
+  const location = headers.get('location');
+  if (location === null || (status !== 302 && status !== 303))
+    throw new Error(`no redirect but ${status}: ${text.slice(0, 300)}`);
+  return location;
 }
 
 /** Returns the parameters of an answer at the client, which must have come there by a redirect. */
-export function answerOf({ status, headers, text }: Answer, redirectUri = REDIRECT_URI): Record<string, string> {
-  const location = headers.get('location') ?? '';
-  if (status !== 302 && status !== 303) throw new Error(`no redirect but ${status}: ${text.slice(0, 300)}`);
+export function answerOf(answer: Answer, redirectUri = REDIRECT_URI): Record<string, string> {
+  const location = redirectOf(answer);
   if (!location.startsWith(`${redirectUri}?`)) throw new Error(`redirected to ${location}`);
   return Object.fromEntries(new URL(location).searchParams);
+}
+
+export function codeOf(answer: Answer): string {
+  const { code, ...others } = answerOf(answer);
+  if (code === undefined) throw new Error(`no code but ${JSON.stringify(others)}`);
+  return code;
+}
+
+/** Returns the header of a JWT, unverified. */
+export const headerIn = (jwt: string): Record<string, unknown> => partOf(jwt, 0);
+
+/** Returns the claims of a JWT, unverified. */
+export const claimsIn = (jwt: string): Record<string, unknown> => partOf(jwt, 1);
+
+function partOf(jwt: string, index: number): Record<string, unknown> {
+  return JSON.parse(Buffer.from(jwt.split('.')[index] ?? '', 'base64url').toString());
 }
 
 /** Returns the props of the sign-in page that an answer shows. */

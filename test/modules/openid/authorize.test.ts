@@ -11,14 +11,16 @@ import {
   answerOf,
   authorizePath,
   type Changes,
+  claimsIn,
   formOf,
   goOn,
   offeredAt,
+  REDIRECT_URI,
   signInPageOf,
   STATE,
   submit,
 } from './authorization-scene.ts';
-import { claimsIn, consoleSceneOf, createScene, REDIRECT_URI, sceneOf } from './scene.ts';
+import { consoleSceneOf, createScene, sceneOf } from './scene.ts';
 
 const ISSUER = 'http://localhost:8080';
 const DECISION = '/oauth/authorize/decision';

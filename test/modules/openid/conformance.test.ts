@@ -6,35 +6,37 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
-import type { PageBrowser } from '../../attack/page-browser.ts';
+import { OWN, type PageBrowser } from '../../attack/page-browser.ts';
 import type { Instance } from '../../support/instance.ts';
 import {
-  ADA,
-  CALLBACK,
+  answerOf,
+  authorizePath,
+  type Changes,
+  claimsIn,
   codeOf,
-  decoded,
-  OWN,
-  type Parameters,
-  parametersOf,
-  type Party,
-  postForm,
+  goOn,
+  NONCE,
+  REDIRECT_URI,
   redirectOf,
-  setUpParties,
-} from './party.ts';
-import { goOn } from './authorization-scene.ts';
+  STATE,
+} from './authorization-scene.ts';
+import { createTwoClients, type Scene } from './scene.ts';
+import { sendForm } from '../oauth/scene.ts';
 
 setDefaultTimeout(60_000);
 
 let instance: Instance;
 let shop: Application;
 let browser: PageBrowser;
-let party: Party;
+let party: Scene;
 let userId: string;
 
+const ADA = 'ada@example.com';
+
 beforeAll(async () => {
-  const parties = await setUpParties();
-  ({ instance, shop, browser, party } = parties);
-  ({ userId } = await parties.signIn());
+  const clients = await createTwoClients();
+  ({ instance, shop, browser, party } = clients);
+  userId = await clients.signIn();
 });
 
 /** Verifies an ID token as OpenID Connect Core 1.0 §3.1.3.7 says, and returns its claims. */
@@ -49,8 +51,8 @@ async function verified(idToken: string) {
   return { payload, protectedHeader };
 }
 
-const sound = async (changes?: Parameters) => {
-  const tokens = await party.tokens(browser, changes);
+const sound = async (changes?: Changes) => {
+  const tokens = await party.tokensIn(browser, changes);
   return { tokens, ...(await verified(tokens['id_token']!)) };
 };
 
@@ -58,14 +60,14 @@ describe('oidcc-basic-certification-test-plan', () => {
   test('oidcc-server: a code flow with a valid ID token and userinfo', async () => {
     const { tokens, payload } = await sound();
     expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: expect.any(Number) });
-    expect(payload).toMatchObject({ iss: OWN, sub: userId, aud: party.clientId, nonce: 'the-nonce' });
+    expect(payload).toMatchObject({ iss: OWN, sub: userId, aud: party.clientId, nonce: NONCE });
     expect(payload.exp! - payload.iat!).toBe(300);
-    expect((await party.userinfo(tokens['access_token']!)).json).toMatchObject({ sub: userId, email: ADA });
+    expect((await party.userInfo(tokens['access_token']!)).json).toMatchObject({ sub: userId, email: ADA });
   });
 
   test('oidcc-response-type-missing', async () => {
-    const answer = await party.authorize(browser, { response_type: undefined });
-    expect(parametersOf(answer)).toMatchObject({ error: 'invalid_request', state: 'the-state' });
+    const answer = await party.ask(browser, { response_type: undefined });
+    expect(answerOf(answer)).toMatchObject({ error: 'invalid_request', state: STATE });
   });
 
   test('oidcc-idtoken-signature: RS256 with a kid of the published keys', async () => {
@@ -74,12 +76,12 @@ describe('oidcc-basic-certification-test-plan', () => {
   });
 
   test('oidcc-userinfo-get, -post-header, -post-body', async () => {
-    const { access_token: token = '' } = await party.tokens(browser);
+    const { access_token: token = '' } = await party.tokensIn(browser);
     const authorization = `Bearer ${token}`;
     const answers = [
       await instance.call('GET', '/oauth/userinfo', { token }),
       await instance.call('POST', '/oauth/userinfo', { headers: { authorization } }),
-      await postForm(instance, '/oauth/userinfo', { access_token: token }),
+      await sendForm(instance, '/oauth/userinfo', { access_token: token }),
     ];
     for (const { status, json } of answers) expect([status, json.sub]).toEqual([200, userId]);
   });
@@ -95,8 +97,8 @@ describe('oidcc-basic-certification-test-plan', () => {
     ['address', [], ['address']],
     ['phone', [], ['phone_number']],
   ])('oidcc-scope-%s', async (scope, given, withheld) => {
-    const { access_token: token = '' } = await party.tokens(browser, { scope: `openid ${scope}` });
-    const claims = (await party.userinfo(token)).json;
+    const { access_token: token = '' } = await party.tokensIn(browser, { scope: `openid ${scope}` });
+    const claims = (await party.userInfo(token)).json;
     expect(given.length === 0 || given.some((name) => name in claims)).toBe(true);
     for (const name of withheld) expect(claims).not.toHaveProperty(name);
   });
@@ -104,7 +106,7 @@ describe('oidcc-basic-certification-test-plan', () => {
   test('oidcc-scope-all, oidcc-ensure-other-scope-order-succeeds', async () => {
     for (const scope of ['openid profile email address phone', 'email openid', 'unknown email openid']) {
       const { tokens } = await sound({ scope });
-      expect((await party.userinfo(tokens['access_token']!)).json.email).toBe(ADA);
+      expect((await party.userInfo(tokens['access_token']!)).json.email).toBe(ADA);
     }
   });
 
@@ -116,7 +118,7 @@ describe('oidcc-basic-certification-test-plan', () => {
     instance.clock.advance(MINUTE);
     const ageOf = ({ payload }: Awaited<ReturnType<typeof verified>>) => payload.iat! - Number(payload['auth_time']);
     expect(ageOf(await sound())).toBeGreaterThanOrEqual(MINUTE / SECOND);
-    const page = await party.authorize(browser, { prompt: 'login' });
+    const page = await party.ask(browser, { prompt: 'login' });
     expect([page.status, page.headers.get('location')]).toEqual([200, null]);
     await browser.signIn(shop, ADA, 'account');
     const { id_token: idToken } = (await party.exchange(codeOf(await goOn(browser, page, userId)))).json;
@@ -125,9 +127,9 @@ describe('oidcc-basic-certification-test-plan', () => {
   });
 
   test('oidcc-prompt-none-not-logged-in', async () => {
-    const stranger = await setUpParties();
-    const answer = await stranger.party.authorize(stranger.browser, { prompt: 'none' });
-    expect(parametersOf(answer)).toMatchObject({ error: 'login_required', state: 'the-state', iss: OWN });
+    const stranger = await createTwoClients();
+    const answer = await stranger.party.ask(stranger.browser, { prompt: 'none' });
+    expect(answerOf(answer)).toMatchObject({ error: 'login_required', state: STATE, iss: OWN });
   });
 
   test('oidcc-prompt-none-logged-in: the same person and time of sign-in', async () => {
@@ -138,7 +140,7 @@ describe('oidcc-basic-certification-test-plan', () => {
 
   test('oidcc-max-age-1: an older sign-in is not enough', async () => {
     instance.clock.advance(2 * SECOND);
-    expect((await party.authorize(browser, { max_age: '1' })).status).toBe(200);
+    expect((await party.ask(browser, { max_age: '1' })).status).toBe(200);
   });
 
   test('oidcc-max-age-10000: the session goes on', async () => {
@@ -168,47 +170,46 @@ describe('oidcc-basic-certification-test-plan', () => {
 
   test('oidcc-codereuse, oidcc-codereuse-30seconds', async () => {
     for (const wait of [0, 30 * SECOND]) {
-      const code = codeOf(await party.authorize(browser));
+      const code = codeOf(await party.ask(browser));
       const { access_token: token } = (await party.exchange(code)).json;
       instance.clock.advance(wait);
       const again = await party.exchange(code);
       expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
-      expect((await party.userinfo(token)).status).toBe(401);
+      expect((await party.userInfo(token)).status).toBe(401);
     }
   });
 
   test('oidcc-ensure-registered-redirect-uri', async () => {
-    const answer = await party.authorize(browser, { redirect_uri: `${CALLBACK}/unregistered` });
+    const answer = await party.ask(browser, { redirect_uri: `${REDIRECT_URI}/unregistered` });
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
   });
 
   test('oidcc-ensure-post-request-succeeds: answered by the same request as GET', async () => {
-    const address = party.addressOf();
+    const address = authorizePath(party.clientId);
     const answer = await browser.visit('/oauth/authorize', {
       method: 'POST',
       body: address.slice(address.indexOf('?') + 1),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://shop.example.net' },
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://wiki.example.com' },
     });
     expect(answer.status).toBe(303);
-    const { pathname, search } = redirectOf(answer);
-    expect((await party.exchange(codeOf(await browser.visit(pathname + search)))).status).toBe(200);
+    expect((await party.exchange(codeOf(await browser.visit(redirectOf(answer))))).status).toBe(200);
   });
 
   test('oidcc-server-client-secret-post', async () => {
-    const { clientId: client_id, secret: client_secret } = party;
-    const answer = await party.exchange(codeOf(await party.authorize(browser)), { client_id, client_secret }, {});
+    const { clientId: client_id, secret: client_secret } = party.shown;
+    const answer = await party.exchange(codeOf(await party.ask(browser)), { client_id, client_secret }, {});
     expect(answer.status).toBe(200);
   });
 
   test.each([
-    ['request-uri-unsigned', { request_uri: 'https://shop.example.net/request' }, 'request_uri_not_supported'],
+    ['request-uri-unsigned', { request_uri: 'https://wiki.example.com/request' }, 'request_uri_not_supported'],
     ['unsigned-request-object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
   ])('oidcc-%s: refused, as discovery says', async (_, changes, error) => {
-    expect(parametersOf(await party.authorize(browser, changes))).toMatchObject({ error, state: 'the-state' });
+    expect(answerOf(await party.ask(browser, changes))).toMatchObject({ error, state: STATE });
   });
 
   test('oidcc-ensure-request-object-with-redirect-uri: the parameter counts, and the object is refused', async () => {
-    const answer = await party.authorize(browser, {
+    const answer = await party.ask(browser, {
       request: 'eyJhbGciOiJub25lIn0.e30.',
       redirect_uri: 'https://a.example/',
     });
@@ -233,7 +234,7 @@ describe('oidcc-basic-certification-test-plan', () => {
     const { tokens, payload } = await sound();
     const digest = new Bun.CryptoHasher('sha256').update(tokens['access_token']!).digest();
     expect(payload['at_hash']).toBe(Buffer.from(digest.subarray(0, 16)).toString('base64url'));
-    expect(decoded(tokens['id_token']!).payload['sid']).toStartWith('ses_');
+    expect(claimsIn(tokens['id_token']!)['sid']).toStartWith('ses_');
   });
 });
 

@@ -3,16 +3,23 @@ import { describe, expect, test } from 'bun:test';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { pageBrowser } from '../../attack/page-browser.ts';
 import type { Answer } from '../../support/instance.ts';
-import { answerOf, authorizePath, type Changes, formOf, goOn, offeredAt, submit } from './authorization-scene.ts';
-import { claimsIn, createScene, sceneOf } from './scene.ts';
+import {
+  answerOf,
+  authorizePath,
+  type Changes,
+  claimsIn,
+  formOf,
+  given,
+  goOn,
+  offeredAt,
+  submit,
+} from './authorization-scene.ts';
+import { createScene, sceneOf } from './scene.ts';
 
 const AFTER = 'https://wiki.example.com/bye';
 const CONFIRM = '/oauth/end-session/confirm';
 
-const endPath = (parameters: Changes) => {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
-  return `/oauth/end-session?${new URLSearchParams(given)}`;
-};
+const endPath = (parameters: Changes) => `/oauth/end-session?${new URLSearchParams(given(parameters))}`;
 const isAsked = ({ status, text }: Answer) => status === 200 && text.includes('id="confirm-sign-out"');
 const isDone = ({ status, text }: Answer) => status === 200 && text.includes('id="signed-out"');
 

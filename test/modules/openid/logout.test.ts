@@ -12,7 +12,8 @@ import { deleteAccount } from '../account/account.ts';
 import { basic, REVOCATION, sendForm } from '../oauth/scene.ts';
 import { managing } from '../users/management.ts';
 import { apiOf, closing, input, subscribe, toLoopback } from '../webhooks/scene.ts';
-import { claimsIn, createScene, sceneOf } from './scene.ts';
+import { claimsIn } from './authorization-scene.ts';
+import { createScene, sceneOf } from './scene.ts';
 
 const ISSUER = 'http://localhost:8080';
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { exportJWK, generateKeyPair } from 'jose';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { createScene, REDIRECT_URI } from './scene.ts';
+import { REDIRECT_URI } from './authorization-scene.ts';
+import { createScene } from './scene.ts';
 
 const ISSUER = 'http://localhost:8080';
 

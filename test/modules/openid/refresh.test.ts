@@ -7,7 +7,8 @@ import { mintSecret } from '@/core/secret.ts';
 import * as given from '../../support/given.ts';
 import type { Answer } from '../../support/instance.ts';
 import { basic, REVOCATION, sendForm, type Shown } from '../oauth/scene.ts';
-import { claimsIn, createScene, sceneOf } from './scene.ts';
+import { claimsIn } from './authorization-scene.ts';
+import { createScene, sceneOf } from './scene.ts';
 
 const errorOf = ({ status, json }: Answer) => [status, json.error];
 const INVALID_GRANT = [400, 'invalid_grant'];

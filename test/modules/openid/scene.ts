@@ -1,5 +1,4 @@
 /** An application that another program signs people in to by OpenID Connect, and every step as program and person take it. */
-import { createHash } from 'node:crypto';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '@/core/console.ts';
@@ -7,18 +6,22 @@ import { systemRandom } from '@/core/random.ts';
 import { required } from '@/core/required.ts';
 import { issueCode } from '@/modules/openid/codes.ts';
 import { type Application, findApplicationByClientId } from '@/store/applications.ts';
-import { type Page, pageBrowser } from '../../attack/page-browser.ts';
+import { type Page, pageBrowser, setUpPages } from '../../attack/page-browser.ts';
 import { type Answer, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 import { basic, newSecret, sendForm, type Shown } from '../oauth/scene.ts';
+import {
+  authorizePath,
+  CHALLENGE,
+  type Changes,
+  codeOf,
+  given,
+  NONCE,
+  REDIRECT_URI,
+  VERIFIER,
+} from './authorization-scene.ts';
 
 export const TOKEN = '/oauth/token';
 export const USERINFO = '/oauth/userinfo';
-export const REDIRECT_URI = 'https://wiki.example.com/callback';
-
-/** A PKCE pair (RFC 7636 appendix B). */
-export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
-export const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
-
 export const ALL_SCOPES = 'openid profile email roles groups offline_access';
 
 /** A person in their browser, signed in to the hosted pages. */
@@ -32,11 +35,6 @@ export interface SignedIn {
 export interface CodeWanted {
   readonly scope?: string;
   readonly nonce?: string | null;
-}
-
-/** Returns the claims of a JWT, unverified. */
-export function claimsIn(jwt: string): Record<string, unknown> {
-  return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
 }
 
 export type Scene = Awaited<ReturnType<typeof createScene>>;
@@ -67,27 +65,18 @@ export async function sceneOf(instance: Instance, application: Application, key 
     return { ...newestSession(instance), userId: json.data.userId, browser };
   }
 
+  /** Opens the authorization endpoint in a browser. */
+  const ask = (browser: Pick<SignedIn['browser'], 'visit'>, changes: Changes = {}): Promise<Answer> =>
+    browser.visit(authorizePath(clientId, changes));
+
   /** Asks for a code in the browser of a person who is signed in. */
-  async function authorize({ browser }: SignedIn, wanted: CodeWanted = {}): Promise<string> {
-    const { scope = ALL_SCOPES, nonce = 'n-0S6_WzA2Mj' } = wanted;
-    const query = new URLSearchParams({
-      client_id: clientId,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      scope,
-      ...(nonce !== null && { nonce }),
-      code_challenge: challengeOf(VERIFIER),
-      code_challenge_method: 'S256',
-    });
-    const { headers, text } = await browser.visit(`/oauth/authorize?${query}`);
-    const code = URL.parse(headers.get('location') ?? '')?.searchParams.get('code');
-    return required(code ?? undefined, `a code in place of ${text.slice(0, 200)}`);
-  }
+  const authorize = async ({ browser }: SignedIn, { scope = ALL_SCOPES, nonce = NONCE }: CodeWanted = {}) =>
+    codeOf(await ask(browser, { scope, nonce, state: null }));
 
-  const token = (fields: Record<string, string>, headers: Record<string, string> = basic(shown)): Promise<Answer> =>
-    sendForm(instance, TOKEN, fields, headers);
+  const token = (fields: Changes, headers: Record<string, string> = basic(shown)): Promise<Answer> =>
+    sendForm(instance, TOKEN, given(fields), headers);
 
-  const exchange = (code: string, fields: Record<string, string> = {}, headers?: Record<string, string>) =>
+  const exchange = (code: string, fields: Changes = {}, headers?: Record<string, string>) =>
     token(
       { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, ...fields },
       headers,
@@ -95,6 +84,13 @@ export async function sceneOf(instance: Instance, application: Application, key 
 
   const refresh = (refreshToken: string, fields: Record<string, string> = {}, headers?: Record<string, string>) =>
     token({ grant_type: 'refresh_token', refresh_token: refreshToken, ...fields }, headers);
+
+  /** Asks for a code where somebody is signed in, and returns the token endpoint's answer to it. */
+  async function tokensIn(browser: Pick<SignedIn['browser'], 'visit'>, changes: Changes = {}) {
+    const answer = await exchange(codeOf(await ask(browser, changes)));
+    if (answer.status !== 200) throw new Error(`token answered ${answer.status}: ${answer.text}`);
+    return answer.json as Record<string, string>;
+  }
 
   /** Runs a whole sign-in, and returns the tokens. */
   async function flow(email = 'ada@example.com', wanted: CodeWanted = {}) {
@@ -128,14 +124,29 @@ export async function sceneOf(instance: Instance, application: Application, key 
     settingsPath,
     configure,
     signIn,
+    ask,
     authorize,
     token,
+    tokensIn,
     exchange,
     refresh,
     flow,
     userInfo,
     verdict,
   };
+}
+
+/** An instance on https with two clients of one workspace, and a browser. */
+export async function createTwoClients() {
+  const { instance, shop, forum, browser } = await setUpPages();
+  const [party, other] = [await sceneOf(instance, shop), await sceneOf(instance, forum)];
+  /** Signs a person in in the browser, as its pages do. @returns the id of the person. */
+  const signIn = async (application: Application = shop, email = 'ada@example.com'): Promise<string> => {
+    const { status, json } = await browser.signIn(application, email, 'account');
+    if (status !== 200) throw new Error(`sign-in answered ${status}`);
+    return json.data.userId;
+  };
+  return { instance, shop, browser, party, other, signIn };
 }
 
 /** Returns the steps of a client of the console, such as the command line; its people hold a session of the console. */
@@ -157,7 +168,7 @@ export async function consoleSceneOf(instance: Instance, clientId: string, redir
         applicationUserId: person.memberId,
         pageSessionId: person.pageSessionId,
         redirectUri,
-        codeChallenge: challengeOf(VERIFIER),
+        codeChallenge: CHALLENGE,
         scope: '',
         nonce: null,
         userAgent: null,

@@ -8,7 +8,8 @@ import { mintSecret } from '@/core/secret.ts';
 import * as given from '../../support/given.ts';
 import { type Answer, createInstance } from '../../support/instance.ts';
 import { basic } from '../oauth/scene.ts';
-import { challengeOf, claimsIn, consoleSceneOf, createScene, REDIRECT_URI, sceneOf, VERIFIER } from './scene.ts';
+import { CHALLENGE, claimsIn, REDIRECT_URI, VERIFIER } from './authorization-scene.ts';
+import { consoleSceneOf, createScene, sceneOf } from './scene.ts';
 
 const errorOf = ({ status, json }: Answer) => [status, json.error];
 const INVALID_GRANT = [400, 'invalid_grant'];
@@ -102,7 +103,7 @@ describe('an authorization code', () => {
     ['no redirect URI', { redirect_uri: '' }],
     ['another verifier', { code_verifier: `${VERIFIER}x` }],
     ['no verifier', { code_verifier: '' }],
-    ['the challenge as its verifier', { code_verifier: challengeOf(VERIFIER) }],
+    ['the challenge as its verifier', { code_verifier: CHALLENGE }],
   ])('is refused with %s, and used up', async (_, fields) => {
     const { signIn, authorize, exchange } = await createScene();
     const code = await authorize(await signIn('ada@example.com'));

@@ -7,7 +7,8 @@ import { mintSecret } from '@/core/secret.ts';
 import * as given from '../../support/given.ts';
 import type { Answer } from '../../support/instance.ts';
 import { sendForm } from '../oauth/scene.ts';
-import { claimsIn, createScene, USERINFO } from './scene.ts';
+import { claimsIn } from './authorization-scene.ts';
+import { createScene, USERINFO } from './scene.ts';
 
 const refusalOf = ({ status, json, headers }: Answer) => [status, json.error, headers.get('www-authenticate')];
 const REFUSED = [401, 'invalid_token', 'Bearer error="invalid_token"'];
