@@ -3,7 +3,8 @@ import { knownScopes, PASSKEY_ACR } from './claims.ts';
 
 /** Our own parameters in the address of a request that is under way: no part of what the client asks for. */
 const OWN_PARAMETERS = ['resume', 'account', 'locale'];
-const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
+/** Values of the `prompt` parameter (Core 1.0 §3.1.2.1). */
+export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 export type Prompt = (typeof PROMPTS)[number];
 
 /** Longest `state` and `nonce`. */

@@ -5,6 +5,7 @@ import { DEVICE_GRANT_TYPE } from '../devices/model.ts';
 import { DEVICE_CODE_PATH } from '../devices/routes.ts';
 import { INTROSPECTION_PATH } from '../oauth/introspection-route.ts';
 import { REVOCATION_PATH } from '../oauth/routes.ts';
+import { PROMPTS } from './authorization-request.ts';
 import { CLAIMS, OPENID_SCOPES, PASSKEY_ACR } from './claims.ts';
 import {
   AGENTS_PATH,
@@ -15,9 +16,6 @@ import {
   TOKEN_PATH,
   USERINFO_PATH,
 } from './paths.ts';
-
-/** Values of the `prompt` parameter (Core 1.0 §3.1.2.1). */
-export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
 /** Algorithms by which a client may sign its assertion (RFC 7523). */
 export const ASSERTION_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
