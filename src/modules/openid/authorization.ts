@@ -4,6 +4,7 @@
  */
 import { type Actor, onBehalfOf } from '../../core/actor.ts';
 import { type Clock, MINUTE, SECOND } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
 import { expiringTickets } from '../../core/expiring-ticket.ts';
 import { AUTHORIZATION_PATH } from '../../core/openid-paths.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
@@ -92,6 +93,11 @@ interface Visit extends AddressedRequest {
   readonly hinted: string | null;
 }
 
+/** A request, right or wrong, whose answer has an address. */
+type Answerable = Pick<AddressedRequest, 'client' | 'redirectUri'> & {
+  readonly request: Pick<AuthorizationRequest, 'state'>;
+};
+
 type Next =
   'code' | { readonly accounts: readonly OfferedAccount[]; readonly error: AuthorizationError } | 'login_required';
 
@@ -105,13 +111,16 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
   /** Binds a ticket to the client's request as it is. */
   const subjectOf = (query: URLSearchParams) => query.toString();
 
-  const back = (
-    visit: Pick<Visit, 'redirectUri' | 'request'>,
-    answer: Readonly<Record<string, string>>,
-  ): AuthorizationOutcome => ({
-    at: 'redirect',
-    location: requests.answerTo(visit, visit.request, answer),
-  });
+  /**
+   * Answers to the client. Anybody may register a client where that is switched on: nobody is sent to its address before
+   * they have seen whose it is (RFC 9700 §4.11.2).
+   *
+   * @throws {AppError} invalid_request for a client that registered itself.
+   */
+  function back(asked: Answerable, answer: Readonly<Record<string, string>>): AuthorizationOutcome {
+    if (asked.client.kind === 'registered') throw new AppError('invalid_request');
+    return { at: 'redirect', location: requests.answerTo(asked, asked.request, answer) };
+  }
 
   async function currentOf(session: { readonly sessionId: string; readonly userId: string }, application: Application) {
     const { sessionId, userId } = session;
@@ -235,8 +244,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
       const { parsed, client, query } = addressed;
       if (!parsed.isOk) {
         const { error, description, state } = parsed;
-        const location = requests.answerTo(addressed, { state }, { error, error_description: description });
-        return { at: 'redirect', location };
+        return back({ ...addressed, request: { state } }, { error, error_description: description });
       }
       const { request } = parsed;
       const hinted = request.idTokenHint === null ? null : await userOf(request.idTokenHint, client);

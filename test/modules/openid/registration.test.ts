@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
 import { createInstance, type InstanceOptions } from '../../support/instance.ts';
+import { pageBrowser } from '../../attack/page-browser.ts';
+import { answerOf, authorizePath, type Changes, formOf, submit } from './authorization-scene.ts';
 import { consoleSceneOf } from './scene.ts';
 
 const REGISTER = '/oauth/register';
@@ -73,6 +75,32 @@ describe('registration', () => {
     for (const _ of [1, 2, 3]) statuses.push((await instance.call('POST', REGISTER, { body: AGENT })).status);
     expect(statuses).toEqual([201, 201, 429]);
   });
+});
+
+test('nobody is sent to the address of a registered client before they have allowed or denied it', async () => {
+  const instance = await createScene();
+  const [redirect_uri] = AGENT.redirect_uris;
+  const { json } = await instance.call('POST', REGISTER, { body: AGENT });
+  const path = (changes: Changes) =>
+    authorizePath(json.client_id, { redirect_uri, scope: null, nonce: null, ...changes });
+  const { console } = await consoleSceneOf(instance, json.client_id);
+  const owner = pageBrowser(instance);
+  await owner.signIn(console, 'owner@example.com');
+  const unasked: Changes[] = [
+    { response_type: 'token' },
+    { code_challenge: null },
+    { prompt: 'none' },
+    { resource: 'https://elsewhere.example/mcp' },
+    { id_token_hint: 'x.y.z' },
+  ];
+  for (const browser of [pageBrowser(instance), owner])
+    for (const changes of unasked) {
+      const { status, headers } = await browser.visit(path(changes));
+      expect([changes, status, headers.get('location')]).toEqual([changes, 400, null]);
+    }
+  const form = formOf(await owner.visit(path({})));
+  const denied = await submit(owner, '/oauth/authorize/decision', { ...form, decision: 'deny' });
+  expect(answerOf(denied, redirect_uri)).toMatchObject({ error: 'access_denied' });
 });
 
 test('a registered client goes 90 days after its last use', async () => {
