@@ -153,6 +153,22 @@ describe('an authorization code', () => {
     expect((await party.exchange(archived)).json.error).toBe('invalid_client');
   });
 
+  test('exchanged during a sign-out leaves no session behind', async () => {
+    await signIn();
+    const codes = [];
+    for (let turn = 0; turn < 40; turn += 1) codes.push(codeOf(await party.ask(browser)));
+    const signedOut = browser.signOut(shop);
+    const exchanges: Promise<Answer>[] = [];
+    // At each step of the sign-out another one begins.
+    for (const code of codes) {
+      exchanges.push(party.exchange(code));
+      await new Promise(setImmediate);
+    }
+    const answers = await Promise.all(exchanges);
+    expect((await signedOut).status).toBe(200);
+    for (const { json } of answers) if (json.access_token) expect(await isLive(json.access_token)).toBe(false);
+  });
+
   test('is neither a token nor stored in plain text', async () => {
     await signIn();
     const code = codeOf(await party.ask(browser));

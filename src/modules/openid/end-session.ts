@@ -110,8 +110,8 @@ export function endSessionService(dependencies: EndSessionDependencies) {
   async function signOut(context: RequestContext, actor: Author, session: BrowserSession): Promise<void> {
     const { userId, sessionId, applicationId, clientId } = session.subject;
     const person = onBehalfOf(actor, userId);
-    await browser.forget(context, person, { userId, sessionId, clientId });
     await sessions.signOut({ userId, sessionId, applicationId }, person);
+    await browser.forget(context, person, { userId, sessionId, clientId });
   }
 
   const live = (context: RequestContext, client: OpenIdClient | null) =>

@@ -180,8 +180,8 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
 
     /**
      * Takes a person's sessions out of this browser, so that nobody continues as them, and ends those of OpenID clients
-     * that came from them. Other tokens of applications stay valid. Leaves it to the caller to end the session that is
-     * signed out of.
+     * that came from them. Other tokens of applications stay valid. The caller ends the session that is signed out of
+     * before: a code that is exchanged in between would let a client in again.
      */
     async forget(
       context: RequestContext,

@@ -134,8 +134,8 @@ export function accountSessionRoutes(dependencies: AccountSessionDependencies): 
         if (looked === null) throw new AppError('unauthenticated');
         const { userId, applicationId, sessionId, clientId } = looked.row;
         const person = onBehalfOf(actor, userId);
-        await browser.forget(context, person, { userId, sessionId, clientId });
         await signOut({ userId, applicationId, sessionId }, person);
+        await browser.forget(context, person, { userId, sessionId, clientId });
         return { clientId };
       },
     }),
