@@ -38,15 +38,7 @@ export const ERROR_CATALOGUE = {
     message: 'This grant_type is not supported; see grant_types_supported in the server’s metadata.',
   },
   invalid_scope: { status: 400, message: 'The scope exceeds what was granted; ask for less, or sign in again.' },
-  invalid_target: {
-    status: 400,
-    message: 'There is no such resource here; see /.well-known/oauth-protected-resource.',
-  },
   invalid_redirect_uri: { status: 400, message: 'A redirect URI cannot be registered; correct it and send it again.' },
-  invalid_client_metadata: {
-    status: 400,
-    message: 'The client cannot be registered so; correct the named fields and send it again.',
-  },
   unauthenticated: { status: 401, message: 'Send a valid credential as "Authorization: Bearer …".' },
   invalid_token: { status: 401, message: 'The session token is not valid; sign in again.' },
   expired: { status: 401, message: 'The session has expired; sign in again.' },

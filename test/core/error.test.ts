@@ -7,7 +7,7 @@ const SRC = join(import.meta.dir, '../../src');
 
 /** The statuses that clients rely on. A code never changes its status. */
 const DOCUMENTED: Record<number, string> = {
-  400: 'invalid_request invalid_cursor code_invalid code_expired code_exhausted passkey_unknown passkey_invalid authorization_pending slow_down expired_token access_denied invalid_client unauthorized_client invalid_grant unsupported_grant_type unsupported_token_type invalid_scope invalid_target invalid_redirect_uri invalid_client_metadata',
+  400: 'invalid_request invalid_cursor code_invalid code_expired code_exhausted passkey_unknown passkey_invalid authorization_pending slow_down expired_token access_denied invalid_client unauthorized_client invalid_grant unsupported_grant_type unsupported_token_type invalid_scope invalid_redirect_uri',
   401: 'unauthenticated invalid_token expired revoked invalid_api_key',
   403: 'admin_scope_required forbidden user_deleted email_archived gate_closed waitlist application_archived membership_blocked reauthentication_required email_unverified link_required insufficient_scope',
   404: 'not_found',

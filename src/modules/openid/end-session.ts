@@ -16,7 +16,7 @@ import type { SigningKeys } from './keys.ts';
 import { formTarget, withParameters } from './redirect-uris.ts';
 import type { AuthorizationRequests } from './requests.ts';
 
-/** Longest query, as of an authorization request. */
+/** Longest query: an ID token with many groups is long. */
 const MAX_QUERY = 8_000;
 const MAX_STATE = 1_024;
 

@@ -6,7 +6,7 @@ export interface BrowserAccount {
   readonly email: string;
   /** Signed in to this application's pages. */
   readonly isCurrent: boolean;
-  /** Neither the application nor its workspace knows the person yet. */
+  /** The application and its workspace see the person for the first time, by what this browser holds. */
   readonly isNewElsewhere: boolean;
 }
 
