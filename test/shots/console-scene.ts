@@ -10,7 +10,7 @@ export interface ConsoleScene {
   /** Reads as the owner. @returns the answer's data. */
   read(path: string): Promise<any>;
   /** Changes as the owner. @throws if it is refused. */
-  change(method: 'POST' | 'PUT', path: string, body?: object): Promise<void>;
+  change(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<void>;
   /** Opens a view and waits until it is filled. @param path within `/console`. */
   open(page: Page, path: string, as?: Colleague): Promise<void>;
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ export async function setConsoleScene(size: number): Promise<ConsoleScene> {
     return token;
   }
 
-  async function call(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<any> {
+  async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<any> {
     const token = await tokenOf('owner');
     const { status, text, json } = await request(server, method, path, { token, ...(body && { body }) });
     if (status !== 200) throw new Error(`${method} ${path} answered ${status}: ${text}`);

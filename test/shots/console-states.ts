@@ -193,11 +193,14 @@ async function setProvider(scene: ConsoleScene): Promise<void> {
 const createSecret = async (scene: ConsoleScene) =>
   scene.change('POST', `/api${await of('staff', 'rotate-secret')(scene)}`);
 
+const mailServer = ({ demo: { house } }: ConsoleScene) =>
+  `/api/workspace/mail/server?workspaceId=${house.workspaces.harbour}`;
+
 /** Sets a mail server, which answers only the mail that tests it. */
 async function setMailServer(scene: ConsoleScene): Promise<void> {
   const mails = await startMailServer();
   try {
-    await scene.change('PUT', `/api/workspace/mail/server?workspaceId=${scene.demo.house.workspaces.harbour}`, {
+    await scene.change('PUT', mailServer(scene), {
       host: '127.0.0.1',
       port: mails.port,
       tls: 'optional',
@@ -207,6 +210,8 @@ async function setMailServer(scene: ConsoleScene): Promise<void> {
     await mails.close();
   }
 }
+
+const removeMailServer = (scene: ConsoleScene) => scene.change('DELETE', mailServer(scene));
 
 const SETTINGS = ['general', 'branding', 'mails', 'sign-in', 'account', 'urls', 'stage', 'lifecycle'];
 
@@ -341,14 +346,13 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('read-only', of('harbour', 'users'), { as: 'member' }),
   view('read-only-gate', of('staff', 'gate'), { as: 'member' }),
   view('nothing-here', of('harbour', 'nothing')),
-  // These leave a key and a sign-in in the draft.
-  view('first-steps-code', of('atlas'), { then: askForTrialCode }),
-  view('first-steps-refused', of('atlas'), { then: runRefusedCall }),
-  // Last: from then on no code is in the outbox.
   view('mail-server-removal', inWorkspace('health'), {
     first: setMailServer,
     then: opened('#remove-mail-server-button', '#remove-mail-server'),
   }),
+  // Last, since they leave a key and a sign-in in the draft.
+  view('first-steps-code', of('atlas'), { first: removeMailServer, then: askForTrialCode }),
+  view('first-steps-refused', of('atlas'), { then: runRefusedCall }),
 ];
 
 /** Drawn, but composed of parts of another view. */
