@@ -164,8 +164,8 @@ async function createKey(page: Page): Promise<void> {
 /** Returns the path of a user who was imported and has never signed in. */
 const imported: PathOf = async (scene) => {
   const at = await of('harbour', 'users')(scene);
-  const { items } = await scene.read(`/api${at}?limit=200`);
-  return `${at}/${items.find((one: any) => one.lastSeenAt === null).userId}`;
+  const { items } = await scene.read(`/api${at}?status=imported`);
+  return `${at}/${items[0].userId}`;
 };
 
 /** Deletes somebody, whom a ban of everybody then leaves out. */

@@ -58,7 +58,7 @@ export function ActivityToolbar({ applicationIds, filters, events, onChange }: A
         search={
           <SearchField
             id="search"
-            label="Person, e-mail or any id"
+            label="E-mail, name or id"
             value={filters.q ?? ''}
             opensIds
             onTrace={search}
