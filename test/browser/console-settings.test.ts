@@ -260,7 +260,7 @@ test('a read-only member sees every section, also on a phone, and why nothing ca
       page.evaluate<boolean>(`(() => {
         const [row, tab] = ['.settings-tabs', '.settings-tabs [aria-current]']
           .map((selector) => document.querySelector(selector).getBoundingClientRect());
-        return tab.left >= row.left && tab.right <= row.right;
+        return Math.ceil(tab.left) >= row.left && Math.floor(tab.right) <= row.right;
       })()`),
     );
     expect(await page.sidewaysScroll()).toBe(0);
