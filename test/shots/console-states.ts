@@ -268,6 +268,7 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('import-preview', of('harbour', 'import'), { then: giveFile }),
   view('export', of('harbour', 'import/export')),
   view('activity', of('harbour', 'activity')),
+  view('activity-reason', of('harbour', 'activity?status=error&family=signin.refused&reason=membership_blocked')),
   view('activity-record', firstOf(of('harbour', 'activity'), of('harbour', 'activity/list'))),
   view('activity-export', of('harbour', 'activity'), { then: opened('#export', '#export-dialog') }),
   view('gate', of('staff', 'gate')),
