@@ -1,5 +1,6 @@
 /** Client for the whole API: typed paths, pagination, and retries when the server asks to wait. */
 import { type Answer, apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
+import { baseUrl, milliseconds, required } from './options.ts';
 import type { DataAt, Given, GivenAt, ItemAt, ListPath, PathOf } from './paths.ts';
 
 export interface ClientOptions {
@@ -27,8 +28,13 @@ export interface Client {
 
 const MOST_TRIES = 10;
 
+/** @throws {TypeError} for options with which no call could succeed. */
 export function createClient(options: ClientOptions): Client {
-  const { url, apiKey, timeoutMs = 30_000, maxWaitMs = 60_000, wait = pause, fetch } = options;
+  const { timeoutMs = 30_000, maxWaitMs = 60_000, wait = pause, fetch } = options;
+  const url = baseUrl('createClient', options.url);
+  const apiKey = required('createClient', 'apiKey', options.apiKey, 'API_KEY');
+  milliseconds('createClient', 'timeoutMs', timeoutMs);
+  milliseconds('createClient', 'maxWaitMs', maxWaitMs, { least: 0, most: Infinity });
 
   async function call(method: string, template: string, given: Given = {}): Promise<unknown> {
     const { path = {}, query = {}, body, signal } = given;

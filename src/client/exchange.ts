@@ -4,6 +4,7 @@ import { ApiError, type FieldError, Unreachable } from './errors.ts';
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Server {
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly timeoutMs: number;
   readonly fetch?: Fetch | undefined;
@@ -33,7 +34,7 @@ export async function exchange(server: Server, { method, path, bearer, body, sig
   const limit = AbortSignal.timeout(server.timeoutMs);
   const send: Fetch = server.fetch ?? fetch;
   try {
-    const response = await send(server.url.replace(/\/+$/, '') + path, {
+    const response = await send(server.url + path, {
       method,
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
@@ -48,9 +49,20 @@ export async function exchange(server: Server, { method, path, bearer, body, sig
     return { status: response.status, body: objectIn(text), retryAfterSeconds: retryAfter(response.headers) };
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    if (limit.aborted) throw new Unreachable('timeout', `No answer within ${server.timeoutMs} ms.`, { cause });
-    throw new Unreachable('network', 'The server could not be reached.', { cause });
+    if (limit.aborted)
+      throw new Unreachable('timeout', `${server.url} did not answer within ${server.timeoutMs} ms.`, { cause });
+    throw new Unreachable('network', `${server.url} could not be reached: ${reasonOf(cause)}`, { cause });
   }
+}
+
+/** Describes the innermost cause of a failed connection, such as `ECONNREFUSED`, which runtimes nest differently. */
+function reasonOf(failure: unknown): string {
+  if (!(failure instanceof Object)) return String(failure);
+  const { cause, errors, code, message } = failure as Record<string, unknown>;
+  const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  if (inner !== undefined && inner !== failure) return reasonOf(inner);
+  const text = typeof message === 'string' ? message : '';
+  return typeof code === 'string' && !text.includes(code) ? `${code} ${text}`.trim() : text || String(failure);
 }
 
 function objectIn(text: string): Answer['body'] {

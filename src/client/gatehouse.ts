@@ -5,12 +5,12 @@ export { ApiError, type FieldError, GatehouseError, Unreachable } from './errors
 export type { Fetch } from './exchange.ts';
 export {
   NotAdmitted,
-  type NodeResponse,
   type RefusalReason,
   type UnavailableReason,
   VerificationRefused,
   VerificationUnavailable,
 } from './not-admitted.ts';
+export { type NodeResponse, Refusal } from './refusal.ts';
 export { readReturn, type SignInReturn, type SignInUrlOptions, signInUrl } from './sign-in.ts';
 export type { IncomingRequest } from './token-of.ts';
 export { createVerifier, type Identity, type Verifier, type VerifierOptions } from './verifier.ts';

@@ -1,4 +1,5 @@
 /** Sends browsers to the hosted sign-in page and reads the result on return. */
+import { baseUrl, required } from './options.ts';
 
 export interface SignInUrlOptions {
   /** Base URL of the server. */
@@ -8,7 +9,7 @@ export interface SignInUrlOptions {
   readonly returnTo: string;
   /**
    * CSRF protection: without it, a link could sign somebody in to another person's account.
-   * Browsers generate and keep one; elsewhere pass your own, bound to the visitor. `null` disables it.
+   * Browsers generate and keep one; a server has to pass its own, bound to the visitor. `null` goes without.
    */
   readonly state?: string | null;
   /** BCP 47 language of the page. */
@@ -25,13 +26,17 @@ export type SignInReturn =
 
 const KEPT_AS = 'gatehouse.state';
 
+/** @throws {TypeError} for wrong addresses, and on a server without `state`. */
 export function signInUrl({ url, clientId, returnTo, state = keptState(), locale }: SignInUrlOptions): string {
+  const server = baseUrl('signInUrl', url);
+  required('signInUrl', 'clientId', clientId, 'CLIENT_ID');
+  if (!URL.canParse(returnTo)) throw new TypeError('signInUrl: give returnTo as an absolute URL of your site.');
   const back = new URL(returnTo);
   if (state !== null) {
     keep(state);
     back.searchParams.set('state', state);
   }
-  const page = new URL(`${url.replace(/\/+$/, '')}/sign-in`);
+  const page = new URL(`${server}/sign-in`);
   page.search = String(new URLSearchParams({ clientId, returnTo: back.href, ...(locale && { locale }) }));
   return page.href;
 }
@@ -60,8 +65,16 @@ export function readReturn(
   return { token, expiresAt: expiresAt ?? '' };
 }
 
-/** Shares one state among all links of a tab, so that any of them works. */
+/**
+ * Shares one state among all links of a tab, so that any of them works.
+ * @throws {TypeError} on a server, where each visitor needs a state of their own.
+ */
 function keptState(): string | null {
+  if (typeof document === 'undefined')
+    throw new TypeError(
+      'signInUrl: on a server, give state: a random value that you keep in a cookie of the visitor and check on return. ' +
+        'createSignIn of gatehouse/sign-in does all of it; null goes without.',
+    );
   return storage((kept) => kept.getItem(KEPT_AS) ?? crypto.randomUUID());
 }
 

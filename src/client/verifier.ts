@@ -2,6 +2,7 @@
 import { Unreachable } from './errors.ts';
 import { type Answer, apiErrorOf, type Call, exchange, type Fetch } from './exchange.ts';
 import type { components } from './generated/api.ts';
+import { baseUrl, milliseconds, required } from './options.ts';
 import { type RefusalReason, VerificationRefused, VerificationUnavailable } from './not-admitted.ts';
 import { cache } from './cache.ts';
 import { type IncomingRequest, tokenOf } from './token-of.ts';
@@ -51,9 +52,19 @@ export interface Verifier {
 /** Characters allowed in a header. */
 const IS_TOKEN = /^[\x21-\x7e]+$/;
 
-/** Creates a verifier. Calls that lack a required option throw `TypeError`, so they admit nobody. */
+/**
+ * Creates a verifier.
+ * @throws {TypeError} for options with which nobody could be verified, naming the one to set.
+ */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { url, apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now, include } = options;
+  const { apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now, include } = options;
+  const url = baseUrl('createVerifier', options.url);
+  // A key that is given as undefined comes from an unset variable.
+  if ('apiKey' in options || applicationId === undefined) required('createVerifier', 'apiKey', apiKey, 'API_KEY');
+  if (applicationId !== undefined) required('createVerifier', 'applicationId', applicationId, 'APPLICATION_ID');
+  if (cookie === '') throw new TypeError('createVerifier: cookie is empty. Give the name of the cookie.');
+  milliseconds('createVerifier', 'timeoutMs', timeoutMs);
+  milliseconds('createVerifier', 'cacheMs', cacheMs, { least: 0, most: Infinity });
   const admitted = cache<Identity>(cacheMs, now);
 
   async function ask(token: string, call: Call, read: (answer: Answer) => Identity): Promise<Identity> {

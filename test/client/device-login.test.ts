@@ -60,6 +60,13 @@ describe('a device sign-in', () => {
     expect(given).rejects.toThrow('enough');
   });
 
+  test('is refused at once without an address or a client', async () => {
+    const { options } = await createScene();
+    const login = (wrong: object) => deviceLogin({ ...options, ...wrong, onCode: () => {} });
+    expect(login({ url: 'localhost' })).rejects.toThrow(/^deviceLogin: url is "localhost"/);
+    expect(login({ clientId: '' })).rejects.toThrow(/clientId is empty/);
+  });
+
   test('a sign-in for an unknown application is refused at once', async () => {
     const { options } = await createScene();
     const shown: unknown[] = [];

@@ -42,7 +42,7 @@ const suite = (imports: string) => `
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 ${imports}
-import { createClient, createVerifier, GatehouseError, VerificationRefused, verifyWebhook, WebhookRefused } from 'gatehouse';
+import { createClient, createVerifier, GatehouseError, VerificationRefused, verifyWebhook } from 'gatehouse';
 import { startEphemeral } from 'gatehouse/testing';
 
 test('a sign-in, its verification, and a look at the users', async () => {
@@ -73,7 +73,7 @@ test('the example of the guide to the package', async () => {
   const ask = (authorization) => me(new Request('http://shop/me', { headers: { authorization } }));
   assert.deepEqual(await (await ask('Bearer ' + token)).json(), { email: 'ada@example.com', roles: ['user'] });
   assert.equal((await ask('Bearer est_0')).status, 401);
-  await assert.rejects(hook(new Request('http://shop/hook', { method: 'POST', body: '{}' })), WebhookRefused);
+  assert.equal((await hook(new Request('http://shop/hook', { method: 'POST', body: '{}' }))).status, 401);
   await server.stop();
 });
 

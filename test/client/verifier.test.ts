@@ -34,6 +34,38 @@ async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
 const refusalOf = async (promise: Promise<unknown>) => (await thrownBy(promise)) as VerificationRefused;
 const unavailabilityOf = async (promise: Promise<unknown>) => (await thrownBy(promise)) as VerificationUnavailable;
 
+describe('a wrong set-up', () => {
+  const made = (wrong: object) => () => createVerifier({ url: URL_OF_SERVER, apiKey: 'eak_0', ...wrong });
+
+  test.each([
+    [{ url: undefined }, /^createVerifier: url is missing.*GATEHOUSE set/],
+    [{ url: '' }, /url is empty.*GATEHOUSE/],
+    [{ url: 'localhost:8080' }, /url is "localhost:8080"\. Give an address with http/],
+    [{ url: 'auth.example.com' }, /Give an address with http/],
+    [{ url: 'https://auth.example.com/auth' }, /Give https:\/\/auth\.example\.com without a path/],
+    [{ url: 'https://auth.example.com?a=1' }, /without a path, query/],
+    [{ url: 'https://user:secret@auth.example.com' }, /Give https:\/\/auth\.example\.com without/],
+    [{ apiKey: undefined }, /apiKey is missing.*API_KEY set/],
+    [{ apiKey: '' }, /apiKey is empty.*API_KEY/],
+    [{ apiKey: 'eak_0\n' }, /apiKey has characters/],
+    [{ apiKey: undefined, applicationId: 'app_0' }, /apiKey is missing/],
+    [{ applicationId: '' }, /applicationId is empty/],
+    [{ cookie: '' }, /cookie is empty/],
+    [{ timeoutMs: Number.NaN }, /timeoutMs is NaN.*milliseconds/],
+    [{ timeoutMs: Infinity }, /timeoutMs is Infinity/],
+    [{ timeoutMs: 0 }, /timeoutMs is 0/],
+    [{ cacheMs: -1 }, /cacheMs is -1/],
+  ])('fails when it is made, naming what to set: %j', (wrong, message) => {
+    expect(made(wrong)).toThrow(TypeError);
+    expect(made(wrong)).toThrow(message);
+  });
+
+  test('does not fail for a slash at the end of the URL, nor without a key for sessions alone', () => {
+    expect(made({ url: 'https://auth.example.com/' })).not.toThrow();
+    expect(() => createVerifier({ url: URL_OF_SERVER, applicationId: 'app_0' })).not.toThrow();
+  });
+});
+
 describe('a token', () => {
   test('a valid token gives the identity, with and without the key', async () => {
     const { shop, ada, options } = await createScene();
@@ -109,12 +141,16 @@ describe('the verifier without a verdict', () => {
     const gone = await unavailabilityOf(createVerifier({ url: 'http://127.0.0.1:1', apiKey: 'eak_0' }).verify('est_0'));
     expect(gone).toBeInstanceOf(VerificationUnavailable);
     expect([gone.reason, gone.status]).toEqual(['network', 503]);
+    // Runtimes name the cause differently; the address and the cause are for the log alone.
+    expect(gone.message).toMatch(/^http:\/\/127\.0\.0\.1:1 could not be reached: .+/);
+    expect(gone.body).not.toContain('127.0.0.1');
     // One never answers, the other stalls within its body.
     for (const answer of [() => new Promise<Response>(() => {}), () => new Response(new ReadableStream({}))]) {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
       const verifier = createVerifier({ url: server.url.origin, apiKey: 'eak_0', timeoutMs: 20 });
       const late = await unavailabilityOf(verifier.verify('est_0'));
       expect([late.reason, late.status, late.response.status]).toEqual(['timeout', 503, 503]);
+      expect(late.message).toBe(`${server.url.origin} did not answer within 20 ms.`);
       await server.stop(true);
     }
   });
