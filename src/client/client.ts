@@ -34,7 +34,7 @@ export function createClient(options: ClientOptions): Client {
   const url = baseUrl('createClient', options.url);
   const apiKey = required('createClient', 'apiKey', options.apiKey, 'API_KEY');
   milliseconds('createClient', 'timeoutMs', timeoutMs);
-  milliseconds('createClient', 'maxWaitMs', maxWaitMs, { least: 0, most: Infinity });
+  milliseconds('createClient', 'maxWaitMs', maxWaitMs, 0, Infinity);
 
   async function call(method: string, template: string, given: Given = {}): Promise<unknown> {
     const { path = {}, query = {}, body, signal } = given;

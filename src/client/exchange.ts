@@ -55,14 +55,10 @@ export async function exchange(server: Server, { method, path, bearer, body, sig
   }
 }
 
-/** Describes the innermost cause of a failed connection, such as `ECONNREFUSED`, which runtimes nest differently. */
+/** Returns the code or message of the innermost cause, such as `ECONNREFUSED`, which runtimes nest differently. */
 function reasonOf(failure: unknown): string {
-  if (!(failure instanceof Object)) return String(failure);
-  const { cause, errors, code, message } = failure as Record<string, unknown>;
-  const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
-  if (inner !== undefined && inner !== failure) return reasonOf(inner);
-  const text = typeof message === 'string' ? message : '';
-  return typeof code === 'string' && !text.includes(code) ? `${code} ${text}`.trim() : text || String(failure);
+  const { cause, code, message } = Object(failure) as Record<string, unknown>;
+  return cause ? reasonOf(cause) : String(code ?? message ?? failure);
 }
 
 function objectIn(text: string): Answer['body'] {

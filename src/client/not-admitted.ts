@@ -13,28 +13,39 @@ const REFUSALS = {
   revoked: 'The session has ended; sign in again.',
   membership_blocked: 'This account is blocked in this application.',
   cross_site: 'The request comes from another site.',
+  missing_role: 'This account lacks the role for this.',
+  missing_scope: 'This account lacks the scope for this.',
 } as const;
 
-/** `no_token` and `cross_site` come from this package, the others from the server, which may add more. */
+/** Reasons that signing in again would not mend. */
+const FORBIDDEN = /^(?:membership|cross|missing)_/;
+
+/**
+ * `no_token`, `cross_site`, `missing_role` and `missing_scope` come from this package, the others from the server, which
+ * may add more.
+ */
 export type RefusalReason = keyof typeof REFUSALS;
 
 export class VerificationRefused extends NotAdmitted {
   readonly reason: RefusalReason;
   readonly status: 401 | 403;
+  /** The scopes that one of was needed, separated by spaces. */
+  readonly scope: string | undefined;
 
-  constructor(reason: RefusalReason) {
+  constructor(reason: RefusalReason, scope?: string) {
     super(reason, REFUSALS[reason] ?? 'The token was refused.');
     this.reason = reason;
-    this.status = reason === 'membership_blocked' || reason === 'cross_site' ? 403 : 401;
+    this.status = FORBIDDEN.test(reason) ? 403 : 401;
+    this.scope = scope;
   }
 
   /** Includes the `WWW-Authenticate` challenge required by RFC 6750 §3. */
   override get headers(): Record<string, string> {
-    if (this.status === 403) return super.headers;
-    return {
-      ...super.headers,
-      'WWW-Authenticate': this.reason === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"',
-    };
+    const headers = super.headers;
+    if (this.status === 401)
+      headers['WWW-Authenticate'] = this.reason === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"';
+    if (this.scope) headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.scope}"`;
+    return headers;
   }
 }
 

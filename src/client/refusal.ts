@@ -30,9 +30,4 @@ export abstract class Refusal extends GatehouseError {
     response.writeHead(this.status, this.headers);
     response.end(this.body);
   }
-
-  /** Answers where a framework turns a thrown error into a response, as Elysia does. */
-  toResponse(): Response {
-    return this.response;
-  }
 }

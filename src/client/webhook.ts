@@ -1,5 +1,6 @@
 /** Verifies the signature and age of a webhook delivery and returns its event. */
 import type { webhooks } from './generated/api.ts';
+import { type AnyHeaders, headerOf } from './headers.ts';
 import { required } from './options.ts';
 import { Refusal } from './refusal.ts';
 
@@ -33,14 +34,14 @@ const MOST_SIGNATURES = 8;
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
-  headers: { get(name: string): string | null } | { readonly [name: string]: string | readonly string[] | undefined },
+  headers: AnyHeaders,
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
   const given = typeof secret === 'string' ? [secret] : secret?.length ? secret : [undefined];
   const secrets = given.map((one) => required('verifyWebhook', 'secret', one, 'SIGNING_SECRET'));
   const body = bytesOf(rawBody);
-  const { time, signatures } = parse(signatureIn(headers));
+  const { time, signatures } = parse(headerOf(headers, 'svc-signature'));
   const stamp = new TextEncoder().encode(`${time}.`);
   const signed = new Uint8Array(stamp.length + body.length);
   signed.set(stamp);
@@ -62,19 +63,9 @@ export async function verifyWebhook(
 function bytesOf(rawBody: unknown): Uint8Array<ArrayBuffer> {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (ArrayBuffer.isView(rawBody))
-    return Uint8Array.from(new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength));
+    return new Uint8Array(rawBody.buffer as ArrayBuffer, rawBody.byteOffset, rawBody.byteLength);
   if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
-  throw new WebhookRefused(
-    'no_raw_body',
-    'Give the raw body: the signature covers its exact bytes, and a JSON parser has read them before.',
-  );
-}
-
-function signatureIn(headers: Parameters<typeof verifyWebhook>[1]): string {
-  if (typeof headers.get === 'function') return headers.get('svc-signature') ?? '';
-  for (const [name, value] of Object.entries(headers))
-    if (name.toLowerCase() === 'svc-signature' && typeof value === 'string') return value;
-  return '';
+  throw new WebhookRefused('no_raw_body', 'Give the raw body: a parsed one is not what was signed.');
 }
 
 /** Parses `t=<unix seconds>,v1=<hex>`, with one `v1` per active secret. */
@@ -100,5 +91,5 @@ function eventIn(body: Uint8Array): WebhookEvent {
   } catch {
     // Refused below.
   }
-  throw new WebhookRefused('no_event', 'The body is signed, and no event.');
+  throw new WebhookRefused('no_event', 'The body is no event.');
 }

@@ -30,15 +30,12 @@ const KEPT_AS = 'gatehouse.state';
 export function signInUrl({ url, clientId, returnTo, state = keptState(), locale }: SignInUrlOptions): string {
   const server = baseUrl('signInUrl', url);
   required('signInUrl', 'clientId', clientId, 'CLIENT_ID');
-  if (!URL.canParse(returnTo)) throw new TypeError('signInUrl: give returnTo as an absolute URL of your site.');
   const back = new URL(returnTo);
   if (state !== null) {
     keep(state);
     back.searchParams.set('state', state);
   }
-  const page = new URL(`${server}/sign-in`);
-  page.search = String(new URLSearchParams({ clientId, returnTo: back.href, ...(locale && { locale }) }));
-  return page.href;
+  return `${server}/sign-in?${new URLSearchParams({ clientId, returnTo: back.href, ...(locale && { locale }) })}`;
 }
 
 /**
@@ -71,10 +68,7 @@ export function readReturn(
  */
 function keptState(): string | null {
   if (typeof document === 'undefined')
-    throw new TypeError(
-      'signInUrl: on a server, give state: a random value that you keep in a cookie of the visitor and check on return. ' +
-        'createSignIn of gatehouse/sign-in does all of it; null goes without.',
-    );
+    throw new TypeError('signInUrl: on a server give state, kept in a cookie of the visitor; null goes without.');
   return storage((kept) => kept.getItem(KEPT_AS) ?? crypto.randomUUID());
 }
 
