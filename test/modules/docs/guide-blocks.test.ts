@@ -487,6 +487,13 @@ describe('the guide on integration tests', () => {
     expect(await child.exited).toBe(0);
   });
 
+  test('starts with a seed, and shows the log', async () => {
+    const file = await place.write(take('integration-tests ts 1'));
+    const { child, stderr } = place.spawn([process.execPath, file], { BINARY: join(place.folder, 'gatehouse') });
+    expect(await stderr.whole).toMatch(/^\{.*seed/m);
+    expect(await child.exited).toBe(0);
+  });
+
   test('runs tests from a shell', async () => {
     const waits = 'until [ -s ready.json ]; do sleep 0.02; done; cat ready.json';
     const said = JSON.parse(await shell(['integration-tests sh 0'], (script) => `${script}${waits}`));
