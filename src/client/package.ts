@@ -10,6 +10,10 @@ const ROOT = resolve(import.meta.dir, '../..');
 /** Entry points by the name that follows `gatehouse/`; the main one is `.`. */
 export const ENTRIES = {
   '.': 'gatehouse',
+  './express': 'express',
+  './fastify': 'fastify',
+  './hono': 'hono',
+  './elysia': 'elysia',
   './device-login': 'device-login',
   './testing': 'testing',
 } as const;
@@ -19,7 +23,7 @@ type Entry = (typeof ENTRIES)[keyof typeof ENTRIES];
 const NODE_ENTRIES: readonly Entry[] = ['testing'];
 
 /** Packages that an entry point works with; whoever imports it has them. */
-const PEERS: Readonly<Record<string, string>> = {};
+const PEERS: Readonly<Record<string, string>> = { fastify: '>=4', hono: '>=4' };
 
 /** Addresses of the project, which the product’s own manifest names once they are public. */
 type Addresses = { readonly [Name in 'repository' | 'homepage' | 'bugs']?: unknown };
