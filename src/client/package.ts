@@ -14,6 +14,7 @@ export const ENTRIES = {
   './fastify': 'fastify',
   './hono': 'hono',
   './elysia': 'elysia',
+  './react': 'react',
   './device-login': 'device-login',
   './testing': 'testing',
 } as const;
@@ -22,8 +23,11 @@ type Entry = (typeof ENTRIES)[keyof typeof ENTRIES];
 /** Entry points that use Node’s own modules. */
 const NODE_ENTRIES: readonly Entry[] = ['testing'];
 
+/** Entry points whose components run in browsers, which servers that render React read from the first line. */
+const CLIENT_ENTRIES: readonly Entry[] = ['react'];
+
 /** Packages that an entry point works with; whoever imports it has them. */
-const PEERS: Readonly<Record<string, string>> = { fastify: '>=4', hono: '>=4' };
+const PEERS: Readonly<Record<string, string>> = { fastify: '>=4', hono: '>=4', react: '>=18' };
 
 /** Addresses of the project, which the product’s own manifest names once they are public. */
 type Addresses = { readonly [Name in 'repository' | 'homepage' | 'bugs']?: unknown };
@@ -133,7 +137,8 @@ async function bundled(entry: Entry): Promise<string> {
   });
   const [module] = outputs;
   if (!success || !module) throw new AggregateError(logs, `the client's ${entry} could not be bundled`);
-  return module.text();
+  const code = await module.text();
+  return CLIENT_ENTRIES.includes(entry) ? `'use client';\n${code}` : code;
 }
 
 /** Translates a module to CommonJS, with exports that `import` of Node finds too. */
