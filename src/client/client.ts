@@ -41,7 +41,10 @@ export function createClient(options: ClientOptions): Client {
     const address = filled(template, path) + search(query);
     let waited = 0;
     for (let tries = 1; ; tries += 1) {
-      const answer = await exchange({ url, timeoutMs, fetch }, { method, path: address, bearer: apiKey, body, signal });
+      const answer = await exchange(
+        { url, timeoutMs, fetch },
+        { method, path: address, authorization: `Bearer ${apiKey}`, body, signal },
+      );
       if (answer.status >= 200 && answer.status < 300) return 'data' in answer.body ? answer.body['data'] : answer.body;
       const ms = Math.max(1, answer.retryAfterSeconds ?? Infinity) * 1000;
       if (!isRepeatable(method, answer) || waited + ms > maxWaitMs || tries === MOST_TRIES) throw apiErrorOf(answer);

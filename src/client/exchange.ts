@@ -14,7 +14,9 @@ export interface Call {
   readonly method: string;
   /** Path and query below the base URL. */
   readonly path: string;
-  readonly bearer?: string | undefined;
+  /** Value of the header. */
+  readonly authorization?: string | undefined;
+  /** Sent as JSON, unless it is a form. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,7 +32,9 @@ export interface Answer {
  * Sends a request without following redirects, so that the credential reaches no other server.
  * @throws {Unreachable} when no complete response arrived in time. @throws the abort reason of `signal`.
  */
-export async function exchange(server: Server, { method, path, bearer, body, signal }: Call): Promise<Answer> {
+export async function exchange(server: Server, call: Call): Promise<Answer> {
+  const { method, path, authorization, body, signal } = call;
+  const sent = body instanceof URLSearchParams ? body : body ? JSON.stringify(body) : null;
   const limit = AbortSignal.timeout(server.timeoutMs);
   const send: Fetch = server.fetch ?? fetch;
   try {
@@ -40,10 +44,11 @@ export async function exchange(server: Server, { method, path, bearer, body, sig
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
       headers: {
         Accept: 'application/json',
-        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(authorization && { Authorization: authorization }),
+        // A form sets its own type.
+        ...(typeof sent === 'string' && { 'Content-Type': 'application/json' }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      body: sent,
     });
     const text = await response.text();
     return { status: response.status, body: objectIn(text), retryAfterSeconds: retryAfter(response.headers) };
@@ -64,7 +69,7 @@ function reasonOf(failure: unknown): string {
 function objectIn(text: string): Answer['body'] {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Answer['body']) : {};
+    return value instanceof Object ? (value as Answer['body']) : {};
   } catch {
     return {};
   }

@@ -29,14 +29,11 @@ export type RefusalReason = keyof typeof REFUSALS;
 export class VerificationRefused extends NotAdmitted {
   readonly reason: RefusalReason;
   readonly status: 401 | 403;
-  /** The scopes that one of was needed, separated by spaces. */
-  readonly scope: string | undefined;
 
-  constructor(reason: RefusalReason, scope?: string) {
+  constructor(reason: RefusalReason) {
     super(reason, REFUSALS[reason] ?? 'The token was refused.');
     this.reason = reason;
     this.status = FORBIDDEN.test(reason) ? 403 : 401;
-    this.scope = scope;
   }
 
   /** Includes the `WWW-Authenticate` challenge required by RFC 6750 §3. */
@@ -44,7 +41,7 @@ export class VerificationRefused extends NotAdmitted {
     const headers = super.headers;
     if (this.status === 401)
       headers['WWW-Authenticate'] = this.reason === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"';
-    if (this.scope) headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.scope}"`;
+    if (this.reason === 'missing_scope') headers['WWW-Authenticate'] = 'Bearer error="insufficient_scope"';
     return headers;
   }
 }

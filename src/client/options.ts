@@ -23,7 +23,7 @@ export function baseUrl(maker: string, url: string): string {
  */
 export function required(maker: string, name: string, value: string | undefined, variable: string): string {
   if (typeof value === 'string' && IS_TOKEN.test(value)) return value;
-  throw wrong(maker, name, value, 'has spaces or other wrong characters', variable);
+  throw wrong(maker, name, value, 'has wrong characters, such as spaces', variable);
 }
 
 /** Returns a duration. @throws {TypeError} unless it is a number of milliseconds that a timer takes. */

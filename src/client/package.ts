@@ -15,6 +15,7 @@ export const ENTRIES = {
   './hono': 'hono',
   './elysia': 'elysia',
   './react': 'react',
+  './sign-in': 'sign-in',
   './device-login': 'device-login',
   './testing': 'testing',
 } as const;

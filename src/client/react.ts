@@ -24,8 +24,8 @@ export interface GatehouseProps {
   readonly url: string;
   readonly clientId: string;
   /**
-   * Who is signed in, or null, if your own server knows it from a cookie: then nothing is asked here, and signing in and
-   * out are pages of that server. Leave it out in a page without such a server.
+   * The person who is signed in, or null, if your own server knows from a cookie: then nothing is asked here, and signing
+   * in and out are pages of that server. Leave it out in a page without such a server.
    */
   readonly user?: Identity | null;
   /** Page of your own server that begins a sign-in, with `user`; `/auth/sign-in` by default. */
@@ -130,7 +130,7 @@ export function SignInButton({ children = 'Sign in', ...attributes }: SignInButt
 export interface UserButtonProps extends HTMLAttributes<HTMLDetailsElement> {
   /** Words of the menu. */
   readonly labels?: { readonly account?: string; readonly signOut?: string };
-  /** What the button shows; by default picture and name. */
+  /** Content of the button; by default picture and name. */
   readonly button?: ReactNode;
   /** Further items of the menu, above signing out. */
   readonly children?: ReactNode;

@@ -26,7 +26,8 @@ export function tokenOf(request: IncomingRequest, cookie: string | undefined): s
   return held;
 }
 
-function cookieOf(cookies: string, name: string): string | undefined {
+/** Returns the value of a cookie by its name; undefined when it is absent or empty. */
+export function cookieOf(cookies: string, name: string): string | undefined {
   for (const pair of cookies.split(';')) {
     const [key, value] = pair.trim().split('=', 2);
     if (key === name && value) return value;

@@ -120,9 +120,9 @@ export function createVerifier<Role extends string = string, Scope extends strin
   }
 
   async function verify(token: string): Promise<Person> {
-    const bearer = required('createVerifier', 'apiKey', apiKey, 'API_KEY');
+    const authorization = `Bearer ${required('createVerifier', 'apiKey', apiKey, 'API_KEY')}`;
     const body = { token, ...(include && { include }) };
-    return ask(token, { method: 'POST', path: '/api/v1/verify', bearer, body }, verdictOf);
+    return ask(token, { method: 'POST', path: '/api/v1/verify', authorization, body }, verdictOf);
   }
 
   const requireSession = async (request: IncomingRequest) => verify(tokenOf(request, cookie));
@@ -131,7 +131,7 @@ export function createVerifier<Role extends string = string, Scope extends strin
     verify,
     async verifySession(token) {
       required('createVerifier', 'applicationId', applicationId, 'APPLICATION_ID');
-      return ask(token, { method: 'POST', path: '/api/v1/session', bearer: token }, sessionOf);
+      return ask(token, { method: 'POST', path: '/api/v1/session', authorization: `Bearer ${token}` }, sessionOf);
     },
     requireSession,
     async requireRole(request, role) {
@@ -141,7 +141,7 @@ export function createVerifier<Role extends string = string, Scope extends strin
     },
     async requireScope(request, scope) {
       const identity = await requireSession(request);
-      if (!has(identity, { scope })) throw new VerificationRefused('missing_scope', [scope].flat().join(' '));
+      if (!has(identity, { scope })) throw new VerificationRefused('missing_scope');
       return identity;
     },
     findSession: (request) =>

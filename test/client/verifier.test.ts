@@ -47,7 +47,7 @@ describe('a wrong set-up', () => {
     [{ url: 'https://user:secret@auth.example.com' }, /^(?!.*secret).*without a path/],
     [{ apiKey: undefined }, /apiKey is missing.*API_KEY/],
     [{ apiKey: '' }, /apiKey is empty.*API_KEY/],
-    [{ apiKey: 'eak_0\n' }, /apiKey has spaces/],
+    [{ apiKey: 'eak_0\n' }, /apiKey has wrong characters/],
     [{ apiKey: undefined, applicationId: 'app_0' }, /apiKey is missing/],
     [{ applicationId: '' }, /applicationId is empty/],
     [{ timeoutMs: Number.NaN }, /timeoutMs is NaN.*milliseconds/],
@@ -287,9 +287,7 @@ describe('a request', () => {
     }
     const error = await refusalOf(requireScope(request, ['orders:read', 'orders:delete']));
     expect([error.reason, error.response.status]).toEqual(['missing_scope', 403]);
-    expect(error.response.headers.get('www-authenticate')).toBe(
-      'Bearer error="insufficient_scope", scope="orders:read orders:delete"',
-    );
+    expect(error.response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"');
     expect((await refusalOf(requireRole({ headers: {} }, 'editor'))).reason).toBe('no_token');
   });
 
