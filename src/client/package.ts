@@ -15,6 +15,7 @@ export const ENTRIES = {
   './hono': 'hono',
   './elysia': 'elysia',
   './react': 'react',
+  './next': 'next',
   './sign-in': 'sign-in',
   './device-login': 'device-login',
   './testing': 'testing',
@@ -28,7 +29,7 @@ const NODE_ENTRIES: readonly Entry[] = ['testing'];
 const CLIENT_ENTRIES: readonly Entry[] = ['react'];
 
 /** Packages that an entry point works with; whoever imports it has them. */
-const PEERS: Readonly<Record<string, string>> = { fastify: '>=4', hono: '>=4', react: '>=18' };
+const PEERS: Readonly<Record<string, string>> = { fastify: '>=4', hono: '>=4', next: '>=14', react: '>=18' };
 
 /** Addresses of the project, which the product’s own manifest names once they are public. */
 type Addresses = { readonly [Name in 'repository' | 'homepage' | 'bugs']?: unknown };

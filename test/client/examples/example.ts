@@ -43,8 +43,8 @@ export class Example {
 
   /** Runs a command to its end. @returns its output. @throws {Error} with its output. */
   async run(command: string[], env: Record<string, string> = {}): Promise<string> {
-    const { child, output } = this.#spawn(command, env);
-    const said = await output.whole;
+    const { child, output, errors } = this.#spawn(command, env);
+    const said = `${await output.whole}${await errors.whole}`;
     if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${said}`);
     return said;
   }
@@ -56,7 +56,10 @@ export class Example {
     return output;
   }
 
-  #spawn(command: string[], env: Record<string, string>): { child: Bun.Subprocess; output: Output } {
+  #spawn(
+    command: string[],
+    env: Record<string, string>,
+  ): { child: Bun.Subprocess; output: Output; errors: Output } {
     const child = Bun.spawn(command, {
       cwd: this.folder,
       env: cleanEnvironment({ ...QUIET, ...env }),
@@ -64,7 +67,8 @@ export class Example {
       stderr: 'pipe',
     });
     this.#children.push(child);
-    return { child, output: collect(child.stdout, collect(child.stderr)) };
+    const errors = collect(child.stderr);
+    return { child, output: collect(child.stdout, errors), errors };
   }
 
   /** The path of a file of a package that the repository has installed. */
