@@ -16,6 +16,7 @@ export const ENTRIES = {
   './elysia': 'elysia',
   './react': 'react',
   './next': 'next',
+  './react-router': 'react-router',
   './sign-in': 'sign-in',
   './device-login': 'device-login',
   './testing': 'testing',

@@ -56,10 +56,7 @@ export class Example {
     return output;
   }
 
-  #spawn(
-    command: string[],
-    env: Record<string, string>,
-  ): { child: Bun.Subprocess; output: Output; errors: Output } {
+  #spawn(command: string[], env: Record<string, string>): { child: Bun.Subprocess; output: Output; errors: Output } {
     const child = Bun.spawn(command, {
       cwd: this.folder,
       env: cleanEnvironment({ ...QUIET, ...env }),
