@@ -51,8 +51,11 @@ export class Example {
 
   /** Starts a server of the example, and waits until it says that it listens. */
   async start(command: string[], env: Record<string, string>, listens: RegExp): Promise<Output> {
-    const { output } = this.#spawn(command, env);
-    await output.until(listens);
+    const { output, errors } = this.#spawn(command, env);
+    // Some say it on one stream, some on the other.
+    await Promise.any([output.until(listens), errors.until(listens)]).catch(async () => {
+      throw new Error(`${command.join(' ')}: ${output.text()}${errors.text()}`);
+    });
     return output;
   }
 
