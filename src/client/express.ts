@@ -71,6 +71,23 @@ export function gatehouse<Role extends string = string, Scope extends string = s
   };
 }
 
+/**
+ * Turns a function from a request to a fetch `Response` into middleware, such as the three of `createSignIn`:
+ * `app.get('/auth/sign-in', respond(signIn.begin))`.
+ */
+export function respond(handle: (request: ExpressRequest) => Promise<Response>): Middleware {
+  return (request, response, next) => {
+    handle(request)
+      .then(async (answered) => {
+        const headers = { ...Object.fromEntries(answered.headers), 'set-cookie': answered.headers.getSetCookie() };
+        // Node takes several cookies as a list, which the type of other headers does not have.
+        response.writeHead(answered.status, headers as unknown as Record<string, string>);
+        response.end(await answered.text());
+      })
+      .catch((error: unknown) => answer(error, response, next));
+  };
+}
+
 /** Longest body of a webhook in bytes; events are far shorter. */
 const MOST_BYTES = 1024 * 1024;
 

@@ -8,10 +8,11 @@ import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { gatehouse as forElysia } from '@/client/elysia.ts';
 import type { Fetch } from '@/client/exchange.ts';
-import { gatehouse as forExpress, webhook as expressWebhook } from '@/client/express.ts';
+import { gatehouse as forExpress, respond, webhook as expressWebhook } from '@/client/express.ts';
 import { gatehouse as forFastify, webhook as fastifyWebhook } from '@/client/fastify.ts';
 import { Refusal, type VerifierOptions, verifyWebhook, type WebhookEvent } from '@/client/gatehouse.ts';
 import { gatehouse as forHono } from '@/client/hono.ts';
+import { createSignIn } from '@/client/sign-in.ts';
 import { signatureHeader } from '@/modules/webhooks/signature.ts';
 import { createInstance } from '../support/instance.ts';
 
@@ -240,6 +241,28 @@ describe.each(Object.keys(sites))('in %s', (name) => {
 });
 
 describe('in Express', () => {
+  test('the routes of a sign-in are middleware', async () => {
+    const { options, ada } = await createScene();
+    const redirectUri = 'http://localhost:3000/auth/callback';
+    const signIn = createSignIn({ url: options.url, clientId: 'cli_1', redirectUri, fetch: options.fetch });
+    const app = express();
+    app.get('/auth/sign-in', respond(signIn.begin));
+    app.get('/auth/callback', respond(signIn.finish));
+    app.post('/auth/sign-out', respond(signIn.end));
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init });
+    const begun = await ask('/auth/sign-in?returnTo=/orders');
+    expect([begun.status, begun.headers.getSetCookie()]).toEqual([302, [expect.stringMatching(/^gatehouse-sign-in=/)]]);
+    expect(begun.headers.get('location')).toStartWith('http://localhost/oauth/authorize?');
+    const refused = await ask('/auth/callback?code=eac_1&state=x');
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('state_mismatch')]);
+    const left = await ask('/auth/sign-out', { method: 'POST', headers: { cookie: `gatehouse=${ada.token}` } });
+    expect([left.status, left.headers.getSetCookie()]).toEqual([303, [expect.stringContaining('Max-Age=0')]]);
+    server.close();
+  });
+
   test('a webhook after express.json() says that it needs the raw body', async () => {
     const { options } = await createScene();
     const site = await sites['Express']!(options, () => {});
