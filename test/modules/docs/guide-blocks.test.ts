@@ -248,6 +248,13 @@ test('the package guide has an example', () => {
   for (const name of ['typescript sh 0', 'typescript js 0']) expect(take(name).code).toContain('gatehouse');
 });
 
+// test/client/package.test.ts compiles them, and those next to it run the adapters.
+test('the frameworks guide has an example of each', () => {
+  const names = blocks.map(({ name }) => name).filter((name) => name.startsWith('frameworks '));
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names) expect(take(name).code).toMatch(/gatehouse|auth/);
+});
+
 describe('the verify guide', () => {
   test('makes a key with high rate limits', async () => {
     const said = await shell(['verify sh 0'], (script) => `${script}\necho "$API_KEY $GATEHOUSE"`);
