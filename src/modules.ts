@@ -24,6 +24,10 @@ import { mcpModule } from './modules/mcp/module.ts';
 import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, ModuleContext } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
+import { openIdTokens } from './modules/openid/id-token.ts';
+import { signingKeyService } from './modules/openid/keys.ts';
+import { logoutTokenOf } from './modules/openid/logout-delivery.ts';
+import { openidModule } from './modules/openid/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -82,18 +86,32 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const users = usersModule(context);
   const activity = activityModule(context);
   const live = liveModule(context, { verification: verification.service });
-  const webhooks = webhooksModule(context);
+  const keys = signingKeyService(context);
+  const tokens = openIdTokens({ keys, clock: context.clock });
+  const webhooks = webhooksModule(context, { logoutToken: logoutTokenOf({ reader: context.db.reader, tokens }) });
+  const stats = statsModule(context);
+  const openid = openidModule(context, {
+    keys,
+    tokens,
+    sessions: sessions.service,
+    verification: verification.service,
+    personalKeys: devices.personalKeys,
+    deviceAuthorization: devices.authorization,
+    noteRefusal: stats.counts.noteRefusal,
+    browser,
+    continuation,
+  });
   const imports = importModule(context);
   const seed = seedModule(context, {
     applications: applications.service,
     beta: beta.service,
     clients,
     grants: grants.service,
+    openid: openid.settings,
     imports: imports.service,
     webhooks: webhooks.service,
     apiKeys: apiKeys.service,
   });
-  const stats = statsModule(context);
   const backups = backupsModule(context);
   const outbox = outboxModule(context, { consoleId });
   const health = healthModule(context, { backups: backups.service.standing });
@@ -117,6 +135,9 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     continuation,
     docs: docsModule(context, operations).docs,
     isTrial: applications.trials.isValid,
+    authorization: openid.authorization,
+    consents: openid.consents,
+    endSession: openid.endSession,
   };
 
   /** In the order of the API description. */
@@ -131,6 +152,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     profileModule(context),
     imagesModule(context),
     devices,
+    openid,
     oauthModule(context, {
       verification: verification.service,
       sessions: sessions.service,

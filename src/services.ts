@@ -63,6 +63,7 @@ export function wireServices(dependencies: Dependencies) {
     backups: config,
     allowedCidrs: config.allowedCidrs,
     instanceProvider: config.provider,
+    isOpenIdRegistrationOn: config.isOpenIdRegistrationOn,
     isLoopbackAllowed: config.mode !== 'normal',
     isLoopbackOpen: config.mode === 'ephemeral',
     isDev: config.mode !== 'normal',

@@ -303,6 +303,15 @@ export const SETTINGS = {
     meaning: 'Number of days that audit records are kept.',
     ...wholeNumber(1, 36_500),
   },
+  isOpenIdRegistrationOn: {
+    group: 'network',
+    env: 'GATEHOUSE_OPENID_REGISTRATION',
+    default: 'off',
+    meaning:
+      '`on` lets OAuth clients register themselves at the console (RFC 7591), as agents that speak MCP do; people still consent to each.',
+    remedy: 'give on or off.',
+    parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : null),
+  },
   providerClientId: {
     group: 'provider',
     env: 'GATEHOUSE_GOOGLE_CLIENT_ID',

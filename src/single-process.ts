@@ -121,7 +121,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
     rule: 'leased',
     owners: ['jobs/scheduler.ts'],
     bound:
-      'Expiry, retention and notices of held events run in one instance an interval, in another within half a minute and an interval of a kill. The other jobs concern their own process.',
+      'Expiry, retention, rotation of signing keys and notices of held events run in one instance an interval, in another within half a minute and an interval of a kill. The other jobs concern their own process.',
   },
   backups: {
     rule: 'leased',

@@ -1,4 +1,4 @@
-/** Sends one request: a timeout over the whole exchange, JSON in and out, one error type when no response arrives. */
+/** Sends one request: a timeout over the whole exchange, JSON or a form in and JSON out, one error type without a response. */
 import { ApiError, type FieldError, Unreachable } from './errors.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

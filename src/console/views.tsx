@@ -39,6 +39,9 @@ const WORKSPACE_VIEWS: Readonly<Record<WorkspaceSection, LazyView<object>>> = {
   health: lazyView(async () => (await import('./views/health/health.tsx')).Health),
 };
 
+/** Page that an application's sign-in by OpenID Connect comes back to when it is tried out. */
+export const OpenIdTrialView = lazyView(async () => (await import('./views/openid-try/openid-try.tsx')).OpenIdTry);
+
 export function ApplicationRoutes({ application }: ApplicationViewProps) {
   const View = useView(APPLICATION_VIEWS, 'overview');
   return View ? <View application={application} /> : <NothingHere />;

@@ -41,6 +41,8 @@ export const HINTS = {
   person_needed: 'This key belongs to no person; send a session or a personal key.',
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
   client_not_authenticated: 'Send the clientId and its client secret, or an API key as "Authorization: Bearer …".',
+  openid_client_not_authenticated:
+    'Send the client_id of an application with OpenID, and its secret or signed assertion; a public client sends neither.',
   token_of_another_client: 'This token belongs to another application; ask with its clientId.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   operator_needed: 'Only owners of the first workspace, who run the instance, can do this.',
@@ -103,6 +105,8 @@ export const HINTS = {
   device_request_open_elsewhere: 'Another of your sessions has this request open; enter the code here first.',
   device_approved: 'This request was already approved; disconnect the device once it is connected.',
   device_denied: 'This request was already declined; start again on the device.',
+  device_code_of_another_client: 'This device_code was not issued to this client; start again.',
+  device_grant_type_needed: 'The grant_type must be urn:ietf:params:oauth:grant-type:device_code.',
   device_redeemed: 'The device is already connected; disconnect it instead.',
   device_disconnected: 'This device is disconnected; connect it again.',
   too_many_devices: 'You already have {max} connected devices; disconnect one first.',
@@ -120,7 +124,7 @@ export const HINTS = {
   member_of_workspace: 'You are a member of a workspace; ask an owner to remove you first.',
   only_owner: 'You are the only owner of the workspace {workspace}; make another member an owner first.',
 
-  user_status: 'A user who is {status} cannot do that: {action}.',
+  user_status: 'Not possible for a user who is {status}: {action}.',
   user_deleted_account: 'The person has deleted their account; it cannot be restored.',
   bulk_change_running: 'Another change of many users is running in this application; wait until it has ended.',
   bulk_change_ended: 'This change has already ended.',

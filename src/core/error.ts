@@ -28,14 +28,24 @@ export const ERROR_CATALOGUE = {
   access_denied: { status: 400, message: 'The request was declined.' },
   invalid_client: { status: 400, message: 'There is no application with this client_id; check it.' },
   unauthorized_client: { status: 400, message: 'This application is no longer in service.' },
-  invalid_grant: { status: 400, message: 'This device_code was not issued to this client; start again.' },
+  invalid_grant: { status: 400, message: 'The code or token is not valid for this client; start again.' },
   unsupported_token_type: {
     status: 400,
     message: 'A backend’s API key cannot be revoked here; revoke it in the console.',
   },
   unsupported_grant_type: {
     status: 400,
-    message: 'The grant_type must be urn:ietf:params:oauth:grant-type:device_code.',
+    message: 'This grant_type is not supported; see grant_types_supported in the server’s metadata.',
+  },
+  invalid_scope: { status: 400, message: 'The scope exceeds what was granted; ask for less, or sign in again.' },
+  invalid_target: {
+    status: 400,
+    message: 'There is no such resource here; see /.well-known/oauth-protected-resource.',
+  },
+  invalid_redirect_uri: { status: 400, message: 'A redirect URI cannot be registered; correct it and send it again.' },
+  invalid_client_metadata: {
+    status: 400,
+    message: 'The client cannot be registered so; correct the named fields and send it again.',
   },
   unauthenticated: { status: 401, message: 'Send a valid credential as "Authorization: Bearer …".' },
   invalid_token: { status: 401, message: 'The session token is not valid; sign in again.' },
@@ -47,6 +57,7 @@ export const ERROR_CATALOGUE = {
   },
   admin_scope_required: { status: 403, message: 'This operation needs a key or member with full access.' },
   forbidden: { status: 403, message: 'This credential has no permission for that.' },
+  insufficient_scope: { status: 403, message: 'The token lacks a scope that this needs; sign in again with it.' },
   reauthentication_required: {
     status: 403,
     message: 'This needs a sign-in of the last ten minutes: sign in again, or confirm a code from /api/account/proof.',

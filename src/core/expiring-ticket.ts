@@ -18,10 +18,16 @@ export function expiringTickets(instanceKey: Pick<InstanceKey, 'derive'>, purpos
     },
 
     isValid(subject: string, ticket: string | null, now: number): boolean {
+      return this.expiryOf(subject, ticket, now) !== null;
+    },
+
+    /** Returns when a valid ticket expires, in epoch milliseconds; null for any other. */
+    expiryOf(subject: string, ticket: string | null, now: number): number | null {
       const [, expiry, hash] = TICKET.exec(ticket ?? '') ?? [];
-      if (expiry === undefined || hash === undefined) return false;
+      if (expiry === undefined || hash === undefined) return null;
       const isOurs = equalDigests(hashOf(subject, expiry), Buffer.from(hash, 'base64url'));
-      return isOurs && now < Number.parseInt(expiry, 36);
+      const expiresAt = Number.parseInt(expiry, 36);
+      return isOurs && now < expiresAt ? expiresAt : null;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { DomainEvent } from '../core/event.ts';
 import type { Unit } from '../db/database.ts';
 import { insertDelivery } from '../store/deliveries.ts';
 import { EVENT_EMITTED, EVENT_NOTICED, insertEvent } from '../store/events.ts';
+import { findOAuthGrant } from '../store/oauth-grants.ts';
 import { findSubscribers, type Subscriber } from '../store/webhooks.ts';
 
 /** Endpoints that want events, cached per change and application: a change may emit thousands of events. */
@@ -19,7 +20,7 @@ async function subscribersOf(unit: Unit, applicationId: string): Promise<readonl
 /** Emits an event atomically with the change: durable with it, and gone if it is rolled back. */
 export async function emit(unit: Unit, event: DomainEvent): Promise<void> {
   const eventId = await insertEvent(unit, event);
-  await queueDelivery(unit, event.applicationId, { id: eventId, type: event.type });
+  await queueDeliveries(unit, event, eventId);
   unit.publish(EVENT_EMITTED, event);
   const { type, applicationId, data } = event;
   unit.publish(EVENT_NOTICED, {
@@ -33,13 +34,16 @@ export async function emit(unit: Unit, event: DomainEvent): Promise<void> {
   });
 }
 
-async function queueDelivery(
-  unit: Unit,
-  applicationId: string,
-  { id: eventId, type }: { readonly id: string; readonly type: string },
-): Promise<void> {
-  for (const { id: webhookId, events } of await subscribersOf(unit, applicationId)) {
-    if (!events.includes('"*"') && !events.includes(`"${type}"`)) continue;
-    await insertDelivery(unit, { webhookId, eventId, eventType: type });
+async function queueDeliveries(unit: Unit, event: DomainEvent, eventId: string): Promise<void> {
+  const { type: eventType, applicationId } = event;
+  for (const { id: webhookId, events, kind } of await subscribersOf(unit, applicationId)) {
+    if (!events.includes('"*"') && !events.includes(`"${eventType}"`)) continue;
+    if (kind === 'logout' && !(await isOfClient(unit, event))) continue;
+    await insertDelivery(unit, { webhookId, eventId, eventType });
   }
+}
+
+/** Returns whether the event is about a session that an OpenID client got: no client knows the ids of other sessions. */
+async function isOfClient(unit: Unit, { data }: DomainEvent): Promise<boolean> {
+  return 'sessionId' in data && (await findOAuthGrant(unit, data.sessionId)) !== undefined;
 }

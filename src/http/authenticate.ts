@@ -58,6 +58,9 @@ export interface Credentials {
   findClient(clientId: string, secret: string, reader: Reader): Promise<ClientPrincipal | null>;
 }
 
+/** Metadata of the MCP endpoint as a protected resource (RFC 9728 §3.1). */
+export const AGENTS_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
+
 export interface AuthenticatorDependencies {
   readonly credentials: Credentials;
   readonly limiter: LimitUses;
@@ -87,6 +90,9 @@ export type Authenticator = (rule: AccessRule, look: Lookup) => MaybePromise<Any
 /** The result throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, noteRefusal, noteVerdict, cookie, baseUrl } = dependencies;
+
+  /** Tells agents where to sign their person in (RFC 9728 §5.1). */
+  const agentChallenge = `Bearer resource_metadata="${baseUrl}${AGENTS_METADATA_PATH}"`;
 
   /** Counts failures per client address. @throws {AppError} with the contract's code. */
   function sessionOf(token: string | null, look: Lookup, isVerdict = false): MaybePromise<SessionPrincipal> {
@@ -151,16 +157,23 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     throw rateLimited(state);
   }
 
-  function anyKey(token: string, refusal: ErrorCode, look: Lookup): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
-    return whenReadyWith(credentials.findKey(token, look.reader), { refusal, look }, foundKey);
+  /** @param challenge of a refusal, where the operation has one of its own. */
+  function anyKey(
+    token: string,
+    refusal: ErrorCode,
+    look: Lookup,
+    challenge?: string,
+  ): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
+    return whenReadyWith(credentials.findKey(token, look.reader), { refusal, look, challenge }, foundKey);
   }
 
   function foundKey(
     found: KeyPrincipal | PersonalKeyPrincipal | DeadKey | null,
-    { refusal, look }: { readonly refusal: ErrorCode; readonly look: Lookup },
+    { refusal, look, challenge }: { readonly refusal: ErrorCode; readonly look: Lookup; readonly challenge?: string },
   ): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
-    if (!found) throw new AppError(refusal);
-    if (found.kind === 'dead_key') throw deadKey(refusal, found);
+    const shown = challenge === undefined ? {} : { challenge };
+    if (!found) throw new AppError(refusal, shown);
+    if (found.kind === 'dead_key') throw new AppError(refusal, { ...reasonOf(found), ...shown });
     return countedKey(found, look);
   }
 
@@ -237,8 +250,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
 
   /** Accepts a key that can manage, but no session: a browser would send its cookie for any site (CSRF). */
   async function agent(bearer: string | null, look: Lookup): Promise<KeyPrincipal | PersonalKeyPrincipal> {
-    if (!isKey(bearer)) throw new AppError('unauthenticated', { hint: 'agents_need_key' });
-    const key = await anyKey(bearer, 'unauthenticated', look);
+    if (!isKey(bearer)) throw new AppError('unauthenticated', { hint: 'agents_need_key', challenge: agentChallenge });
+    const key = await anyKey(bearer, 'unauthenticated', look, agentChallenge);
     if (key.kind === 'key' || key.isConsole) return key;
     throw new AppError('forbidden', { hint: 'management_needs_key_or_console' });
   }

@@ -11,6 +11,7 @@ const PATHS = [
   /^\/api\/v1\/i18n\//,
   /^\/api\/v1\/device\//,
   /^\/api\/applications\/:id\/public\//,
+  /^\/oauth\/(?:token|userinfo|register)$/,
   /^\/openapi\./,
   /^\/\.well-known\//,
 ];
@@ -40,7 +41,7 @@ export function preflight(methods: readonly string[], headers: Record<string, st
       ...headers,
       'Access-Control-Allow-Origin': '*',
       'Access-Control-Allow-Methods': methods.join(', '),
-      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID',
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID, MCP-Protocol-Version',
       'Access-Control-Max-Age': '600',
     },
   });

@@ -31,7 +31,8 @@ export interface ErrorMapperDependencies {
 /** Creates the mapper, which logs any error but an `AppError` and answers `internal` with only the request id. */
 export function errorMapper({ log, renderPage, noteLimited = () => {} }: ErrorMapperDependencies): ErrorMapper {
   return (thrown, context, style) => {
-    const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
+    const known = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
+    const error = style === 'oauth' ? asBearerError(known, context) : known;
     if (error.code === 'rate_limited') {
       const name = error.limitName ?? error.hint ?? 'other';
       noteLimited(name);
@@ -61,6 +62,16 @@ function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logge
   if (trouble === 'unreadable')
     return new AppError('unavailable', { hint: 'database_not_readable', retryAfterSeconds: 5, cause: thrown });
   return new AppError('internal', { cause: thrown });
+}
+
+const TOKEN_REFUSALS: readonly ErrorCode[] = ['invalid_token', 'revoked', 'expired', 'membership_blocked'];
+
+/** Maps the verdicts on a token to the one code that OAuth has for them (RFC 6750 §3). */
+function asBearerError(error: AppError, { request }: RequestContext): AppError {
+  if (!TOKEN_REFUSALS.includes(error.code)) return error;
+  const hasToken = request.method === 'POST' || request.headers.has('authorization');
+  const challenge = hasToken ? 'Bearer error="invalid_token"' : 'Bearer';
+  return new AppError('invalid_token', { hint: error.code, challenge, cause: error });
 }
 
 type Body = (error: AppError, requestId: string) => object;

@@ -124,6 +124,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   readonly mediaType?: string;
   /** Sends an `ETag`, and 304 to clients that already have the answer. */
   readonly isRevalidated?: boolean;
+  /** Success is 201 (RFC 9110 §15.3.2), where a specification asks for it. */
+  readonly isCreated?: boolean;
   /** Success redirects the browser (302). */
   readonly isRedirect?: boolean;
   /** Refusals beyond those that follow from access, limit and schemas. */

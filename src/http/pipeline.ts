@@ -216,7 +216,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       const result = await operation.handle(resolved);
       if (result instanceof Response) return compress(request, result);
       const isWhole = style !== 'envelope' || result instanceof JsonText;
-      return jsonResponse(context, isWhole ? result : { success: true, data: result ?? null });
+      const answer = isWhole ? result : { success: true, data: result ?? null };
+      return operation.isCreated ? created(context, answer) : jsonResponse(context, answer);
     } finally {
       upload?.close();
     }
@@ -244,6 +245,11 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 function managing(principal: AnyPrincipal): Principal {
   if (principal.kind === 'client') throw new AppError('forbidden');
   return principal;
+}
+
+async function created(context: RequestContext, value: unknown): Promise<Response> {
+  const { body, headers } = await jsonResponse(context, value);
+  return new Response(body, { status: 201, headers });
 }
 
 function personOf(principal: AnyPrincipal | null): string | null {

@@ -50,6 +50,14 @@ export const DOCUMENT_HEADERS = {
   letter: headersUnder(LETTER_POLICY),
 };
 
+/**
+ * Returns the headers of a page whose form ends at another address: browsers apply `form-action` to the redirect that
+ * answers a form as well. @param target CSP source of that address.
+ */
+export function formHeaders(target: string): Record<string, string> {
+  return headersUnder({ ...PAGE_POLICY, 'form-action': `'self' ${target}` });
+}
+
 /** HSTS for a year, without subdomains: they may not be ours. */
 const HTTPS_ONLY = 'max-age=31536000';
 

@@ -92,6 +92,8 @@ export interface ModuleContext {
   readonly backups: BackupSettings;
   /** Private addresses that this instance may call nevertheless. */
   readonly allowedCidrs: BlockList;
+  /** Whether OAuth clients may register themselves. */
+  readonly isOpenIdRegistrationOn: boolean;
   /** Whether http URLs on loopback are accepted and called (dev and ephemeral instances). */
   readonly isLoopbackAllowed: boolean;
   /** Whether any loopback return URL is accepted, registered or not (ephemeral instances). */

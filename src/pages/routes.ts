@@ -3,11 +3,13 @@ import { type Operation, operation } from '../http/operation.ts';
 import { accentStyle } from './accent.ts';
 import { assetResponse, findAsset } from './assets.ts';
 import { type AccountPageDependencies, accountPageRoutes } from './account/route.tsx';
+import { type AuthorizePageDependencies, authorizePageRoutes } from './authorize/route.tsx';
 import { type DevicePageDependencies, devicePageRoute } from './device/route.tsx';
 import { type DocsPageDependencies, docsPageRoutes } from './docs/route.tsx';
 import { HOSTED_PAGE } from './hosted-page.ts';
 import { type SetupPageDependencies, setupPageRoute } from './setup/route.tsx';
 import { type SignInPageDependencies, signInPageRoute } from './sign-in/route.tsx';
+import { type SignOutPageDependencies, signOutPageRoutes } from './sign-out/route.tsx';
 import { type UndoPageDependencies, undoPageRoutes } from './undo/route.tsx';
 
 export interface PageDependencies
@@ -17,6 +19,8 @@ export interface PageDependencies
     DevicePageDependencies,
     DocsPageDependencies,
     SetupPageDependencies,
+    AuthorizePageDependencies,
+    SignOutPageDependencies,
     UndoPageDependencies {}
 
 export function pageRoutes(dependencies: PageDependencies): Operation[] {
@@ -26,6 +30,8 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
     devicePageRoute(dependencies),
     ...accountPageRoutes(dependencies),
     ...undoPageRoutes(dependencies),
+    ...authorizePageRoutes(dependencies),
+    ...signOutPageRoutes(dependencies),
     ...docsPageRoutes(dependencies),
     operation({
       ...HOSTED_PAGE,

@@ -4,7 +4,7 @@ import { newId } from '../core/id.ts';
 import type { Claim } from '../core/lease-keeper.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, longRead, orm, pipelinedChange, query } from '../db/statements.ts';
-import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
+import { type Delivery, deliveries, deliveryAttempts, type Webhook } from './schema/webhooks.ts';
 
 export type { Delivery };
 export { DELIVERY_STATUSES } from './schema/webhooks.ts';
@@ -15,6 +15,8 @@ export const DELIVERY_QUEUED = topic<string>('delivery queued');
 export interface DeliveryAttempted {
   readonly applicationId: string;
   readonly webhookId: string;
+  /** Attempts to send logout tokens are no webhook's. */
+  readonly kind: Webhook['kind'];
   readonly isDelivered: boolean;
   readonly durationMs: number;
 }

@@ -1,12 +1,14 @@
 /** Deliveries held for quarantined or disabled endpoints: their age, and dropping the oldest. */
 import type { Reader } from '../db/database.ts';
 import { change, query } from '../db/statements.ts';
+import type { Webhook } from './schema/webhooks.ts';
 
 /** A quarantined or disabled endpoint with pending deliveries. */
 export interface RestingEndpoint {
   readonly id: string;
   readonly applicationId: string;
   readonly url: string;
+  readonly kind: Webhook['kind'];
   readonly status: 'disabled' | 'quarantined';
   /** When the owners were warned that held deliveries will be dropped; null if they were not. */
   readonly dropNoticeAt: number | null;
@@ -14,7 +16,7 @@ export interface RestingEndpoint {
 }
 
 /** The oldest delivery is an endpoint's first index entry, so the cost does not grow with the backlog. */
-const RESTING = `SELECT id, application_id AS "applicationId", url, status, drop_notice_at AS "dropNoticeAt",
+const RESTING = `SELECT id, application_id AS "applicationId", url, kind, status, drop_notice_at AS "dropNoticeAt",
      (SELECT created_at FROM deliveries WHERE id = (
         SELECT min(d.id) FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending')) AS "oldestAt"
    FROM webhooks w WHERE status <> 'active' AND removed_at IS NULL`;

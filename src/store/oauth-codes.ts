@@ -45,13 +45,12 @@ const purgeRefreshTokens = change<{ memberIds: readonly string[] }>(
   ({ idList }) => `DELETE FROM oauth_refresh_tokens WHERE session_id IN (
      SELECT session_id FROM oauth_grants WHERE application_user_id IN ${idList(':memberIds')})`,
 );
-const purgeGrants = change<{ memberIds: readonly string[] }>(
-  ({ idList }) => `DELETE FROM oauth_grants WHERE application_user_id IN ${idList(':memberIds')}`,
-);
 
-/** Deletes codes, refresh tokens and grants of a deleted person's memberships. */
+/**
+ * Deletes codes and refresh tokens of a deleted person's memberships. Grants stay as long as those of others: a background
+ * task ends the sessions, and a client is sent a logout token for each that has a grant.
+ */
 export async function purgeOAuthOf(unit: Unit, memberIds: readonly string[]): Promise<void> {
   await purgeCodes(unit, { memberIds });
   await purgeRefreshTokens(unit, { memberIds });
-  await purgeGrants(unit, { memberIds });
 }

@@ -1,4 +1,7 @@
-/** Webhook endpoints of applications. Reads exclude removed endpoints; their row goes with the last delivery. */
+/**
+ * Webhook endpoints of applications, and the endpoint of each that is sent logout tokens. Reads exclude removed endpoints;
+ * their row goes with the last delivery.
+ */
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -16,13 +19,17 @@ export interface Subscriber {
   readonly id: string;
   /** JSON list of types, or `["*"]`. */
   readonly events: string;
+  readonly kind: Webhook['kind'];
 }
 
 /** Returns the endpoints that events are queued for, including quarantined ones, where the deliveries are held. */
 export const findSubscribers = query.rows<Subscriber, string>(
-  `SELECT id, events FROM webhooks
+  `SELECT id, events, kind FROM webhooks
    WHERE application_id = :applicationId AND status <> 'disabled' AND removed_at IS NULL`,
 );
+
+/** Hides the endpoints of logout tokens, which the OpenID settings manage. */
+const IS_WEBHOOK = eq(webhooks.kind, 'events');
 
 const webhookById = prepared((db) =>
   db
@@ -32,19 +39,20 @@ const webhookById = prepared((db) =>
       and(
         eq(webhooks.applicationId, placeholder('applicationId')),
         eq(webhooks.id, placeholder('id')),
+        IS_WEBHOOK,
         isNull(webhooks.removedAt),
       ),
     )
     .prepare(),
 );
 
-/** Returns an endpoint; undefined if it was removed or is another application's. */
+/** Returns a webhook; undefined if it was removed or is another application's. */
 export async function findWebhook(reader: Reader, applicationId: string, id: string): Promise<Webhook | undefined> {
   const [webhook] = await webhookById(reader, { applicationId, id });
   return webhook;
 }
 
-/** Returns endpoints in order of creation. @param after continues after this id. */
+/** Returns webhooks in order of creation. @param after continues after this id. */
 export async function listWebhooks(
   reader: Reader,
   applicationId: string,
@@ -56,6 +64,7 @@ export async function listWebhooks(
     .where(
       and(
         eq(webhooks.applicationId, applicationId),
+        IS_WEBHOOK,
         isNull(webhooks.removedAt),
         after === undefined ? undefined : gt(webhooks.id, after),
       ),
@@ -64,9 +73,14 @@ export async function listWebhooks(
     .limit(limit);
 }
 
-/** Returns the number of endpoints, without removed ones. */
+/** Returns the number of webhooks, without removed ones. */
 export const countWebhooks = query.count<string>(
-  'SELECT count(*) FROM webhooks WHERE application_id = :applicationId AND removed_at IS NULL',
+  "SELECT count(*) FROM webhooks WHERE application_id = :applicationId AND kind = 'events' AND removed_at IS NULL",
+);
+
+/** Returns the endpoint that an application's logout tokens are sent to; an application has at most one. */
+export const findLogoutEndpoint = query.row<Pick<Webhook, 'id' | 'url' | 'status'>, string>(
+  `SELECT id, url, status FROM webhooks WHERE application_id = :applicationId AND kind = 'logout' AND removed_at IS NULL`,
 );
 
 export interface NewWebhookRow {
@@ -75,6 +89,7 @@ export interface NewWebhookRow {
   readonly description: string | null;
   readonly events: string[];
   readonly sealedSecret: string;
+  readonly kind: Webhook['kind'];
 }
 
 export function insertWebhook(unit: Unit, columns: NewWebhookRow): Promise<Webhook> {
@@ -97,6 +112,7 @@ export const deleteWebhook = change<string>('DELETE FROM webhooks WHERE id = :id
 /** Columns of an active endpoint that sending needs. */
 export interface Endpoint {
   readonly id: string;
+  readonly kind: Webhook['kind'];
   readonly url: string;
   readonly sealedSecret: string;
   readonly previousSealedSecret: string | null;
@@ -105,10 +121,9 @@ export interface Endpoint {
   readonly inOrderAfter: string | null;
 }
 
-export const ENDPOINT_COLUMNS = `id, url, sealed_secret AS "sealedSecret", previous_sealed_secret AS "previousSealedSecret",
+export const ENDPOINT_COLUMNS = `id, kind, url, sealed_secret AS "sealedSecret", previous_sealed_secret AS "previousSealedSecret",
   previous_secret_ends_at AS "previousSecretEndsAt", in_order_until AS "inOrderUntil", in_order_after AS "inOrderAfter"`;
 
-/** Quarantines an active endpoint; its deliveries are held from now on. @returns undefined if it was not active. */
 /** An endpoint that is sent nothing until it is released. */
 export interface QuarantinedEndpoint {
   readonly id: string;
@@ -117,14 +132,16 @@ export interface QuarantinedEndpoint {
   readonly applicationName: string;
 }
 
-/** Returns a workspace's quarantined endpoints, oldest first; reads inactive ones only. */
+/** Returns a workspace's quarantined webhooks, oldest first; reads inactive ones only. */
 export const listQuarantinedEndpoints = query.rows<QuarantinedEndpoint, { workspaceId: string; limit: number }>(
   `SELECT w.id, w.url, a.id AS "applicationId", a.name AS "applicationName"
    FROM webhooks w JOIN applications a ON a.id = w.application_id
-   WHERE w.status <> 'active' AND w.status = 'quarantined' AND w.removed_at IS NULL AND a.workspace_id = :workspaceId
+   WHERE w.status <> 'active' AND w.status = 'quarantined' AND w.kind = 'events' AND w.removed_at IS NULL
+     AND a.workspace_id = :workspaceId
    ORDER BY w.id LIMIT :limit`,
 );
 
+/** Quarantines an active endpoint; its deliveries are held from now on. @returns undefined if it was not active. */
 export const quarantineWebhook = change.row<
   { readonly applicationId: string; readonly url: string; readonly description: string | null },
   { id: string; reason: string }

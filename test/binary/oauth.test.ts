@@ -54,15 +54,17 @@ describe('oauth4webapi', () => {
   }
 
   test('discovers the endpoints and authentication methods', async () => {
-    expect(await discover()).toEqual({
+    expect(await discover()).toMatchObject({
       issuer: server.url,
-      token_endpoint: `${server.url}/api/v1/device/token`,
+      authorization_endpoint: `${server.url}/oauth/authorize`,
+      token_endpoint: `${server.url}/oauth/token`,
+      jwks_uri: `${server.url}/.well-known/jwks.json`,
       device_authorization_endpoint: `${server.url}/api/v1/device/code`,
       introspection_endpoint: `${server.url}/api/v1/introspect`,
       revocation_endpoint: `${server.url}/api/v1/revoke`,
-      grant_types_supported: ['urn:ietf:params:oauth:grant-type:device_code'],
-      response_types_supported: [],
-      token_endpoint_auth_methods_supported: ['none'],
+      grant_types_supported: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types_supported: ['code'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'Bearer'],
       revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     });

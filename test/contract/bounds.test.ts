@@ -62,7 +62,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   },
   async 'counts of the day'() {
     const counts = dailyCounter({ ...(await openTestDatabase(clock)), clock });
-    const attempt = { applicationId: 'app', isDelivered: true, durationMs: 5 };
+    const attempt = { applicationId: 'app', kind: 'events', isDelivered: true, durationMs: 5 } as const;
     return { bound: 50_000, put: (index) => counts.attempted({ ...attempt, webhookId: `whk_${index}` }) };
   },
   async 'endpoints that something may be due for'() {
@@ -76,6 +76,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
       random: systemRandom,
       instanceKey: { ...key, unseal: async (_, sealed) => sealed },
       outbound: async () => ({ status: 204, headers: new Headers(), body: new Uint8Array() }),
+      logoutToken: async () => '',
       log: pino({ level: 'silent' }),
     });
     const put = (index: number) =>
@@ -92,6 +93,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
         lost: new AbortController().signal,
         endpoint: {
           id: 'whk',
+          kind: 'events',
           url: 'https://example.com',
           sealedSecret: `secret ${index}`,
           previousSealedSecret: null,

@@ -44,9 +44,15 @@ const SAME_AS_ENGLISH: { readonly [Other in Locale]?: Readonly<Record<string, st
     'email.with': SAME_WORD,
   },
   nl: { ...CODE, 'signin.privacy': SAME_WORD, 'device.accountTitle': SAME_WORD, 'email.with': SAME_WORD },
-  pl: { 'account.profile.region': SAME_WORD },
-  cs: { 'account.profile.region': SAME_WORD },
-  sv: { 'account.passkey.title': PASSKEYS, 'account.passkey.unnamed': PASSKEYS, 'account.profile.region': SAME_WORD },
+  tr: { 'openid.clientTitle': SAME_WORD },
+  pl: { 'account.profile.region': SAME_WORD, 'openid.clientTitle': SAME_WORD },
+  cs: { 'account.profile.region': SAME_WORD, 'openid.clientTitle': SAME_WORD },
+  sv: {
+    'openid.clientTitle': SAME_WORD,
+    'account.passkey.title': PASSKEYS,
+    'account.passkey.unnamed': PASSKEYS,
+    'account.profile.region': SAME_WORD,
+  },
 };
 
 /**

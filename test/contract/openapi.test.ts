@@ -148,8 +148,8 @@ describe('/openapi.yaml', async () => {
 
   test.each(named(documented))('%s: describes its success and every refusal with its codes', (_, operation) => {
     const { responses } = at(operation)!;
-    const { access, scope, body, limit, style, upload, isRedirect } = operation;
-    const succeeds = isRedirect ? '302' : '200';
+    const { access, scope, body, limit, style, upload, isRedirect, isCreated } = operation;
+    const succeeds = isRedirect ? '302' : isCreated ? '201' : '200';
     expect(responses[succeeds]).toBeDefined();
     const statuses = [
       ...(access === 'none' ? [] : [401]),

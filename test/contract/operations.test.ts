@@ -194,10 +194,12 @@ const NOT_WHOLE_WORKSPACE: readonly CallerName[] = [
 ];
 
 /** Returns the refusal that a caller gets before the body is checked; null if the caller is allowed. */
-function expectedRefusal({ access, scope, consoleRole }: Operation, caller: CallerName): ErrorCode | null {
+function expectedRefusal({ access, scope, consoleRole, style }: Operation, caller: CallerName): ErrorCode | null {
   const unauthenticated = UNAUTHENTICATED[access] ?? 'unauthenticated';
   const isManagement = access === 'read' || access === 'full';
   if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
+  // OAuth has one code for every refused token (RFC 6750 §3.1).
+  if (access === 'token' && style === 'oauth' && caller in DEAD) return unauthenticated;
   if (access === 'holder' && caller in DEAD) return DEAD[caller] ?? null;
   if (DEAD_KEYS.includes(caller)) return unauthenticated;
   const isKey = (KEYS as readonly string[]).includes(caller);
@@ -297,8 +299,8 @@ describe('an allowed caller', () => {
     for (const [id, caller, operation] of allowed) {
       const answer = await call(own, operation, caller);
       const isRefused = [401, 403, 429].includes(answer.status) || answer.status >= 500;
-      // A successful sign-out ends the session for later operations, and a session can be too old.
-      if (isRefused && !['revoked', 'reauthentication_required'].includes(codeOf(answer)))
+      // A successful sign-out ends the session for later operations. One can be too old, or lack a scope.
+      if (isRefused && !['revoked', 'reauthentication_required', 'insufficient_scope'].includes(codeOf(answer)))
         refused.push([id, caller, answer.status, codeOf(answer)]);
       if (id === 'signOut' || id === 'forgetAccountSession')
         Object.assign(own.callers, await freshSessions(own, caller));
@@ -442,7 +444,7 @@ describe('/openapi.roles.json', async () => {
     const own = operation.id === 'signOut' ? await createWorld() : world;
     const comesIn = async (caller: CallerName) => {
       const answer = await call(own, operation, caller);
-      return ![401, 403].includes(answer.status);
+      return ![401, 403].includes(answer.status) || codeOf(answer) === 'insufficient_scope';
     };
     const seen = {
       stranger: await comesIn('no credential'),

@@ -69,6 +69,7 @@ const EXEMPT: Record<string, string> = {
   'modules/mcp/mcp-thread.ts': OWN,
   'modules/mcp/protocol.ts': OWN,
   'modules/mcp/service.ts': CACHE,
+  'modules/openid/keys.ts': CACHE,
   'modules/provider/directory.ts': CACHE,
   'modules/seed/check.ts': 'of one apply',
   'modules/seed/plan.ts': 'of one apply',

@@ -7,9 +7,9 @@ const SRC = join(import.meta.dir, '../../src');
 
 /** The statuses that clients rely on. A code never changes its status. */
 const DOCUMENTED: Record<number, string> = {
-  400: 'invalid_request invalid_cursor code_invalid code_expired code_exhausted passkey_unknown passkey_invalid authorization_pending slow_down expired_token access_denied invalid_client unauthorized_client invalid_grant unsupported_grant_type unsupported_token_type',
+  400: 'invalid_request invalid_cursor code_invalid code_expired code_exhausted passkey_unknown passkey_invalid authorization_pending slow_down expired_token access_denied invalid_client unauthorized_client invalid_grant unsupported_grant_type unsupported_token_type invalid_scope invalid_target invalid_redirect_uri invalid_client_metadata',
   401: 'unauthenticated invalid_token expired revoked invalid_api_key',
-  403: 'admin_scope_required forbidden user_deleted email_archived gate_closed waitlist application_archived membership_blocked reauthentication_required email_unverified link_required',
+  403: 'admin_scope_required forbidden user_deleted email_archived gate_closed waitlist application_archived membership_blocked reauthentication_required email_unverified link_required insufficient_scope',
   404: 'not_found',
   405: 'method_not_allowed',
   408: 'request_timeout',
@@ -80,7 +80,7 @@ describe('AppError', () => {
 
   test('fills the placeholders of a hint, and does not expand the values', () => {
     const error = new AppError('invalid_state', { hint: 'user_status', values: { status: '{action}', action: 'ban' } });
-    expect(error.message).toBe('A user who is {action} cannot do that: ban.');
+    expect(error.message).toBe('Not possible for a user who is {action}: ban.');
   });
 
   test('uses the message of another code as a hint', () => {

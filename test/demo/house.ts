@@ -143,6 +143,15 @@ export async function build(past: Past, { as, confirmed }: Team, time: Timeline)
     house.webhooks.quarantined = await webhook(GONE, endings, 'Billing, to stop subscriptions');
     await as('admin', 'POST', of(main, `/webhooks/${house.webhooks.healthy}/test`), {});
   });
+  time.daysAgo(30, 10, () =>
+    as('owner', 'PUT', `${of(main)}/openid`, {
+      redirectUris: [
+        'https://wiki.harbour.example/oidc/callback',
+        'https://grafana.harbour.example/login/generic_oauth',
+      ],
+      postLogoutRedirectUris: ['https://wiki.harbour.example/'],
+    }),
+  );
   time.daysAgo(24, 14, () => as('owner', 'PATCH', of(main), { sessionTtlSeconds: 1_209_600 }));
   time.daysAgo(12, 9.7, async () => {
     house.applications.atlas = await application('admin', harbour, { name: 'Atlas', slug: 'atlas' });

@@ -19,7 +19,8 @@ describe('a page of another origin', () => {
     });
     expect([preflight.status, allowed(preflight)]).toEqual([204, '*']);
     expect(preflight.headers.get('access-control-allow-methods')!.split(', ')).toContain(method);
-    expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
+    const requested = preflight.headers.get('access-control-allow-headers')!.split(', ');
+    expect(requested).toEqual(expect.arrayContaining(['Authorization', 'Content-Type', 'MCP-Protocol-Version']));
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
     if (access === 'none') return;
     const refused = await instance.call(method, address(path), { headers });

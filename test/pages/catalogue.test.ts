@@ -50,6 +50,7 @@ test.each(LOCALES)('a page and a mail requested in %s state their actual languag
     isDev: false,
     returnTo: null,
     isTrial: false,
+    authorization: null,
     email: null,
     accounts: [],
   });

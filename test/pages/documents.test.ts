@@ -5,12 +5,14 @@ import { textsFor } from '@/i18n/catalogue.ts';
 import type { MessageKey } from '@/i18n/texts.ts';
 import { accentStyle } from '@/pages/accent.ts';
 import { assetUrl, findAsset } from '@/pages/assets.ts';
+import { renderConsentPage } from '@/pages/authorize/page.tsx';
 import { renderDeviceCodePage, renderDevicePage } from '@/pages/device/route.tsx';
 import type { PageApplication } from '@/http/request-context.ts';
 import { renderProblemPage } from '@/pages/problem/page.tsx';
 import { renderSetupPage } from '@/pages/setup/route.tsx';
 import type { SignInData } from '@/pages/sign-in/offer.ts';
 import { renderSignInPage } from '@/pages/sign-in/route.tsx';
+import { renderSignedOutPage, renderSignOutPage } from '@/pages/sign-out/page.tsx';
 import { renderUndonePage, renderUndoPage } from '@/pages/undo/page.tsx';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
@@ -75,13 +77,22 @@ const plainData: SignInData = {
 };
 const hostileData: SignInData = { ...plainData, application: hostileApplication, methods: hostileMethods };
 const signInPage = (data: Partial<SignInData> = {}) =>
-  renderSignInPage({ ...plainData, returnTo: null, isTrial: false, email: null, accounts: [], ...data });
+  renderSignInPage({
+    ...plainData,
+    returnTo: null,
+    isTrial: false,
+    authorization: null,
+    email: null,
+    accounts: [],
+    ...data,
+  });
 
 const documents = {
   'sign-in': renderSignInPage({
     ...plainData,
     returnTo: 'https://acme.test/back',
     isTrial: false,
+    authorization: null,
     email: null,
     accounts: [],
   }),
@@ -91,8 +102,9 @@ const documents = {
     ...hostileData,
     returnTo: HOSTILE,
     isTrial: true,
+    authorization: { continueAt: HOSTILE, deniedAt: HOSTILE },
     email: HOSTILE,
-    accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false }],
+    accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false, isNewElsewhere: false }],
   }),
   'a device’s code': renderDeviceCodePage({ locale: 'en', wrongCode: null }),
   'a device’s code that is wrong': renderDeviceCodePage({ locale: 'en', wrongCode: HOSTILE }),
@@ -107,6 +119,28 @@ const documents = {
     action: '/undo-email-change',
     token: HOSTILE,
   }),
+  'consent to a client with hostile values': renderConsentPage({
+    locale: 'en',
+    client: { application: acme, name: HOSTILE, kind: 'registered' },
+    redirectUri: `https://x.test/${HOSTILE}`,
+    grants: {
+      actsAs: { userId: 'usr_1', email: HOSTILE, name: HOSTILE },
+      roles: [HOSTILE],
+      scopes: [],
+      memberships: [],
+      workspaces: [{ workspaceId: 'wsp_1', name: HOSTILE, role: 'owner' }],
+    },
+    query: HOSTILE,
+    confirmation: HOSTILE,
+  }),
+  'a sign-out with hostile values': renderSignOutPage({
+    locale: 'en',
+    client: { application: { ...acme, name: HOSTILE, homeUrl: `https://x.test/${HOSTILE}` } },
+    emails: [HOSTILE, 'ada@example.com'],
+    query: HOSTILE,
+    confirmation: HOSTILE,
+  }),
+  'a sign-out that is done': renderSignedOutPage({ locale: 'de', client: { application: acme } }),
   'an application that is archived': problemOf(new AppError('application_archived'), '/sign-in', 'req_1', {
     ...acme,
     accentColor: '#0a7',
@@ -176,7 +210,7 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
         !address.startsWith(startUrl) &&
         !address.startsWith('mailto:') &&
         accentStyle(address) === null &&
-        !/^\/(?:$|device$|console$|sign-in\?)/.test(address),
+        !/^\/(?:$|device$|console$|sign-in\?|oauth\/authorize\?)/.test(address),
     );
     expect(own.length).toBeGreaterThan(1);
     for (const address of own) expect(findAsset(address)?.path).toBe(address);
@@ -246,7 +280,7 @@ test('the scripts read their data from the page without loss', () => {
       returnTo: HOSTILE,
       isTrial: true,
       email: HOSTILE,
-      accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false }],
+      accounts: [{ userId: HOSTILE, email: HOSTILE, isCurrent: false, isNewElsewhere: false }],
     },
   });
   expect(Object.keys(data.messages)).toContain('signin.title');

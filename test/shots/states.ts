@@ -5,6 +5,7 @@ import { renderProblemPage } from '../../src/pages/problem/page.tsx';
 import { outboxCode, request } from '../support/binary.ts';
 import type { Page } from '../support/browser.ts';
 import { ACCOUNT } from './account-states.ts';
+import { OPENID } from './openid-states.ts';
 import {
   type Application,
   askForCode,
@@ -441,7 +442,7 @@ const PROBLEMS: readonly State[] = [
 ];
 
 /** Ordered so that continued states follow their predecessors. */
-export const STATES: readonly State[] = [...SIGN_IN, ...DEVICE, ...SETUP, ...UNDO, ...PROBLEMS, ...ACCOUNT];
+export const STATES: readonly State[] = [...SIGN_IN, ...DEVICE, ...OPENID, ...SETUP, ...UNDO, ...PROBLEMS, ...ACCOUNT];
 
 /** States that continue from the previous one. */
 export const CONTINUED = new Set(['setup/key', 'setup/key-again', 'undo/done', 'account/close-code']);

@@ -93,9 +93,9 @@ const invitation =
     invitationMail({ locale, workspaceName: name, role, url });
 
 const quarantine =
-  (failedAttempts: number | null): Maker =>
+  (failedAttempts: number | null, isOfLogout = false): Maker =>
   (locale, { application, name, url }) =>
-    quarantineMail({ locale, workspaceName: name, applicationName: application.name, url, failedAttempts });
+    quarantineMail({ locale, workspaceName: name, applicationName: application.name, url, isOfLogout, failedAttempts });
 
 const held =
   (isSwitchedOff: boolean, count: number): Maker =>
@@ -179,6 +179,7 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
   mailTestMail: (locale, { name, host }) => mailTestMail({ locale, workspaceName: name, host }),
   'quarantineMail gone': quarantine(null),
   'quarantineMail failed': quarantine(15),
+  'quarantineMail of logout': quarantine(15, true),
   'backupMail failed': backup(true),
   'backupMail works': backup(false),
   'heldEventsMail quarantined': held(false, 1),

@@ -1,4 +1,4 @@
-/** `gatehouse login`, `logout`, `whoami`: manage this user's keys, obtained by the device grant (RFC 8628). */
+/** `gatehouse login`, `logout`, `whoami`: manage this user's keys, obtained in the browser or by the device grant (RFC 8628). */
 import { createClient } from '../../client/client.ts';
 import { deviceLogin, type PendingLogin } from '../../client/device-login.ts';
 import { ApiError, Unreachable } from '../../client/errors.ts';
@@ -6,6 +6,7 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { CLIENT_VARIABLES } from '../../settings.ts';
 import { UsageError } from '../arguments.ts';
+import { browserLogin, type BrowserLoginOptions, hasBrowser } from './browser-login.ts';
 import { findLogin, type Login, profilePath, readProfile, removeLogin, storeLogin } from './profile.ts';
 import { remoteCommand, type RemoteCall } from './remote-command.ts';
 import { namedUrl } from './target.ts';
@@ -19,18 +20,21 @@ const URL_OPTION = {
 
 export const login = remoteCommand({
   name: 'login',
-  summary: 'Log in to a server; a browser on any device confirms it',
+  summary: 'Log in to a server in a browser, here or on another device',
   options: { url: URL_OPTION },
+  switches: { device: 'Show a code to confirm on any device. Used without a terminal or browser, and over SSH, too.' },
   next: [
     'The key is kept in your configuration folder, in a file that only you can read.',
     'Each server has one; without --url the last login is used.',
     '',
     'Next: gatehouse whoami, then gatehouse apps list',
   ],
-  async execute({ terminal, text, show }) {
+  async execute({ terminal, text, show, isOn }) {
     const url = namedUrl(terminal, text('url')) ?? findLogin(readProfile(terminal), undefined)?.url;
     if (url === undefined) throw new UsageError('Say which server: gatehouse login --url https://auth.example.com');
-    const key = await askForKey(terminal, url, show.isJson);
+    // With JSON output prompts go to stderr, so that stdout stays parseable.
+    const say = (line: string) => (show.isJson ? terminal.err(line) : terminal.out(line));
+    const key = await askForKey(terminal, { url, say, isByCode: isOn('device') || !hasBrowser(terminal) });
     if (key === null) return 1;
     const { fetch, wait } = terminal;
     const me = await createClient({ url, apiKey: key, fetch, wait }).get('/api/me');
@@ -44,12 +48,22 @@ export const login = remoteCommand({
   },
 });
 
-/** Shows the user code and waits for approval. @returns null when refused or aborted; the reason is already printed. */
-async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Promise<string | null> {
+interface LoginRequest extends BrowserLoginOptions {
+  /** Whether the browser of this machine is not asked. */
+  readonly isByCode: boolean;
+}
+
+/** Waits for approval in the browser. @returns null when refused or aborted; the reason is already printed. */
+async function askForKey(terminal: Terminal, { url, say, isByCode }: LoginRequest): Promise<string | null> {
   const { fetch, wait, interruption: signal, host } = terminal;
-  // With JSON output prompts go to stderr, so that stdout stays parseable.
-  const say = (line: string) => (isQuiet ? terminal.err(line) : terminal.out(line));
   try {
+    const answer = isByCode ? { problem: null } : await browserLogin(terminal, { url, say });
+    if ('key' in answer) return answer.key;
+    if ('refusal' in answer) {
+      terminal.err(`gatehouse: ${answer.refusal}\n`);
+      return null;
+    }
+    if (answer.problem !== null) terminal.err(`${answer.problem} Here is a code instead.\n\n`);
     const options = { url, clientId: CONSOLE_CLIENT_ID, deviceName: deviceName(host), fetch, wait, signal };
     const onCode = async (pending: PendingLogin) => say(await confirmationPrompt(terminal, pending));
     return (await deviceLogin({ ...options, onCode })).token;

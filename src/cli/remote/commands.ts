@@ -6,6 +6,7 @@ import { APPS } from './apps.ts';
 import { exportCommand } from './export.ts';
 import { GATE } from './gate.ts';
 import { KEYS } from './keys.ts';
+import { OPENID } from './openid.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { GRANTS_COMMANDS } from './grants.ts';
 import { USERS } from './users.ts';
@@ -21,6 +22,7 @@ export const REMOTE: readonly RemoteCommand[] = [
   ...KEYS,
   ...GATE,
   ...WEBHOOKS,
+  ...OPENID,
   ...ACTIVITY,
   apply,
   exportCommand,

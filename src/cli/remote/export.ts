@@ -10,6 +10,7 @@ type Key = ItemAt<'/api/applications/{id}/api-keys'>;
 type Grant = ItemAt<'/api/applications/{id}/roles'>;
 type User = ItemAt<'/api/applications/{id}/users'>;
 type Provider = DataAt<'/api/applications/{id}/identity-provider', 'get'>;
+type OpenIdSettings = DataAt<'/api/applications/{id}/openid', 'get'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Roles that every new application has. */
@@ -130,10 +131,12 @@ async function describe(
     await Array.fromAsync(client.all('/api/applications/{id}/api-keys', { path, query: { source: 'api' } })),
   ];
   const provider = await client.get('/api/applications/{id}/identity-provider', { path });
+  const openid = await client.get('/api/applications/{id}/openid', { path });
   return withoutEmpty({
     ...pick(application, 'slug', 'name', 'stage', 'signinGate', 'betaRequestPolicy', 'signinMethods'),
     ...pick(application, 'sessionTtlSeconds', 'returnUrls', 'legalUrls', 'branding', 'account'),
     identityProvider: provider.source === 'application' ? providerOf(provider, names, slug) : undefined,
+    openid: openid.updatedAt === null ? undefined : openIdOf(openid),
     roles: roles.map(grantOf),
     standardRoles: STANDARD_ROLES.every((slug) => roles.some((role) => role.slug === slug)) ? undefined : false,
     scopes: listOf(scopes.map(grantOf)),
@@ -191,6 +194,11 @@ function activeKeys<Row extends Key>(keys: readonly Row[], now: number): Row[] {
 
 function grantOf(grant: Grant): Fields {
   return withoutEmpty(pick(grant, 'slug', 'name', 'description', 'isDefault'));
+}
+
+function openIdOf(openid: OpenIdSettings): Fields {
+  const fields = pick(openid, 'redirectUris', 'clientType', 'idTokenAlg', 'jwks', 'backchannelLogoutUri');
+  return withoutEmpty({ ...fields, postLogoutRedirectUris: listOf(openid.postLogoutRedirectUris) });
 }
 
 function providerOf(provider: Provider, names: VariableNames, slug: string): Fields {

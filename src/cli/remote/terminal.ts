@@ -1,4 +1,4 @@
-/** Environment of a command: output, prompts, variables, clock and network; injected, so that tests can replace it. */
+/** Environment of a command: output, prompts, variables, clock, network and browser; injected, so that tests can replace it. */
 import { homedir, hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { type Fetch, pause } from '../../client/exchange.ts';
@@ -26,6 +26,18 @@ export interface Terminal {
   err(text: string): void;
   progress(line: string | null): void;
   ask(question: string): Promise<string>;
+  /** Resolves once the person ends the input by Ctrl-D. Stops reading when the signal is aborted. */
+  inputEnd(signal: AbortSignal): Promise<void>;
+  /** Opens an address in the person's browser. @returns false if that failed. */
+  open(url: string): Promise<boolean>;
+  /** Serves requests on a free port of 127.0.0.1. @throws when none can be opened. */
+  listen(answer: (request: Request) => Response): LoopbackServer;
+}
+
+export interface LoopbackServer {
+  readonly port: number;
+  /** Stops listening, once the last answer is sent. */
+  close(): Promise<void>;
 }
 
 const USUAL_COLUMNS = 80;
@@ -56,6 +68,51 @@ export function systemTerminal(): Terminal {
       } finally {
         lines.close();
       }
+    },
+    inputEnd: (signal) =>
+      new Promise((resolve) => {
+        const lines = createInterface({ input: process.stdin });
+        const stop = () => {
+          lines.off('close', resolve);
+          lines.close();
+        };
+        lines.once('close', resolve);
+        if (signal.aborted) stop();
+        else signal.addEventListener('abort', stop, { once: true });
+      }),
+    open: (url) => openInBrowser(process.platform, url),
+    listen,
+  };
+}
+
+/** Long enough for an opener that fails to end; some stay until the browser is closed. */
+const OPENING_MS = 2000;
+
+async function openInBrowser(platform: NodeJS.Platform, url: string): Promise<boolean> {
+  try {
+    const opener = Bun.spawn([...openerOf(platform), url], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' });
+    opener.unref();
+    return await Promise.race([opener.exited.then((exitCode) => exitCode === 0), pause(OPENING_MS).then(() => true)]);
+  } catch {
+    return false;
+  }
+}
+
+/** None of them is a shell, which would read the `&` of an address. */
+function openerOf(platform: NodeJS.Platform): string[] {
+  if (platform === 'darwin') return ['open'];
+  return platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open'];
+}
+
+const CLOSING_MS = 1000;
+
+function listen(answer: (request: Request) => Response): LoopbackServer {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer });
+  return {
+    port: Number(server.port),
+    async close() {
+      await Promise.race([server.stop(), pause(CLOSING_MS)]);
+      await server.stop(true);
     },
   };
 }

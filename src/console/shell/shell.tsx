@@ -11,7 +11,8 @@ import { allOf } from '../read-all.ts';
 import { type Workspace, type ConsoleContext, ConsoleProvider } from '../console-context.tsx';
 import { TrialsProvider } from '../trials.tsx';
 import { applicationEvents } from '../views/activity/source.ts';
-import { ApplicationRoutes, preloadView, WorkspaceRoutes } from '../views.tsx';
+import { ApplicationRoutes, OpenIdTrialView, preloadView, WorkspaceRoutes } from '../views.tsx';
+import { TRIAL_PATH } from '../views/settings/openid-trial.ts';
 import { LiveProvider } from './live.tsx';
 import { isListed, onlyOne, useRailApplication } from './open-application.ts';
 import { Palette } from './palette.tsx';
@@ -180,6 +181,9 @@ function OpenWorkspace({ known, reload }: OpenWorkspaceProps) {
               </Route>
               <Route path="/workspaces/:id/*?">
                 {workspaces.some((one) => one.id === id) ? <WorkspaceRoutes key={id} /> : <NothingHere />}
+              </Route>
+              <Route path={TRIAL_PATH}>
+                <OpenIdTrialView />
               </Route>
               <Route path="/" />
               <Route>

@@ -13,7 +13,7 @@ import { isKnownOutside } from '../sign-in/step-up.ts';
 import type { SessionSubject } from '../verification/subject.ts';
 
 /** Least remaining lifetime of a session that is worth continuing. */
-const LEAST_MS = MINUTE;
+export const LEAST_MS = MINUTE;
 
 export interface Continuable {
   readonly method: SignInMethod;

@@ -7,6 +7,7 @@ import type { Database, Reader } from '../../db/database.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { MAX_ACCOUNTS } from '../../http/session-cookie.ts';
 import { type Application, findApplicationByClientId, requireApplication } from '../../store/applications.ts';
+import { findMember } from '../../store/members.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn } from '../sign-in/complete.ts';
 import type { SignedIn } from '../sign-in/model.ts';
@@ -28,6 +29,8 @@ export interface OfferedAccount {
   readonly email: string;
   /** Signed in to the pages of this application. */
   readonly isCurrent: boolean;
+  /** The application and its workspace see this person for the first time, by what this browser holds. */
+  readonly isNewElsewhere: boolean;
 }
 
 export interface Wanted {
@@ -55,6 +58,16 @@ export function continuationService(dependencies: ContinuationDependencies) {
     now: number,
   ) => (isOfPage ? mayContinue(reader, subject, application, now) : null);
 
+  /** Returns whether continuing would pass a person's data on to a workspace that has none of their sessions here. */
+  async function isNewElsewhere(
+    userId: string,
+    { id, workspaceId }: Application,
+    held: readonly BrowserSession[],
+  ): Promise<boolean> {
+    const isKnown = held.some(({ subject }) => subject.userId === userId && subject.workspaceId === workspaceId);
+    return !isKnown && (await findMember(db.reader, id, userId)) === undefined;
+  }
+
   /** @throws {AppError} unauthenticated where none of the person's sessions may be continued. */
   async function sourceOf(held: readonly BrowserSession[], userId: string, application: Application) {
     for (const session of ordered(held, application)) {
@@ -68,12 +81,14 @@ export function continuationService(dependencies: ContinuationDependencies) {
     /** Returns whom this browser may continue as in an application, who is signed in there first; at most five. */
     async accounts(request: Request, application: Application): Promise<OfferedAccount[]> {
       const accounts = new Map<string, OfferedAccount>();
-      for (const session of ordered(await browser.live(request, application.clientId), application)) {
+      const held = await browser.live(request, application.clientId);
+      for (const session of ordered(held, application)) {
         const { userId, applicationId, identity } = session.subject;
         if (accounts.has(userId) || accounts.size === MAX_ACCOUNTS) continue;
         const isHere = session.isCurrent && applicationId === application.id;
-        if (isHere || (await canContinue(db.reader, session, application, clock.now())))
-          accounts.set(userId, { userId, email: identity.envelope.email, isCurrent: isHere });
+        if (!isHere && !(await canContinue(db.reader, session, application, clock.now()))) continue;
+        const isNew = await isNewElsewhere(userId, application, held);
+        accounts.set(userId, { userId, email: identity.envelope.email, isCurrent: isHere, isNewElsewhere: isNew });
       }
       return [...accounts.values()];
     },

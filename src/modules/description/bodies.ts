@@ -61,7 +61,7 @@ export function successesOf(operation: Operation, components: Components): Recor
       ...headersOfNotModified(components),
     }),
   };
-  return { 200: success, ...notModified };
+  return { [operation.isCreated ? 201 : 200]: success, ...notModified };
 }
 
 function contentOf(

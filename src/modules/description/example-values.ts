@@ -26,7 +26,6 @@ const OF_CONTEXT: Readonly<Record<string, Value>> = {
   'AddressPatch.id': `adr_${ID}`,
   'LegalEntityPatch.id': `ent_${ID}`,
   'IdentityPatch.locale': 'de-AT',
-  'getAuthorizationServerMetadata.issuer': ADDRESS,
   'ActiveToken.name': 'Ada Lovelace',
   'ActiveToken.username': 'ada',
 };

@@ -12,7 +12,8 @@ import { headersOfFailure } from './headers.ts';
 export function errorCodesOf(operation: Operation): ErrorCode[] {
   const { access, scope, limit, body, query, upload, style, errors = [] } = operation;
   const codes: ErrorCode[] = [...errors];
-  if (access === 'token' || access === 'holder')
+  if (access === 'token' && style === 'oauth') codes.push('invalid_token');
+  else if (access === 'token' || access === 'holder')
     codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
   else if (access === 'key') codes.push('invalid_api_key', 'forbidden');
   else if (isOfClients(access)) codes.push('invalid_client', 'forbidden');

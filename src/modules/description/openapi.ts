@@ -18,7 +18,7 @@ const TAGS: Record<string, string> = {
   'Sign-in': 'Sign-in methods: codes, passkeys, identity providers.',
   Verification: 'Verification of sessions and keys, for backends.',
   Account: 'Self-service: what people see and change about themselves.',
-  OAuth: 'For OAuth clients and libraries: metadata, introspection and revocation (RFC 8414, 7662, 7009).',
+  OAuth: 'OpenID Connect and OAuth 2.0, for clients and their libraries.',
   'Device grant': 'Device grant for command-line tools and other devices (RFC 8628).',
   Applications: 'Applications, the tenants of the service.',
   Lifecycle: 'Archiving, deleting and hiding an application, each behind a code sent by mail.',

@@ -139,10 +139,15 @@ async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): P
   return isOver && status === 'pending' ? null : claim;
 }
 
-async function grantsOf(
+/** Rights that a key of a person would have now. */
+export interface KeyRights extends Omit<DeviceRequest['grants'], 'workspaces'> {
+  readonly workspaces: { workspaceId: string; name: string; role: SessionPrincipal['workspaces'][number]['role'] }[];
+}
+
+export async function grantsOf(
   reader: Reader,
   { identity: { envelope }, workspaces: seats }: SessionPrincipal,
-): Promise<DeviceRequest['grants']> {
+): Promise<KeyRights> {
   const { userId, email, name, roles, scopes, memberships } = envelope;
   const ids = seats.map(({ workspaceId }) => workspaceId);
   const names = new Map((await listWorkspaces(reader, ids)).map((workspace) => [workspace.id, workspace.name]));

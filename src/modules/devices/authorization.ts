@@ -142,13 +142,15 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
     async redeem(actor: Actor, input: DeviceTokenInput): Promise<string> {
       const { device_code: deviceCode, client_id: clientId, grant_type: grantType } = input;
       // A parameter without a value counts as left out (RFC 6749 §3.1).
-      if (grantType && grantType !== DEVICE_GRANT_TYPE) throw new AppError('unsupported_grant_type');
+      if (grantType && grantType !== DEVICE_GRANT_TYPE)
+        throw new AppError('unsupported_grant_type', { hint: 'device_grant_type_needed' });
       const { id: applicationId } = await clientOf(clientId);
       const codeHash = Buffer.from(hashSecret(deviceCode));
       const seen = isSecret('deviceCode', deviceCode)
         ? await findDeviceGrantByDeviceCode(db.reader, codeHash)
         : undefined;
-      if (seen?.applicationId !== applicationId) throw new AppError('invalid_grant');
+      if (seen?.applicationId !== applicationId)
+        throw new AppError('invalid_grant', { hint: 'device_code_of_another_client' });
       const { applicationUserId: approverId } = seen;
       const approver = approverId === null ? undefined : await findMemberById(db.reader, approverId);
       const device = approver ? onBehalfOf(actor, approver.userId) : actor;

@@ -2,7 +2,7 @@
 import type { Module, ModuleContext } from '../module.ts';
 import { deviceAccountRoutes } from './account-routes.ts';
 import { type DeviceApproval, deviceApprovalService } from './approval.ts';
-import { deviceAuthorizationService } from './authorization.ts';
+import { type DeviceAuthorization, deviceAuthorizationService } from './authorization.ts';
 import { userCodeLimit } from './user-code-limit.ts';
 import { ownKeyRoutes } from './own-key.ts';
 import { type PersonalKeys, personalKeyService } from './personal-keys.ts';
@@ -10,6 +10,7 @@ import { deviceRoutes } from './routes.ts';
 
 export interface DevicesModule extends Module {
   readonly approval: DeviceApproval;
+  readonly authorization: DeviceAuthorization;
   readonly personalKeys: PersonalKeys;
 }
 
@@ -21,6 +22,7 @@ export function devicesModule(context: ModuleContext): DevicesModule {
   const countGuess = userCodeLimit(limiter, limits);
   return {
     approval,
+    authorization,
     personalKeys,
     operations: [
       ...deviceRoutes({ deviceAuthorization: authorization }),

@@ -13,6 +13,7 @@ import integrationTests from './guides/integration-tests.md' with { type: 'text'
 import migrate from './guides/migrate.md' with { type: 'text' };
 import monitoring from './guides/monitoring.md' with { type: 'text' };
 import onAPage from './guides/on-a-page.md' with { type: 'text' };
+import openid from './guides/openid.md' with { type: 'text' };
 import performance from './guides/performance.md' with { type: 'text' };
 import production from './guides/production.md' with { type: 'text' };
 import settings from './guides/settings.md' with { type: 'text' };
@@ -43,6 +44,7 @@ export const GUIDES: readonly Guide[] = [
   guide('Build', 'on-a-page', onAPage),
   guide('Build', 'sign-in-methods', signInMethods),
   guide('Build', 'accounts', accounts),
+  guide('Build', 'openid', openid),
   guide('Build', 'verify', verify),
   guide('Build', 'webhooks', webhooks),
   guide('Build', 'events', events),

@@ -5,11 +5,10 @@ import type { Introspect } from './service.ts';
 
 export const INTROSPECTION_PATH = '/api/v1/introspect';
 
-export const COMMON = { tag: 'OAuth', scope: 'instance' } as const;
-
 /** Parts of operations for OAuth clients. */
 export const BY_CLIENTS = {
-  ...COMMON,
+  tag: 'OAuth',
+  scope: 'instance',
   method: 'POST',
   limit: 'client',
   style: 'oauth',

@@ -1,4 +1,4 @@
-/** Schemas of introspection (RFC 7662), revocation (RFC 7009) and server metadata (RFC 8414). */
+/** Schemas of introspection (RFC 7662) and revocation (RFC 7009). */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Email, Id, SlugsHeld } from '../../http/schemas.ts';
 import { OAuthParameters } from '../devices/model.ts';
@@ -70,19 +70,3 @@ export const Introspection = Type.Union([ActiveToken, InactiveToken], { $id: 'In
 export type Introspection = Static<typeof Introspection>;
 
 export const Revoked = Type.Object({});
-
-const Endpoint = () => Type.String({ format: 'uri' });
-const Names = () => Type.Array(Type.String());
-
-export const AuthorizationServerMetadata = Type.Object({
-  issuer: Endpoint(),
-  token_endpoint: Endpoint(),
-  device_authorization_endpoint: Endpoint(),
-  introspection_endpoint: Endpoint(),
-  revocation_endpoint: Endpoint(),
-  grant_types_supported: Names(),
-  response_types_supported: Names(),
-  token_endpoint_auth_methods_supported: Names(),
-  introspection_endpoint_auth_methods_supported: Names(),
-  revocation_endpoint_auth_methods_supported: Names(),
-});

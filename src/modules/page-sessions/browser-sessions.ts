@@ -12,6 +12,7 @@ import type { Database, Reader, Unit } from '../../db/database.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { type BrowserCookie, MAX_ACCOUNTS, type SessionCookie } from '../../http/session-cookie.ts';
 import { requireApplication } from '../../store/applications.ts';
+import { listClientSessionsOf, moveClientSessions } from '../../store/oauth-grants.ts';
 import {
   deletePageSecret,
   findContinuedSession,
@@ -104,6 +105,12 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
     else await deletePageSecret(unit, sessionId);
   }
 
+  /** Ends the sessions of OpenID clients that the pages' sessions let in, which their clients are told of. */
+  async function endClientSessions(unit: Unit, sessionIds: readonly string[]): Promise<void> {
+    for (const sessionId of await listClientSessionsOf(unit, sessionIds, unit.now))
+      await endSessions(unit, { sessionId }, 'signed_out');
+  }
+
   /** @param sessions with the current one first; `isOut` if nobody is signed in. */
   function write(context: RequestContext, clientId: string, sessions: readonly BrowserSession[], isOut = false): void {
     const expiresAt = Math.max(...sessions.map(({ subject }) => subject.expiresAt));
@@ -148,6 +155,8 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
       if (released.length > 0)
         await db.write(actor, async (unit) => {
           for (const session of released) await release(unit, session, 'replaced');
+          for (const { subject } of former)
+            await moveClientSessions(unit, { from: subject.sessionId, to: current.subject.sessionId });
         });
       write(context, clientId, sessions.slice(0, MAX_ACCOUNTS));
     },
@@ -170,8 +179,9 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
     },
 
     /**
-     * Takes a person's sessions out of this browser, so that nobody continues as them. Tokens of applications stay
-     * valid. Leaves it to the caller to end the session that is signed out of.
+     * Takes a person's sessions out of this browser, so that nobody continues as them, and ends those of OpenID clients
+     * that came from them. Other tokens of applications stay valid. Leaves it to the caller to end the session that is
+     * signed out of.
      */
     async forget(
       context: RequestContext,
@@ -181,10 +191,10 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
       const held = await liveOf(cookie.readAll(context.request));
       const own = held.filter(({ subject }) => subject.userId === userId);
       const others = own.filter(({ subject }) => subject.sessionId !== sessionId);
-      if (others.length > 0)
-        await db.write(actor, async (unit) => {
-          for (const session of others) await release(unit, session, 'signed_out');
-        });
+      await db.write(actor, async (unit) => {
+        for (const session of others) await release(unit, session, 'signed_out');
+        await endClientSessions(unit, [sessionId, ...others.map(({ subject }) => subject.sessionId)]);
+      });
       for (const clientId of new Set([here, ...own.map(({ subject }) => subject.clientId)])) {
         const rest = held.filter(({ subject }) => subject.clientId === clientId && subject.userId !== userId);
         write(context, clientId, rest, !rest.some(({ isCurrent }) => isCurrent));

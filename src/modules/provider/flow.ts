@@ -9,7 +9,6 @@ import { preferredLocale } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
-import { withFragment } from '../../core/return-url.ts';
 import { isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import type { Probes } from '../../outbound/probes.ts';
@@ -33,7 +32,7 @@ import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
 import type { ProviderProfile } from './profile.ts';
 import { ProviderFault } from './protocol.ts';
 import type { OpenIdRelyingParty } from './relying-party.ts';
-import { isReturnAllowed, ownPage, type ReturnRules } from './return-to.ts';
+import { isReturnAllowed, landingOf, ownPage, type ReturnRules } from './return-to.ts';
 import { beginState, consumeState } from './states.ts';
 
 export interface ProviderFlowDependencies {
@@ -164,7 +163,7 @@ export function providerFlow({
       return application;
     };
     const land = (values: Record<string, string>, session: SignedIn | null = null) => ({
-      location: withFragment(returnTo, values),
+      location: landingOf(returnTo, values, returnRules.baseUrl()),
       session,
       isByHolder: client.reach === 'everywhere',
     });
@@ -242,7 +241,8 @@ export function providerFlow({
         const reason = /^[a-z_]{1,40}$/.test(error) ? error : 'no code of RFC 6749';
         if (!isDeclined)
           log.warn({ requestId: actor.requestId, issuer, reason }, 'the identity provider refused a sign-in');
-        const location = withFragment(flow.returnTo, { error: isDeclined ? 'access_denied' : 'provider_failed' });
+        const outcome = { error: isDeclined ? 'access_denied' : 'provider_failed' };
+        const location = landingOf(flow.returnTo, outcome, returnRules.baseUrl());
         return { location, session: null, isByHolder: false };
       }
       return finish(actor, flow, profile, comingBack);

@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { redirectResponse } from '../../http/page-response.ts';
 import { RemovalQuery } from '../sign-in/model.ts';
 import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import type { PageBrowserOf } from '../sign-in/known-browsers.ts';
@@ -63,7 +63,7 @@ function flowRoutes({ flow, flowCookie, setSignInCookies, pageBrowserOf }: Provi
         const acceptLanguage = context.request.headers.get('accept-language');
         const location = await flow.start(actor, query, { browser, acceptLanguage });
         context.cookies.push(flowCookie.write(browser));
-        return redirect(context, location);
+        return redirectResponse(context, location);
       },
     }),
     operation({
@@ -84,18 +84,10 @@ function flowRoutes({ flow, flowCookie, setSignInCookies, pageBrowserOf }: Provi
         const landing = await flow.callback(actor, { query, browser, userAgent, pageBrowser });
         const { location, session, isByHolder } = landing;
         if (session) await setSignInCookies(context, actor, session, { landing: location, isByHolder });
-        return redirect(context, location);
+        return redirectResponse(context, location);
       },
     }),
   ];
-}
-
-/** Sends no Referer, so that neither the URL nor its parameters reach the redirect target. */
-function redirect({ headers }: RequestContext, location: string): Response {
-  return new Response(null, {
-    status: 302,
-    headers: { ...headers, 'Referrer-Policy': 'no-referrer', Location: location },
-  });
 }
 
 function accountProviderRoutes({ flow, identities, flowCookie }: ProviderRouteDependencies): Operation[] {

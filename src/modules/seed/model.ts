@@ -5,6 +5,7 @@ import { ApplicationKeyInput, WorkspaceKeyInput } from '../api-keys/model.ts';
 import { ApplicationInput, ApplicationSchema } from '../applications/model.ts';
 import { GrantInput } from '../grants/model.ts';
 import { ImportProfile, ImportRow } from '../import/model.ts';
+import { OpenIdInput } from '../openid/model.ts';
 import { ProviderInput } from '../provider/model.ts';
 import { WebhookInput, WebhookPatch } from '../webhooks/model.ts';
 
@@ -100,6 +101,7 @@ export const SeedApplication = Input(
     signinGate: Type.Optional(signinGate),
     betaRequestPolicy: Type.Optional(betaRequestPolicy),
     identityProvider: Type.Optional(SeedProvider),
+    openid: Type.Optional(OpenIdInput),
     roles: Grants(),
     standardRoles: Type.Optional(
       Type.Boolean({
@@ -164,6 +166,7 @@ const CHANGED_KINDS = [
   'scope',
   'group',
   'provider',
+  'openid',
   'webhook',
   'key',
   'allowlist',

@@ -5,7 +5,7 @@ import { type Seed, seedService, type SeedTools } from './service.ts';
 
 export type SeedStandsOn = Pick<
   SeedTools,
-  'applications' | 'beta' | 'clients' | 'grants' | 'imports' | 'webhooks' | 'apiKeys'
+  'applications' | 'beta' | 'clients' | 'grants' | 'openid' | 'imports' | 'webhooks' | 'apiKeys'
 >;
 
 export function seedModule(context: ModuleContext, standsOn: SeedStandsOn): Module & { readonly service: Seed } {

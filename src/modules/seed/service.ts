@@ -19,12 +19,13 @@ import { checkApplicationAlone, checkDocument, type Problems, type Secrets } fro
 import { planGrants } from './grant-steps.ts';
 import { planApplicationKeys, planWorkspaceKey } from './key-steps.ts';
 import type { ApplyResult, SeedApplication, SeedDocument } from './model.ts';
+import { type OpenIdTools, planOpenId } from './openid-steps.ts';
 import { planAllowlist, planUsers } from './people-steps.ts';
 import { Plan, type Site, type SeedTold } from './plan.ts';
 import { type ApplyPool, applyPool } from './apply-pool.ts';
 import { planWebhooks, type WebhookTools } from './webhook-steps.ts';
 
-export interface SeedTools extends ApplicationTools, WebhookTools {
+export interface SeedTools extends ApplicationTools, OpenIdTools, WebhookTools {
   readonly db: Database;
   readonly clock: Clock;
   readonly leases: Pick<WorkLeases, 'begin'>;
@@ -81,6 +82,7 @@ export function seedService(tools: SeedTools) {
     await planSettings(tools, doer, site, (made) => void (id = made));
     const slugs = await planGrants(grants, doer.actor, site);
     await planProvider(tools, doer, site);
+    await planOpenId(tools, doer.actor, site);
     await planWebhooks(tools, doer.actor, site);
     const keyTools = { apiKeys, reader: db.reader, now: clock.now };
     await planApplicationKeys(keyTools, doer.actor, site, doer.workspaceId, slugs);

@@ -41,7 +41,10 @@ export function signInCookies(dependencies: SignInCookieDependencies): SetSignIn
   function placeOf({ request }: RequestContext, { landing }: Ending): PagePlace | null {
     if (landing === undefined) return placeOfPage(request, baseUrl);
     const { origin, pathname } = new URL(landing);
-    return origins.includes(origin) ? asPlace(pathname.split('/')[1] ?? null) : null;
+    if (!origins.includes(origin)) return null;
+    const [, page = null] = pathname.split('/');
+    // An authorization request continues in this browser, and hands out codes instead of the session's token.
+    return page === 'oauth' ? 'account' : asPlace(page);
   }
 
   return async (context, actor, session, ending = {}) => {

@@ -85,7 +85,8 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
       if (before === NEVER) countBoth(applicationId, 'new_user', at);
     },
     sessionSeen: (seen) => countGap('session_gap', sessionMetric, seen),
-    attempted({ applicationId, webhookId, isDelivered, durationMs }) {
+    attempted({ applicationId, webhookId, kind, isDelivered, durationMs }) {
+      if (kind !== 'events') return;
       const now = clock.now();
       count(applicationId, isDelivered ? 'delivered' : 'failed_attempt', now, webhookId);
       countHour(webhookId, isDelivered ? 'delivered' : 'failed', now);

@@ -1,9 +1,10 @@
-/** Makes one attempt at a delivery: signs it, sends it through the SSRF guard, and classifies the result. */
+/** Makes one attempt at a delivery: signs its event or logout token, sends it through the SSRF guard, classifies the result. */
 import type { Logger } from 'pino';
 import { SECOND, type WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { type GuardedFetch, type OutboundAnswer, OutboundError } from '../../outbound/guarded-fetch.ts';
+import type { LeasedDelivery } from '../../store/delivery-claims.ts';
 import type { Endpoint } from '../../store/webhooks.ts';
 import type { Claimed } from './claimed.ts';
 import type { ErrorClass } from './model.ts';
@@ -29,11 +30,19 @@ export interface Result {
   readonly jitter: number;
 }
 
+/** The request of an attempt. */
+interface Message {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface AttemptDependencies {
   readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly outbound: GuardedFetch;
+  /** Makes the logout token of an attempt: each has an id and a short life of its own. */
+  readonly logoutToken: (delivery: LeasedDelivery) => Promise<string>;
   readonly log: Logger;
 }
 
@@ -41,7 +50,7 @@ export interface AttemptDependencies {
  * @returns a function that makes one attempt; it never throws: every failure is a result. Without its lease an attempt
  * is `interrupted`, which is never recorded: another instance may make the next one.
  */
-export function deliveryAttempter({ clock, random, instanceKey, outbound, log }: AttemptDependencies) {
+export function deliveryAttempter({ clock, random, instanceKey, outbound, logoutToken, log }: AttemptDependencies) {
   const secrets = new Map<string, Promise<string>>();
 
   /** Returns the current secrets, unsealed once and cached. */
@@ -58,25 +67,40 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
     );
   }
 
+  async function signedEvent(claimed: Claimed, at: { readonly now: number; readonly real: number }): Promise<Message> {
+    const body = deliveryBody(claimed);
+    const keys = await secretsOf(claimed.endpoint, at.now);
+    return {
+      body,
+      headers: {
+        'Content-Type': 'application/json',
+        'Svc-Event-Id': claimed.id,
+        'Svc-Signature': signatureHeader(keys, Math.floor(at.real / SECOND), body),
+      },
+    };
+  }
+
+  async function logoutForm(claimed: Claimed): Promise<Message> {
+    const body = new URLSearchParams({ logout_token: await logoutToken(claimed) });
+    return { body: body.toString(), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };
+  }
+
   return async function attempt(claimed: Claimed): Promise<Result> {
     const { endpoint, lost } = claimed;
     const startedAt = clock.now();
     // Real time: the receiver compares the timestamp with its own clock, and dates its answer by it.
     const sentAt = clock.real();
     const begin = performance.now();
-    const body = deliveryBody(claimed);
-    const requestHeaders: Record<string, string> = {
-      'Content-Type': 'application/json',
-      'User-Agent': 'Gatehouse',
-      'Svc-Event-Id': claimed.id,
-    };
+    const requestHeaders: Record<string, string> = { 'User-Agent': 'Gatehouse' };
     const base = { claimed, startedAt, requestHeaders, jitter: random.fraction() };
     const unanswered = { statusCode: null, retryAfterMs: null, responseExcerpt: null };
     const took = () => Math.round(performance.now() - begin);
     if (lost.aborted) return { ...base, ...unanswered, durationMs: 0, errorClass: 'interrupted' };
     try {
-      const keys = await secretsOf(endpoint, startedAt);
-      requestHeaders['Svc-Signature'] = signatureHeader(keys, Math.floor(sentAt / SECOND), body);
+      const { body, headers } = await (endpoint.kind === 'logout'
+        ? logoutForm(claimed)
+        : signedEvent(claimed, { now: startedAt, real: sentAt }));
+      Object.assign(requestHeaders, headers);
       const answer = await outbound({
         url: endpoint.url,
         method: 'POST',

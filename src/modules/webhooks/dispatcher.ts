@@ -12,7 +12,7 @@ import { CLAIMING, type Database, type WriteOptions } from '../../db/database.ts
 import { isOutage, isUnavailable } from '../../db/errors.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
-import { deliveryAttempter, type Result } from './attempt.ts';
+import { type AttemptDependencies, deliveryAttempter, type Result } from './attempt.ts';
 import type { Claimed } from './claimed.ts';
 import { deliveryClaims } from './claims.ts';
 import { isLastAttempt, recordResult } from './record.ts';
@@ -24,6 +24,7 @@ export interface DispatcherDependencies {
   readonly instanceKey: InstanceKey;
   readonly leaseHolder: string;
   readonly outbound: GuardedFetch;
+  readonly logoutToken: AttemptDependencies['logoutToken'];
   readonly mails: WorkspaceMail;
   readonly log: Logger;
 }

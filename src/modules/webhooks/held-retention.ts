@@ -68,10 +68,11 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
 
   /** Waits while the workspace has no mails left this hour. After `WAITED_MS` the events are dropped without a mail. */
   async function notify(unit: Unit, endpoint: RestingEndpoint, count: number): Promise<void> {
-    const { id, applicationId, url, status, oldestAt } = endpoint;
+    const { id, applicationId, url, kind, status, oldestAt } = endpoint;
     const { name: applicationName, workspaceId, deletedAt } = await requireApplication(unit, applicationId);
-    // The console has no owners, and held deliveries of a deleted application cannot be released.
-    const hasOwners = workspaceId !== null && deletedAt === null;
+    // The console has no owners, and held deliveries of a deleted application cannot be released. Sign-outs of weeks ago
+    // are no loss: the mail about the quarantine is enough.
+    const hasOwners = workspaceId !== null && deletedAt === null && kind === 'events';
     const owners = hasOwners ? await listOwners(unit, workspaceId) : [];
     const isSpent = hasOwners && owners.length > (await mails.left(unit, workspaceId));
     if (isSpent && oldestAt > unit.now - WAITED_MS) return;

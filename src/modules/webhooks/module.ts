@@ -6,6 +6,7 @@ import { findBudget } from '../../store/budgets.ts';
 import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
 import { EVENT_NOTICED } from '../../store/events.ts';
 import { type Module, onCommit, type ModuleContext, onNewsMissed } from '../module.ts';
+import type { AttemptDependencies } from './attempt.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { DROP_HELD, heldEventsJob } from './held-retention.ts';
@@ -14,12 +15,15 @@ import { REPLAY, replayService } from './replay.ts';
 import { webhookRoutes } from './routes.ts';
 import { type Webhooks, webhookService } from './service.ts';
 
+export type WebhooksModuleDependencies = Pick<AttemptDependencies, 'logoutToken'>;
+
 export function webhooksModule(
   context: ModuleContext,
+  { logoutToken }: WebhooksModuleDependencies,
 ): Module & { readonly service: Webhooks; readonly deliveries: Dispatcher; readonly streams: EventStreams } {
   const mails = workspaceMail(context.limits.mailsPerWorkspace);
-  const deliveries = dispatcher({ ...context, mails });
   const { db, clock } = context;
+  const deliveries = dispatcher({ ...context, mails, logoutToken });
   const lateMs = lateCommitMs(db);
   const streams = eventStreams({ reader: db.reader, clock, lateMs });
   const service = webhookService({ ...context, wake: deliveries.wake });

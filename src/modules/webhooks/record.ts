@@ -33,7 +33,13 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
   await insertAttempt(unit, { deliveryId, ...attempt });
   const isDelivered = errorClass === null;
-  unit.publish(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered, durationMs });
+  unit.publish(DELIVERY_ATTEMPTED, {
+    applicationId,
+    webhookId: endpoint.id,
+    kind: endpoint.kind,
+    isDelivered,
+    durationMs,
+  });
   if (claimed.isInOrder) await noteTriedInOrder(unit, { id: endpoint.id, deliveryId });
   if (isLastAttempt(result)) await quarantine(unit, claimed, errorClass === 'gone' ? null : number, mails);
   return true;
@@ -72,7 +78,8 @@ async function quarantine(
   const owners = await listOwners(unit, workspaceId);
   if (owners.length > (await mails.left(unit, workspaceId))) return;
   const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
-  const content = { workspaceName, applicationName, url, failedAttempts };
+  const isOfLogout = endpoint.kind === 'logout';
+  const content = { workspaceName, applicationName, url, isOfLogout, failedAttempts };
   const expiresAt = unit.now + QUARANTINE_MAIL_LIFETIME_MS;
   await mails.queue(
     unit,

@@ -23,7 +23,6 @@ import {
   type Delivery,
   findDeliveries,
   findDelivery,
-  findNewestPending,
   insertDelivery,
   listAttempts,
   listDeliveries,
@@ -54,6 +53,7 @@ import { deliveryBody } from './payload.ts';
 import { performanceOf } from './performance.ts';
 import { presentAttempt, presentDelivery, presentWebhook, storedStatus } from './present.ts';
 import { DELETE_WEBHOOK } from './deletion.ts';
+import { endQuarantine } from './quarantine.ts';
 import { searchDeliveries } from './search.ts';
 
 const SECRET_OVERLAP_MS = DAY;
@@ -122,6 +122,7 @@ export function webhookService(dependencies: WebhookDependencies) {
           description: input.description ?? null,
           events: [...new Set(input.events)],
           sealedSecret,
+          kind: 'events',
         });
         await record(unit, 'webhook.created', application, row);
         return { ...presentWebhook(row, unit.now), signingSecret };
@@ -197,10 +198,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       const released = await countPendingDeliveries(db.reader, id);
       const changed = await db.write(actor, async (unit) => {
         refuseUnlessQuarantined(await find(unit, application, id));
-        const inOrderUntil = await findNewestPending(unit, id);
-        const inOrderAfter = inOrderUntil === null ? null : '';
-        const ended = { status: 'active', quarantinedAt: null, quarantineReason: null, dropNoticeAt: null } as const;
-        const row = await updateWebhook(unit, id, { ...ended, inOrderUntil, inOrderAfter });
+        const row = await endQuarantine(unit, id);
         await record(unit, 'webhook.released', application, row);
         return presentWebhook(row, unit.now);
       });

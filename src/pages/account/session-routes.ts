@@ -14,7 +14,12 @@ import { findApplicationByClientId, requireApplication } from '../../store/appli
 import { findSession } from '../../store/sessions.ts';
 
 /** An account that is signed in in this browser, as far as the application's page may show it. */
-const ShownAccount = Type.Object({ userId: Id('usr'), email: Type.String(), isCurrent: Type.Boolean() });
+const ShownAccount = Type.Object({
+  userId: Id('usr'),
+  email: Type.String(),
+  isCurrent: Type.Boolean(),
+  isNewElsewhere: Type.Boolean(),
+});
 
 interface SessionOfPage {
   readonly userId: string;

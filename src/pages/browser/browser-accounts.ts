@@ -6,6 +6,8 @@ export interface BrowserAccount {
   readonly email: string;
   /** Signed in to this application's pages. */
   readonly isCurrent: boolean;
+  /** Neither the application nor its workspace knows the person yet. */
+  readonly isNewElsewhere: boolean;
 }
 
 /** The hosted page that asks: the sign-in page receives a token for its application, the account page none. */

@@ -35,13 +35,14 @@ interface LinkButtonProps {
   readonly look?: Look;
   readonly id?: string;
   readonly icon?: ComponentChildren;
+  readonly isNewTab?: boolean;
   readonly onClick?: (event: MouseEvent) => void;
   readonly children: ComponentChildren;
 }
 
-export function LinkButton({ look = 'primary', icon, children, ...rest }: LinkButtonProps) {
+export function LinkButton({ look = 'primary', icon, isNewTab = false, children, ...rest }: LinkButtonProps) {
   return (
-    <a {...rest} class={`button ${look}`}>
+    <a {...rest} class={`button ${look}`} {...(isNewTab && { target: '_blank', rel: 'noreferrer' })}>
       {icon}
       <span>{children}</span>
     </a>

@@ -87,7 +87,7 @@ export function Request({ request, userCode, appName, deciding, onDecide, onChan
         </dd>
         <dt>{text('device.accessTitle')}</dt>
         <dd id="access">
-          <Access grants={grants} />
+          <AccessFacts grants={grants} />
         </dd>
       </dl>
       <p class="warning" id="warning">
@@ -115,7 +115,7 @@ export function Request({ request, userCode, appName, deciding, onDecide, onChan
   );
 }
 
-function Access({ grants }: Pick<DeviceRequest, 'grants'>) {
+export function AccessFacts({ grants }: Pick<DeviceRequest, 'grants'>) {
   const text = useTexts();
   const kinds = [
     ['device.roles', grants.roles],
@@ -143,7 +143,7 @@ function Access({ grants }: Pick<DeviceRequest, 'grants'>) {
   );
 }
 
-function Line({ isSmall = false, children }: { isSmall?: boolean; children: ComponentChildren }) {
+export function Line({ isSmall = false, children }: { isSmall?: boolean; children: ComponentChildren }) {
   return (
     <div class={isSmall ? 'fine' : undefined} dir="auto">
       {children}

@@ -19,7 +19,7 @@ interface ContinueStepProps {
   readonly page: HostedPage;
   /** Returns the address that a refused person can return to. */
   readonly backTo: (reason: string) => string | null;
-  onContinued(continued: Continued): void;
+  onContinued(continued: Continued, userId: string): void;
   /** @param failure error code if the account's session has ended. */
   onAnother(failure: string | null): void;
 }
@@ -44,7 +44,7 @@ export function ContinueStep({ data, title, accounts, page, backTo, onContinued,
     trouble(null);
     const outcome = await continueAs(data.application.clientId, userId, page);
     setBusy(null);
-    if (outcome.ok) onContinued(outcome.data);
+    if (outcome.ok) onContinued(outcome.data, userId);
     else fail(outcome, { userId, email });
   }
 
@@ -80,12 +80,20 @@ export function ContinueStep({ data, title, accounts, page, backTo, onContinued,
       <p class="lead" id="lead">
         {text('signin.accountsLead')}
       </p>
+      {accounts.some(({ isNewElsewhere }) => isNewElsewhere) && (
+        <p class="lead" id="passed-on">
+          {text(accounts.every(({ isNewElsewhere }) => isNewElsewhere) ? 'signin.passedOn' : 'signin.passedOnIfNew', {
+            app: data.application.name,
+          })}
+        </p>
+      )}
       <div class="actions">
         {accounts.map((account, index) => (
           <Button
             key={account.userId}
             data-account={account.email}
             look={index === 0 ? 'primary' : 'plain'}
+            aria-describedby={account.isNewElsewhere ? 'passed-on' : undefined}
             busyText={busy === account.userId && text('signin.verifying')}
             onClick={() => void press(account)}
           >

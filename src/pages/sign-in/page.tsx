@@ -1,4 +1,7 @@
-/** Sign-in page: returns with a session token; the console's own keeps the session here and opens the console. */
+/**
+ * Sign-in page: returns with a session token; the console's own keeps the session here and opens the console. For an
+ * OpenID client it only signs in here, and its token goes nowhere: the client gets a code.
+ */
 import { Fingerprint } from 'lucide';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -20,11 +23,21 @@ import { SignIn } from './sign-in.tsx';
 import { useChoosing } from './use-choosing.ts';
 import { interruptedCode } from './use-email-code.ts';
 
+/** A client's authorization request, which goes on after the sign-in. */
+export interface ContinuedRequest {
+  /** Address that goes on with the request. */
+  readonly continueAt: string;
+  /** Takes a refused person back to the client. */
+  readonly deniedAt: string;
+}
+
 export interface SignInPageProps extends SignInData {
   /** Receives the session token in the fragment; validated against the registered return URLs by the server. */
   readonly returnTo: string | null;
   /** Opened by a trial link: shows the token and passes it to the console in this browser. */
   readonly isTrial: boolean;
+  /** Null for a sign-in to the application itself. */
+  readonly authorization: ContinuedRequest | null;
   readonly email: string | null;
   /** Accounts of this browser that may continue here. */
   readonly accounts: readonly BrowserAccount[];
@@ -39,7 +52,7 @@ type State =
   | { readonly at: 'done'; readonly isReturning: boolean; readonly trialToken: string | null };
 
 export function SignInPage(props: SignInPageProps) {
-  const { application, methods, returnTo, isTrial, locale, accounts } = props;
+  const { application, methods, returnTo, isTrial, authorization, locale, accounts } = props;
   const text = useTexts();
   const app = application.name;
   const [state, setState] = useState<State>(
@@ -58,13 +71,23 @@ export function SignInPage(props: SignInPageProps) {
   const [isCreating, setIsCreating] = useState(false);
 
   const isConsole = application.clientId === CONSOLE_CLIENT_ID && returnTo === null;
+  const page = authorization ? 'account' : 'sign-in';
+  const backTo = (reason: string) => authorization?.deniedAt ?? addressBack(returnTo, { error: reason });
 
   /** Stores the token in an HttpOnly cookie and drops it here. */
-  async function enterConsole(token: string): Promise<void> {
+  async function enterConsole(token: string, target = '/console'): Promise<void> {
     setState({ at: 'done', isReturning: true, trialToken: null });
     const kept = await request('/account/session', { method: 'PUT', bearer: token });
-    if (kept.ok) location.replace('/console');
+    if (kept.ok) location.replace(target);
     else setState({ at: 'signing-in', failure: kept.code });
+  }
+
+  /** Goes on with a client's request, as the account that the person has just signed in as or chosen. */
+  function proceed({ continueAt }: ContinuedRequest, userId: string, token: string | null): void {
+    const target = `${continueAt}&account=${encodeURIComponent(userId)}`;
+    if (isConsole && token !== null) return void enterConsole(token, target);
+    setState({ at: 'done', isReturning: true, trialToken: null });
+    location.replace(target);
   }
 
   /** Passes the token in the fragment, as a direct provider return would. */
@@ -77,6 +100,7 @@ export function SignInPage(props: SignInPageProps) {
   }
 
   async function onSignedIn(session: SignedIn, method: 'otp' | 'passkey'): Promise<void> {
+    if (authorization) return proceed(authorization, session.userId, session.token);
     const offer = method === 'otp' && !isTrial ? await preparePasskeyOffer(methods.passkeyHost, session.token) : null;
     if (offer) setState({ at: 'offer', offer, session });
     else finish(session);
@@ -93,6 +117,8 @@ export function SignInPage(props: SignInPageProps) {
     const back = takeProviderReturn();
     if (back === null) return null;
     if ('error' in back) return failureOfCode(back.error);
+    // The cookie has the session already.
+    if (authorization) return null;
     // Login CSRF protection: a link with somebody else's token must not leave their session here.
     if ((isConsole || isTrial) && !takeDeparture()) return failureOfCode('provider_failed');
     finish(back);
@@ -111,9 +137,12 @@ export function SignInPage(props: SignInPageProps) {
           data={props}
           title={text('signin.title', { app })}
           accounts={accounts}
-          page="sign-in"
-          backTo={(reason) => addressBack(returnTo, { error: reason })}
-          onContinued={({ session }) => session && finish(session)}
+          page={page}
+          backTo={backTo}
+          onContinued={({ session }, userId) => {
+            if (authorization) proceed(authorization, userId, null);
+            else if (session) finish(session);
+          }}
           onAnother={signInInstead}
         />
       )}
@@ -125,9 +154,9 @@ export function SignInPage(props: SignInPageProps) {
           lead={text(methods.isCodeAllowed && !props.isPasskeyFirst ? 'signin.lead' : 'signin.leadWithoutCode')}
           email={accounts.length > 0 ? null : props.email}
           isAnother={accounts.length > 0}
-          {...(!isTrial && { page: 'sign-in' })}
+          {...(!isTrial && { page })}
           earlierFailure={() => (state.failure === null ? earlierFailure() : failureOfCode(state.failure))}
-          backTo={(reason) => addressBack(returnTo, { error: reason })}
+          backTo={backTo}
           onSignedIn={(session, method) => void onSignedIn(session, method)}
         />
       )}

@@ -55,7 +55,7 @@ export function signInPageRoute(dependencies: SignInPageDependencies): Operation
       const all = isTrial ? [] : await dependencies.continuation.accounts(context.request, application);
       // An application that names an address wants this one.
       const accounts = email === null ? all : all.filter((account) => account.email === email.trim().toLowerCase());
-      const props = { ...data, returnTo, isTrial, email, accounts };
+      const props = { ...data, returnTo, isTrial, authorization: null, email, accounts };
       return pageResponse(context, renderSignInPage(props, hasStepHint(context.request)));
     },
   });

@@ -22,7 +22,7 @@ export interface SignInDataDependencies {
 }
 
 /** Limit of the provider flow's start. */
-const MAX_RETURN_LENGTH = 2000;
+const MAX_RETURN_LENGTH = 4096;
 
 export interface SignInRequest {
   readonly application: Application;

@@ -213,6 +213,12 @@ describe('export', () => {
           supportEmail: 'help@shop.example.com',
         },
         identityProvider: { clientId: 'shop', clientSecret: { env: 'SHOP_PROVIDER_SECRET' } },
+        openid: {
+          redirectUris: ['com.example.shop:/callback'],
+          postLogoutRedirectUris: ['https://shop.example.com/'],
+          clientType: 'public',
+          backchannelLogoutUri: 'https://shop.example.com/logout',
+        },
         scopes: [{ slug: 'orders:read', description: 'Reads' }],
         groups: [{ slug: 'pro' }],
         webhooks: [{ url: 'https://shop.example.com/hook', events: ['*'], secret: { env: 'SHOP_WEBHOOK_SECRET' } }],

@@ -70,6 +70,11 @@ export function personAt(servers: Readonly<Record<string, Instance>>): Person {
           err += question;
           return left.shift() ?? '';
         },
+        inputEnd: () => new Promise(() => {}),
+        open: async () => false,
+        listen() {
+          throw new Error('the test did not expect a server');
+        },
         ...changes,
       };
       const done = (exitCode: number): Ran => ({ exitCode, out, err, json: () => JSON.parse(out) });

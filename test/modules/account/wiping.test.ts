@@ -11,6 +11,7 @@ const LEFT_TO_RETENTION: Readonly<Record<string, string>> = {
   events: '30 days, which the person is told',
   long_works: 'until the work is done',
   mails: '30 days, which the person is told',
+  oauth_grants: '30 days from their end, since they say which clients hear of the end of a session',
   passkey_challenges: 'a day from their end',
   provider_states: 'a day from their end',
   rate_counters: 'until their window ends',

@@ -177,19 +177,3 @@ describe('a grant', () => {
     expect(grants(instance)).toEqual([]);
   });
 });
-
-describe('the metadata of the authorization server', () => {
-  test('lists its endpoints and the device grant as the only grant type (RFC 8414)', async () => {
-    const { instance } = await createScene();
-    const { status, json } = await instance.call('GET', '/.well-known/oauth-authorization-server');
-    expect(status).toBe(200);
-    expect(json).toMatchObject({
-      issuer: 'http://localhost:8080',
-      token_endpoint: 'http://localhost:8080/api/v1/device/token',
-      device_authorization_endpoint: 'http://localhost:8080/api/v1/device/code',
-      grant_types_supported: ['urn:ietf:params:oauth:grant-type:device_code'],
-      response_types_supported: [],
-      token_endpoint_auth_methods_supported: ['none'],
-    });
-  });
-});

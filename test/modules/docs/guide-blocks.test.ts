@@ -4,6 +4,7 @@ import { SQL } from 'bun';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { exampleAddress, PRODUCT_NAMES, productOf } from '@/console/views/settings/openid-snippets.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
 import { EVENT_SAMPLES } from '@/core/event-samples.ts';
 import { systemRandom } from '@/core/random.ts';
@@ -506,6 +507,26 @@ describe('the guide on integration tests', () => {
     const said = JSON.parse(await shell(['integration-tests sh 0'], (script) => `${script}${waits}`));
     expect(Object.keys(said)).toEqual(Object.keys(JSON.parse(take('integration-tests json 0').code)));
     expect(await shell(['integration-tests sh 1'])).toMatch(/"code":"\d{6}"/);
+  });
+});
+
+describe('the OpenID guide', () => {
+  test('sets up a client, and finds the endpoints', async () => {
+    const said = await shell(['openid sh 0', 'openid sh 1']);
+    expect(said).toContain('"redirectUris":["https://wiki.example.com/oidc/callback"]');
+    expect(said).toMatch(/"clientSecret":"ecs_\w+"/);
+    expect(said).toContain(`"issuer":"${server.url}"`);
+    expect(said).toContain(`"token_endpoint":"${server.url}/oauth/token"`);
+  });
+
+  test('shows the settings of products that the console shows', () => {
+    const shown = blocks.filter(({ slug, name }) => slug === 'openid' && !taken.has(name));
+    const known = PRODUCT_NAMES.flatMap((name) => {
+      const at = exampleAddress(name);
+      const settings = productOf(name, at, { issuer: server.url, clientId: 'cli_…' })?.settings;
+      return settings && 'code' in settings ? [`${settings.code}\n`] : [];
+    });
+    expect(shown.map(({ name }) => take(name).code)).toEqual(known);
   });
 });
 

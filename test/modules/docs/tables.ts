@@ -1,12 +1,16 @@
 /** The tables of the guides that are generated from the code. `bun run guides` writes them into the files. */
 import { join, resolve } from 'node:path';
 import type { TObject, TSchema } from '@sinclair/typebox';
+import { exampleAddress, PRODUCT_NAMES, productOf } from '@/console/views/settings/openid-snippets.ts';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
 import { EVENT_SAMPLES } from '@/core/event-samples.ts';
 import { ALL_SETTINGS, defaultText, type Setting, SETTING_GROUPS } from '@/settings.ts';
 
 const FOLDER = resolve(import.meta.dir, '../../../src/modules/docs/guides');
+
+/** Values that stand for a reader's in the guides. */
+const READER = { issuer: 'http://localhost:8080', clientId: 'cli_…' };
 
 /** Guides with generated tables, and the functions that rewrite their rows. */
 const REWRITES: Readonly<Record<string, (text: string) => string>> = {
@@ -19,6 +23,7 @@ const REWRITES: Readonly<Record<string, (text: string) => string>> = {
   'errors-and-limits': (text) => text.replace(/(?:^\| \d{3} .*\n)+/m, errors()),
   events: (text) =>
     text.replace(/(?:^\| `user\..*\n)+/m, events).replace(/(?<=```jsonc\n)(?:\/\/ user\.[^]*?)(?=```)/, samples),
+  openid: (text) => text.replace(/(?<=^## Products\n\n.+\n\n)[^]*?(?=^## Products that)/m, products),
 };
 
 export const SLUGS = Object.keys(REWRITES);
@@ -65,6 +70,28 @@ function events(rows: string): string {
 
 function samples(): string {
   return EVENT_TYPES.map((type) => `// ${type}\n${JSON.stringify(EVENT_SAMPLES[type])}\n`).join('');
+}
+
+/** A section for each product: the same settings that the console shows. */
+function products(): string {
+  return PRODUCT_NAMES.map((name) => {
+    const product = productOf(name, exampleAddress(name), READER);
+    if (!product) throw new Error(`${name} has no settings`);
+    const { docs, redirectUris, place, settings, note = '' } = product;
+    const uris = redirectUris.map((uri) => `\`${uri}\``).join(', ');
+    const facts = [
+      [redirectUris.length === 1 ? 'Redirect URI' : 'Redirect URIs', uris],
+      ['Where', place],
+    ];
+    if ('values' in settings)
+      facts.push(
+        ...settings.values.map(([label, value]) => [label, `\`${value}\``]),
+        ...settings.choices.map(([label, value]) => [label, value]),
+      );
+    const list = facts.map((fact) => `- ${fact.join(': ')}\n`).join('');
+    const block = 'code' in settings ? `\n\`\`\`${settings.language}\n${settings.code}\n\`\`\`\n` : '';
+    return `### ${name}\n\n${list}${block}\n[Its documentation](${docs}).${note && ` ${note}`}\n\n`;
+  }).join('');
 }
 
 function fieldsOf(schema: TObject): string {

@@ -64,12 +64,17 @@ describe('a connection', () => {
     expect(full.getInstructions()).toContain('Start with listApplications');
   });
 
-  test('needs a key: missing, malformed and revoked keys are refused', async () => {
+  test('needs a key: missing, malformed and revoked keys are refused, with the way to sign in', async () => {
     const revoked = await given.revokedKey(instance, shop.id);
-    for (const token of [undefined, 'nonsense', revoked.token]) {
+    const metadata = '/.well-known/oauth-protected-resource/mcp';
+    for (const token of [undefined, 'nonsense', 'eak_nonsense', revoked.token]) {
       const { status, headers } = await post(LIST, token);
-      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        `Bearer resource_metadata="http://localhost:8080${metadata}"`,
+      ]);
     }
+    expect((await instance.call('GET', metadata)).json.resource).toBe('http://localhost:8080/mcp');
   });
 
   test('accepts no session, not even an owner’s', async () => {
@@ -188,7 +193,7 @@ describe('the tools', () => {
 
   test('fit an agent’s context and refer to nothing outside themselves', () => {
     const text = JSON.stringify(tools);
-    expect(text.length).toBeLessThan(66_000);
+    expect(text.length).toBeLessThan(68_000);
     expect(text).not.toMatch(/"\$ref"|"\$id"|"examples"/);
     for (const { name } of tools) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });

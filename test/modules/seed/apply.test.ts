@@ -24,6 +24,7 @@ describe('a document on an empty instance', () => {
       '+ scope orders:read',
       '+ group pro',
       '+ provider https://accounts.google.com',
+      '+ openid shop',
       '+ webhook https://shop.example.com/hook',
       '+ webhook https://shop.example.com/other',
       '+ key backend',
@@ -104,7 +105,7 @@ describe('a document on an empty instance', () => {
   test('applied again writes nothing and counts everything as unchanged', async () => {
     const before = tables(instance);
     const { json } = await apply(instance, DOCUMENT);
-    expect(json.data).toEqual({ changes: [], unchanged: 13, notes: [], skipped: [], signingSecrets: [] });
+    expect(json.data).toEqual({ changes: [], unchanged: 14, notes: [], skipped: [], signingSecrets: [] });
     expect(tables(instance)).toEqual(before);
   });
 
@@ -131,6 +132,7 @@ describe('a changed document', () => {
       webhooks: [{ ...SHOP.webhooks[0], events: ['user.banned'], secret: { env: 'OTHER_SECRET' } }],
       apiKeys: [{ ...SHOP.apiKeys[0], name: 'api', rateLimits: { perMinute: 5, perDay: 10_000 } }],
       identityProvider: { ...SHOP.identityProvider, clientSecret: { env: 'OTHER_SECRET' } },
+      openid: { ...SHOP.openid, idTokenAlg: 'RS256', postLogoutRedirectUris: ['https://shop.example.com/'] },
       allowlist: [],
       users: [
         { email: 'ada@example.com', roles: ['writer'] },
@@ -147,6 +149,7 @@ describe('a changed document', () => {
       '~ role editor name',
       '+ role writer',
       '~ provider https://accounts.google.com clientSecret',
+      '~ openid shop idTokenAlg postLogoutRedirectUris',
       '~ webhook https://shop.example.com/hook events secret',
       '~ key api name perMinute',
       '~ user ada@example.com',
@@ -181,8 +184,9 @@ describe('concurrency', () => {
     const answers = await Promise.all([own, other, own, other].map((one) => apply(one, DOCUMENT)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const made = answers.map(({ json }) => json.data.changes.length).sort();
-    expect(made).toEqual([0, 0, 0, 13]);
-    expect(own.sqlite.query('SELECT count(*) AS webhooks FROM webhooks').get()).toEqual({ webhooks: 2 });
+    expect(made).toEqual([0, 0, 0, 14]);
+    // Two webhooks, and the address of logout tokens.
+    expect(own.sqlite.query('SELECT count(*) AS endpoints FROM webhooks').get()).toEqual({ endpoints: 3 });
   });
 
   test('a new plan finds what another caller has created since', async () => {

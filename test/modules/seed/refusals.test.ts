@@ -115,10 +115,13 @@ describe('a document', () => {
         returnUrls: ['http://shop.example.com'],
         webhooks: [{ url: 'https://127.0.0.1/', events: ['*'] }],
         identityProvider: { ...SHOP.identityProvider, issuer: 'http://idp.example.com' },
+        openid: { redirectUris: ['http://shop.example.com/'], backchannelLogoutUri: 'https://127.0.0.1/' },
       }),
     );
     expect(Object.keys(later).sort()).toEqual([
       'document.applications.0.identityProvider.issuer',
+      'document.applications.0.openid.backchannelLogoutUri',
+      'document.applications.0.openid.redirectUris.0',
       'document.applications.0.returnUrls.0',
       'document.applications.0.webhooks.0.url',
     ]);

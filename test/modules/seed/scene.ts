@@ -21,6 +21,11 @@ export const SHOP = {
   signinMethods: ['otp'],
   sessionTtlSeconds: 3600,
   identityProvider: { clientId: 'shop-client', clientSecret: { env: 'GOOGLE_SECRET' } },
+  openid: {
+    redirectUris: ['https://shop.example.com/callback'],
+    idTokenAlg: 'EdDSA',
+    backchannelLogoutUri: 'https://shop.example.com/logout',
+  },
   roles: [{ slug: 'buyer', name: 'Buyer', isDefault: true }, { slug: 'editor' }],
   scopes: [{ slug: 'orders:read' }],
   groups: [{ slug: 'pro', description: 'Paying' }],

@@ -102,6 +102,7 @@ const DETAILED: Partial<Readonly<Record<AuditKind, Detailed>>> = {
     role === undefined ? null : `Invited {user} to the workspace as ${textOf(role)}`,
   'workspace.member_changed': ({ from, to }) =>
     to === undefined ? null : `Changed the workspace role of {user} from ${textOf(from)} to ${textOf(to)}`,
+  'openid.client_registered': ({ name }) => (name === undefined ? null : `Registered OAuth client ${textOf(name)}`),
   'webhook.replayed': ({ replayed }) =>
     numberOf(replayed) > 0 ? `Sent ${counted(numberOf(replayed), 'failed event')} of webhook {target} again` : null,
   'webhook.held_dropped': ({ dropped }) =>

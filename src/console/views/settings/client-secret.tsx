@@ -47,7 +47,7 @@ export function ClientSecret({ application }: ApplicationViewProps) {
   return (
     <Panel
       title="Client secret"
-      lead="Your backend uses it to authenticate as this application when it introspects or revokes a token. Signing people in and verifying their sessions does not need it."
+      lead="Authenticates this application’s backend, or a product that signs people in with OpenID Connect: at the token endpoint, at introspection and at revocation. Return URLs and the verification of sessions do not need it."
       action={
         prefix === null ? (
           <Action id="create-secret" onClick={create}>

@@ -1,9 +1,10 @@
 /** Return URLs of an application, one per line; names invalid ones. */
 import { parseReturnUrl } from '../../../core/return-url.ts';
-import type { Failure, Outcome } from '../../api.ts';
+import type { Failure } from '../../api.ts';
 import { Panel } from '../../components/panel.tsx';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { SettingsForm } from './settings-form.tsx';
+import { linesOf, nameEntries, quoted } from './uri-lines.ts';
 import { useApplicationPatch } from './use-application-patch.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -12,9 +13,9 @@ const MIN_ROWS = 4;
 export function ReturnUrls({ application }: ApplicationViewProps) {
   const patch = useApplicationPatch(application);
   const draft = useDraft({ lines: application.returnUrls.join('\n') }, async ({ lines = '' }) => {
-    const urls = urlsOf(lines);
+    const urls = linesOf(lines);
     const refused = refusedOf(urls);
-    return refused ?? named(await patch({ returnUrls: urls }), urls);
+    return refused ?? nameEntries(await patch({ returnUrls: urls }), { returnUrls: urls });
   });
   const { lines } = draft.values;
   return (
@@ -48,13 +49,6 @@ export function ReturnUrls({ application }: ApplicationViewProps) {
   );
 }
 
-function urlsOf(lines: string): string[] {
-  return lines
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
 /** Reports all invalid URLs at once, unlike the server. The server decides about http on loopback. */
 function refusedOf(urls: readonly string[]): Failure | null {
   const refused = urls.filter((url) => !parseReturnUrl(url, true));
@@ -62,15 +56,3 @@ function refusedOf(urls: readonly string[]): Failure | null {
   const message = `${quoted(refused)}: give an absolute https address, without user name or fragment.`;
   return { ok: false, status: 400, code: 'invalid_request', message, fields: [{ path: 'returnUrls', message }] };
 }
-
-/** Replaces the server's index with the URL itself. */
-function named<T>(outcome: Outcome<T>, urls: readonly string[]): Outcome<T> {
-  if (outcome.ok) return outcome;
-  const fields = outcome.fields.map(({ path, message }) => {
-    const url = urls[Number(/^returnUrls\.(\d+)$/.exec(path)?.[1])];
-    return { path, message: url === undefined ? message : `${quoted([url])}: ${message}` };
-  });
-  return { ...outcome, fields };
-}
-
-const quoted = (urls: readonly string[]) => urls.map((url) => `“${url}”`).join(', ');

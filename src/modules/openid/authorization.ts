@@ -1,0 +1,267 @@
+/**
+ * The authorization endpoint: issues a code for who is signed in to the application's pages, or says which page comes
+ * first. It signs nobody in itself: the hosted sign-in page does, and leads back here.
+ */
+import { type Actor, onBehalfOf } from '../../core/actor.ts';
+import { type Clock, MINUTE, SECOND } from '../../core/clock.ts';
+import { expiringTickets } from '../../core/expiring-ticket.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { AUTHORIZATION_PATH } from '../../core/openid-paths.ts';
+import type { InstanceKey } from '../../core/instance-key.ts';
+import type { SessionPrincipal } from '../../core/principal.ts';
+import type { Random } from '../../core/random.ts';
+import { required } from '../../core/required.ts';
+import type { Author, Database } from '../../db/database.ts';
+import type { Credentials } from '../../http/authenticate.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { queryOf } from '../../http/request-url.ts';
+import type { SessionCookie } from '../../http/session-cookie.ts';
+import { type Application } from '../../store/applications.ts';
+import { findSession } from '../../store/sessions.ts';
+import { LEAST_MS } from '../continuation/may-continue.ts';
+import type { Continuation, OfferedAccount } from '../continuation/service.ts';
+import type { BrowserSession, BrowserSessions } from '../page-sessions/browser-sessions.ts';
+import { memberRefusal } from '../sign-in/complete.ts';
+import { FRESH_MS } from '../sign-in/step-up.ts';
+import { type AuthorizationError, type AuthorizationRequest, onlyValue, requestIn } from './authorization-request.ts';
+import type { OpenIdClient } from './clients.ts';
+import { issueCode } from './codes.ts';
+import type { Consents, ConsentAsked } from './consent.ts';
+import type { SigningKeys } from './keys.ts';
+import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
+
+/** How long a sign-in that a request asks for may take. */
+const RESUME_MS = 30 * MINUTE;
+
+export interface AuthorizationDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly instanceKey: InstanceKey;
+  readonly requests: AuthorizationRequests;
+  readonly consents: Consents;
+  readonly keys: Pick<SigningKeys, 'verifyOwn'>;
+  readonly browser: Pick<BrowserSessions, 'live' | 'isLive'>;
+  readonly continuation: Pick<Continuation, 'accounts'>;
+  readonly cookie: SessionCookie;
+  readonly credentials: Pick<Credentials, 'findPageSession'>;
+}
+
+/** Props of the sign-in page that a request needs first. */
+export interface SignInAsked {
+  readonly client: OpenIdClient;
+  /** Path and query of this request, to which the sign-in leads back. */
+  readonly own: string;
+  /** Address that takes a refused person back to the client. */
+  readonly deniedAt: string;
+  readonly accounts: readonly OfferedAccount[];
+  readonly email: string | null;
+  readonly isPasskeyFirst: boolean;
+  /** Languages that the client asks for, separated by commas. */
+  readonly locales: string | null;
+}
+
+export type AuthorizationOutcome =
+  | { readonly at: 'redirect'; readonly location: string }
+  | { readonly at: 'page'; readonly page: SignInAsked }
+  | { readonly at: 'consent'; readonly consent: ConsentAsked };
+
+/** The person who is signed in to the pages of the client's application. */
+interface Current {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly startedAt: number;
+  /** When the person proved who they are. */
+  readonly provedAt: number;
+  /** When a session that continues this one would end. */
+  readonly endsAt: number;
+  /** Whether the application still offers the method of this sign-in. */
+  readonly isMethodOffered: boolean;
+  readonly held:
+    | { readonly in: 'pages'; readonly session: BrowserSession }
+    | { readonly in: 'console'; readonly value: string; readonly principal: SessionPrincipal };
+}
+
+interface Visit extends AddressedRequest {
+  readonly context: RequestContext;
+  readonly actor: Author;
+  readonly request: AuthorizationRequest;
+  /** When the person first came with this request; null at their first visit. */
+  readonly beganAt: number | null;
+  /** Account that the person has chosen on the page. */
+  readonly chosen: string | null;
+  /** User of the ID token that the client sent as a hint. */
+  readonly hinted: string | null;
+}
+
+type Next =
+  'code' | { readonly accounts: readonly OfferedAccount[]; readonly error: AuthorizationError } | 'login_required';
+
+export type Authorization = ReturnType<typeof authorizationService>;
+
+export function authorizationService(dependencies: AuthorizationDependencies) {
+  const { db, clock, random, requests, consents, keys, browser, continuation, cookie, credentials } = dependencies;
+  const tickets = expiringTickets(dependencies.instanceKey, 'authorization request');
+
+  /** Binds a ticket to the client's request as it is. */
+  const subjectOf = (query: URLSearchParams) => query.toString();
+
+  const back = (
+    visit: Pick<Visit, 'redirectUri' | 'request'>,
+    answer: Readonly<Record<string, string>>,
+  ): AuthorizationOutcome => ({
+    at: 'redirect',
+    location: requests.answerTo(visit, visit.request, answer),
+  });
+
+  async function currentOf(session: { readonly sessionId: string; readonly userId: string }, application: Application) {
+    const { sessionId, userId } = session;
+    const row = required(await findSession(db.reader, sessionId), `session ${sessionId}`);
+    const provedAt = row.authenticatedAt ?? row.createdAt;
+    return {
+      sessionId,
+      userId,
+      startedAt: row.createdAt,
+      provedAt,
+      endsAt: Math.min(row.expiresAt, provedAt + application.sessionTtlSeconds * SECOND),
+      // A setup link is no method to choose: it recovers access.
+      isMethodOffered: row.method === 'setup' || application.signinMethods.some((method) => method === row.method),
+    };
+  }
+
+  /** Returns who is signed in, and whom the person may continue as. */
+  async function signedIn({ context: { request }, client }: Pick<Visit, 'context' | 'client'>) {
+    const { application, isConsole } = client;
+    if (isConsole) {
+      const value = cookie.read(request, CONSOLE_CLIENT_ID);
+      const principal = value === null ? null : await credentials.findPageSession(value, db.reader);
+      if (value === null || principal === null || typeof principal === 'string') return { current: null, accounts: [] };
+      const held = { in: 'console', value, principal } as const;
+      return { current: { ...(await currentOf(principal, application)), held }, accounts: [] };
+    }
+    const sessions = await browser.live(request, application.clientId);
+    const here = sessions.find(({ isCurrent, subject }) => isCurrent && subject.applicationId === application.id);
+    const offered = await continuation.accounts(request, application);
+    // A session that an application holds the token of is not this browser's alone, and gets no code.
+    if (!here?.isOfPage) return { current: null, accounts: offered.filter(({ isCurrent }) => !isCurrent) };
+    const held = { in: 'pages', session: here } as const;
+    return { current: { ...(await currentOf(here.subject, application)), held }, accounts: offered };
+  }
+
+  /** Decides what a request needs: a code at once, or a page, or for `prompt=none` the error instead of the page. */
+  function nextStep(
+    { request: { prompts, maxAge, loginHint }, beganAt, chosen, hinted }: Visit,
+    current: Current | null,
+    all: readonly OfferedAccount[],
+  ): Next {
+    const isWanted = ({ userId, email }: OfferedAccount) =>
+      (hinted === null || userId === hinted) && (loginHint === null || email === loginHint.trim().toLowerCase());
+    const wanted = all.filter(isWanted);
+    const signInAgain = { accounts: [], error: 'login_required' } as const;
+    if (!current) return { accounts: wanted, error: wanted.length > 0 ? 'interaction_required' : 'login_required' };
+    const isTooOld = maxAge !== null && current.provedAt + maxAge * SECOND < clock.now();
+    const isProofWanted = prompts.has('login') || maxAge === 0 || isTooOld;
+    if (isProofWanted && !(beganAt !== null && current.provedAt >= beganAt)) return signInAgain;
+    const hasChosen = beganAt !== null && (chosen === current.userId || current.startedAt >= beganAt);
+    const isChoiceWanted = prompts.has('select_account') || prompts.has('consent');
+    if (isChoiceWanted && !hasChosen && current.held.in === 'pages')
+      return { accounts: wanted, error: 'interaction_required' };
+    if (hinted !== null && hinted !== current.userId)
+      // The person has signed in as somebody else than the client knows (OpenID Connect Core 1.0 §3.1.2.1).
+      return hasChosen ? 'login_required' : { accounts: wanted, error: 'login_required' };
+    if (current.held.in === 'console') {
+      const isAnotherWanted = chosen !== null && chosen !== current.userId;
+      return isAnotherWanted || current.provedAt + FRESH_MS <= clock.now() ? signInAgain : 'code';
+    }
+    return current.isMethodOffered && current.endsAt >= clock.now() + LEAST_MS ? 'code' : signInAgain;
+  }
+
+  function page(visit: Visit, accounts: readonly OfferedAccount[]): AuthorizationOutcome {
+    const { client, context, query, request, beganAt } = visit;
+    const now = clock.now();
+    const ticket = tickets.issue(subjectOf(query), (beganAt ?? now) + RESUME_MS);
+    const locale = onlyValue(queryOf(context.request), 'locale');
+    const own = new URLSearchParams([...query, ['resume', ticket], ...(locale === null ? [] : [['locale', locale]])]);
+    return {
+      at: 'page',
+      page: {
+        client,
+        own: `${AUTHORIZATION_PATH}?${own}`,
+        deniedAt: requests.answerTo(visit, request, { error: 'access_denied' }),
+        accounts,
+        email: request.loginHint,
+        isPasskeyFirst: request.isPasskeyWanted,
+        locales: request.locales,
+      },
+    };
+  }
+
+  /** Issues a code unless the session has ended in between. */
+  async function code(visit: Visit, current: Current, session: BrowserSession): Promise<AuthorizationOutcome> {
+    const { client, redirectUri, request, context, actor } = visit;
+    const issued = await db.write(onBehalfOf(actor, current.userId), async (unit) => {
+      if (!(await browser.isLive(unit, session))) return null;
+      return issueCode(unit, random, {
+        clientId: client.clientId,
+        applicationId: client.application.id,
+        applicationUserId: session.subject.applicationUserId,
+        pageSessionId: current.sessionId,
+        redirectUri,
+        codeChallenge: request.codeChallenge,
+        scope: request.scope,
+        nonce: request.nonce,
+        userAgent: context.request.headers.get('user-agent'),
+      });
+    });
+    return back(visit, issued === null ? { error: 'login_required' } : { code: issued });
+  }
+
+  /** Returns the user of a hint: one that we issued to this client, however old; undefined for any other text. */
+  async function userOf(hint: string, { clientId }: OpenIdClient): Promise<string | undefined> {
+    const claims = await keys.verifyOwn(hint, 'JWT');
+    return claims?.aud === clientId ? claims.sub : undefined;
+  }
+
+  return {
+    /**
+     * Answers an authorization request.
+     *
+     * @throws {AppError} not_found, application_archived, invalid_request: client or redirect URI are not to be trusted.
+     */
+    async begin(context: RequestContext, actor: Author & Actor): Promise<AuthorizationOutcome> {
+      const address = queryOf(context.request);
+      const addressed = await requests.addressed(requestIn(address), context);
+      const { parsed, client, query } = addressed;
+      if (!parsed.isOk) {
+        const { error, description, state } = parsed;
+        const location = requests.answerTo(addressed, { state }, { error, error_description: description });
+        return { at: 'redirect', location };
+      }
+      const { request } = parsed;
+      const hinted = request.idTokenHint === null ? null : await userOf(request.idTokenHint, client);
+      if (hinted === undefined)
+        return back(
+          { ...addressed, request },
+          { error: 'invalid_request', error_description: 'The id_token_hint is not an ID token of this client.' },
+        );
+      const expiresAt = tickets.expiryOf(subjectOf(query), onlyValue(address, 'resume'), clock.now());
+      const beganAt = expiresAt === null ? null : expiresAt - RESUME_MS;
+      const chosen = onlyValue(address, 'account');
+      const visit: Visit = { ...addressed, context, actor, request, beganAt, chosen, hinted };
+
+      const { current, accounts } = await signedIn(visit);
+      const next = nextStep(visit, current, accounts);
+      if (next === 'login_required') return back(visit, { error: next });
+      const isSilent = request.prompts.has('none');
+      if (next !== 'code' || !current) {
+        const { accounts: offered, error } = next === 'code' ? { accounts: [], error: 'login_required' } : next;
+        return isSilent ? back(visit, { error }) : page(visit, offered);
+      }
+      if ((await memberRefusal(db.reader, client.application, current.userId)) !== null)
+        return back(visit, { error: 'access_denied' });
+      if (current.held.in === 'pages') return code(visit, current, current.held.session);
+      if (isSilent) return back(visit, { error: 'interaction_required' });
+      return { at: 'consent', consent: await consents.ask(visit, current.held) };
+    },
+  };
+}

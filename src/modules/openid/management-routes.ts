@@ -1,0 +1,33 @@
+import { type Operation, operation } from '../../http/operation.ts';
+import { OpenIdInput, OpenIdSettings } from './model.ts';
+import type { OpenIdSettingsService } from './settings.ts';
+
+const common = { tag: 'OpenID', path: '/api/applications/:id/openid', scope: 'application', limit: 'key' } as const;
+
+export function openIdManagementRoutes(settings: OpenIdSettingsService): Operation[] {
+  return [
+    operation({
+      ...common,
+      id: 'getOpenId',
+      method: 'GET',
+      summary: 'Read an application’s OpenID settings',
+      description: 'With what another program needs to sign people in here.',
+      access: 'read',
+      data: OpenIdSettings,
+      handle: ({ application }) => settings.get(application),
+    }),
+    operation({
+      ...common,
+      id: 'setOpenId',
+      method: 'PUT',
+      summary: 'Let another program sign people in to an application by OpenID Connect',
+      description:
+        'Sets it up, or changes it. Optional fields that are left out stay unchanged. Setting `backchannelLogoutUri`, also to the same address, ends its quarantine.',
+      gives: { words: 'Sign-ins are sent to the redirect URIs.' },
+      access: 'full',
+      body: OpenIdInput,
+      data: OpenIdSettings,
+      handle: ({ actor, application, body }) => settings.set(actor, application, body),
+    }),
+  ];
+}
