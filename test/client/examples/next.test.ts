@@ -3,34 +3,35 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { leaving } from '../../browser/leaving.ts';
 import { freePort } from '../../support/binary.ts';
 import { closeBrowser, openBrowserPage } from '../../support/browser.ts';
-import { Example, RUNTIME } from './example.ts';
-import { codeServer } from './code-server.ts';
+import { Example, RUNTIME, signInOnPage } from './example.ts';
 
 setDefaultTimeout(300_000);
 
 let example: Example;
-let provider: ReturnType<typeof codeServer>;
 let site = '';
 
 beforeAll(async () => {
   example = await Example.install('next');
-  provider = codeServer(example.server);
-  const port = String(freePort());
-  site = `http://localhost:${port}`;
+  const path = { id: example.server.applicationId };
+  const { clientSecret } = await example.client.post('/api/applications/{id}/rotate-secret', { path });
   const env = {
-    GATEHOUSE: provider.url,
+    GATEHOUSE: example.server.url,
     CLIENT_ID: example.server.clientId,
-    CLIENT_SECRET: provider.clientSecret,
+    CLIENT_SECRET: clientSecret,
     API_KEY: await example.createKey(),
-    SITE: site,
   };
   const next = [RUNTIME, example.bin('next/dist/bin/next')];
   await example.run([...next, 'build'], env);
-  await example.start([...next, 'start', '--hostname', 'localhost', '--port', port], env, /Ready/);
+  // The build takes so long that another test could take a port chosen before.
+  const port = String(freePort());
+  site = `http://localhost:${port}`;
+  const redirectUris = [`${site}/auth/callback`];
+  await example.client.put('/api/applications/{id}/openid', { path, body: { redirectUris } });
+  const start = [...next, 'start', '--hostname', 'localhost', '--port', port];
+  await example.start(start, { ...env, SITE: site }, /Ready/);
 });
 afterAll(async () => {
   closeBrowser();
-  provider?.stop();
   await example?.end();
 });
 
@@ -43,12 +44,12 @@ const visit = (path: string, token?: string) =>
 
 describe('a person', () => {
   test('opens a protected page, signs in, lands on it, and signs out from the menu', async () => {
-    provider.signsIn = 'ada@example.com';
     const page = await openBrowserPage();
     await page.open(`${site}/`);
     await page.untilText('main p', /^Hello, whoever you are\.$/);
     expect(await page.text('header a')).toBe('Sign in');
     await leaving(page, () => page.view.click('main a'));
+    await signInOnPage(page, example.server, 'ada@example.com');
     await page.untilText('p', /^Orders of ada@example\.com$/);
     expect((await page.address()).href).toBe(`${site}/orders`);
 
@@ -59,7 +60,7 @@ describe('a person', () => {
     await page.untilText('main p', /^Hello, ada@example\.com$/);
     await page.view.click('summary');
     expect(await page.evaluate<string>(`document.querySelector('details a').href`)).toStartWith(
-      `${provider.url}/account?clientId=`,
+      `${example.server.url}/account?clientId=`,
     );
     await leaving(page, () => page.view.click('details button'));
     await page.untilText('main p', /^Hello, whoever you are\.$/);
@@ -68,11 +69,11 @@ describe('a person', () => {
   });
 
   test('comes back to the page where they pressed the button', async () => {
-    provider.signsIn = 'bob@example.com';
     const page = await openBrowserPage();
     await page.open(`${site}/?from=mail`);
     await page.untilText('header a', /^Sign in$/);
     await leaving(page, () => page.view.click('header a'));
+    await signInOnPage(page, example.server, 'bob@example.com');
     await page.untilText('main p', /^Hello, bob@example\.com$/);
     expect((await page.address()).href).toBe(`${site}/?from=mail`);
     page.close();

@@ -12,11 +12,11 @@ let site = '';
 
 beforeAll(async () => {
   example = await Example.install('react');
-  const port = String(freePort());
-  site = `http://localhost:${port}`;
   const { url, clientId } = example.server;
   const vite = [RUNTIME, example.bin('vite/bin/vite.js')];
   await example.run([...vite, 'build'], { VITE_GATEHOUSE: url, VITE_CLIENT_ID: clientId });
+  const port = String(freePort());
+  site = `http://localhost:${port}`;
   await example.allowReturnTo(`${site}/`);
   await example.start([...vite, 'preview', '--host', 'localhost', '--port', port, '--strictPort'], {}, /Local/);
 });
