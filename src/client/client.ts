@@ -1,5 +1,6 @@
 /** Client for the whole API: typed paths, pagination, and retries when the server asks to wait. */
 import { type Answer, apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
+import { baseUrl, milliseconds, required } from './options.ts';
 import type { DataAt, Given, GivenAt, ItemAt, ListPath, PathOf } from './paths.ts';
 
 export interface ClientOptions {
@@ -27,15 +28,23 @@ export interface Client {
 
 const MOST_TRIES = 10;
 
+/** @throws {TypeError} for options with which no call could succeed. */
 export function createClient(options: ClientOptions): Client {
-  const { url, apiKey, timeoutMs = 30_000, maxWaitMs = 60_000, wait = pause, fetch } = options;
+  const { timeoutMs = 30_000, maxWaitMs = 60_000, wait = pause, fetch } = options;
+  const url = baseUrl('createClient', options.url);
+  const apiKey = required('createClient', 'apiKey', options.apiKey, 'API_KEY');
+  milliseconds('createClient', 'timeoutMs', timeoutMs);
+  milliseconds('createClient', 'maxWaitMs', maxWaitMs, 0, Infinity);
 
   async function call(method: string, template: string, given: Given = {}): Promise<unknown> {
     const { path = {}, query = {}, body, signal } = given;
     const address = filled(template, path) + search(query);
     let waited = 0;
     for (let tries = 1; ; tries += 1) {
-      const answer = await exchange({ url, timeoutMs, fetch }, { method, path: address, bearer: apiKey, body, signal });
+      const answer = await exchange(
+        { url, timeoutMs, fetch },
+        { method, path: address, authorization: `Bearer ${apiKey}`, body, signal },
+      );
       if (answer.status >= 200 && answer.status < 300) return 'data' in answer.body ? answer.body['data'] : answer.body;
       const ms = Math.max(1, answer.retryAfterSeconds ?? Infinity) * 1000;
       if (!isRepeatable(method, answer) || waited + ms > maxWaitMs || tries === MOST_TRIES) throw apiErrorOf(answer);

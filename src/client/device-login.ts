@@ -1,6 +1,7 @@
 /** Signs a person in on a command-line tool or device; they approve it in a browser (RFC 8628). */
 import { ApiError, Unreachable } from './errors.ts';
 import { apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
+import { baseUrl, milliseconds, required } from './options.ts';
 
 /** Values to show to the person. */
 export interface PendingLogin {
@@ -41,7 +42,10 @@ const SLOWER_SECONDS = 5;
  * @throws {Unreachable} when the first call finds no server; later failures are retried until the code expires.
  */
 export async function deviceLogin(options: DeviceLoginOptions): Promise<DeviceLogin> {
-  const { url, clientId, deviceName, onCode, signal, timeoutMs = 10_000, fetch, wait = pause } = options;
+  const { clientId, deviceName, onCode, signal, timeoutMs = 10_000, fetch, wait = pause } = options;
+  const url = baseUrl('deviceLogin', options.url);
+  required('deviceLogin', 'clientId', clientId, 'CLIENT_ID');
+  milliseconds('deviceLogin', 'timeoutMs', timeoutMs);
   const post = (path: string, body: object) =>
     exchange({ url, timeoutMs, fetch }, { method: 'POST', path, body, signal });
 

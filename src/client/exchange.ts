@@ -4,6 +4,7 @@ import { ApiError, type FieldError, Unreachable } from './errors.ts';
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Server {
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly timeoutMs: number;
   readonly fetch?: Fetch | undefined;
@@ -13,8 +14,9 @@ export interface Call {
   readonly method: string;
   /** Path and query below the base URL. */
   readonly path: string;
-  readonly bearer?: string | undefined;
-  /** Sent as JSON; `URLSearchParams` are sent as a form. */
+  /** Value of the header. */
+  readonly authorization?: string | undefined;
+  /** Sent as JSON, unless it is a form. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,35 +32,44 @@ export interface Answer {
  * Sends a request without following redirects, so that the credential reaches no other server.
  * @throws {Unreachable} when no complete response arrived in time. @throws the abort reason of `signal`.
  */
-export async function exchange(server: Server, { method, path, bearer, body, signal }: Call): Promise<Answer> {
+export async function exchange(server: Server, call: Call): Promise<Answer> {
+  const { method, path, authorization, body, signal } = call;
+  const sent = body instanceof URLSearchParams ? body : body ? JSON.stringify(body) : null;
   const limit = AbortSignal.timeout(server.timeoutMs);
   const send: Fetch = server.fetch ?? fetch;
-  const isForm = body instanceof URLSearchParams;
   try {
-    const response = await send(server.url.replace(/\/+$/, '') + path, {
+    const response = await send(server.url + path, {
       method,
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
       headers: {
         Accept: 'application/json',
-        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && !isForm && { 'Content-Type': 'application/json' }),
+        ...(authorization && { Authorization: authorization }),
+        // A form sets its own type.
+        ...(typeof sent === 'string' && { 'Content-Type': 'application/json' }),
       },
-      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+      body: sent,
     });
     const text = await response.text();
     return { status: response.status, body: objectIn(text), retryAfterSeconds: retryAfter(response.headers) };
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    if (limit.aborted) throw new Unreachable('timeout', `No answer within ${server.timeoutMs} ms.`, { cause });
-    throw new Unreachable('network', 'The server could not be reached.', { cause });
+    if (limit.aborted)
+      throw new Unreachable('timeout', `${server.url} did not answer within ${server.timeoutMs} ms.`, { cause });
+    throw new Unreachable('network', `${server.url} could not be reached: ${reasonOf(cause)}`, { cause });
   }
+}
+
+/** Returns the code or message of the innermost cause, such as `ECONNREFUSED`, which runtimes nest differently. */
+function reasonOf(failure: unknown): string {
+  const { cause, code, message } = Object(failure) as Record<string, unknown>;
+  return cause ? reasonOf(cause) : String(code ?? message ?? failure);
 }
 
 function objectIn(text: string): Answer['body'] {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Answer['body']) : {};
+    return value instanceof Object ? (value as Answer['body']) : {};
   } catch {
     return {};
   }

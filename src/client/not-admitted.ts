@@ -1,35 +1,9 @@
 /** Errors of a failed verification, each with the HTTP response to send to the caller. */
-import { GatehouseError } from './errors.ts';
-
-/** The parts of `http.ServerResponse` that are used. */
-export interface NodeResponse {
-  writeHead(status: number, headers: Record<string, string>): unknown;
-  end(body: string): unknown;
-}
+import { Refusal } from './refusal.ts';
 
 /** Verification admitted nobody; holds the response to send. */
-export abstract class NotAdmitted extends GatehouseError {
-  abstract readonly status: 401 | 403 | 429 | 503;
-
-  get headers(): Record<string, string> {
-    return { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  }
-
-  /** Response body `{success, error, message}`, in the server's format. */
-  get body(): string {
-    return JSON.stringify({ success: false, error: this.code, message: this.message });
-  }
-
-  /** Response for fetch-style handlers; a new one on each access. */
-  get response(): Response {
-    return new Response(this.body, { status: this.status, headers: this.headers });
-  }
-
-  /** Sends the response from a handler of `node:http` or a framework built on it. */
-  sendTo(response: NodeResponse): void {
-    response.writeHead(this.status, this.headers);
-    response.end(this.body);
-  }
+export abstract class NotAdmitted extends Refusal {
+  abstract override readonly status: 401 | 403 | 429 | 503;
 }
 
 const REFUSALS = {
@@ -39,9 +13,17 @@ const REFUSALS = {
   revoked: 'The session has ended; sign in again.',
   membership_blocked: 'This account is blocked in this application.',
   cross_site: 'The request comes from another site.',
+  missing_role: 'This account lacks the role for this.',
+  missing_scope: 'This account lacks the scope for this.',
 } as const;
 
-/** `no_token` and `cross_site` come from this package, the others from the server, which may add more. */
+/** Reasons that signing in again would not mend. */
+const FORBIDDEN = /^(?:membership|cross|missing)_/;
+
+/**
+ * `no_token`, `cross_site`, `missing_role` and `missing_scope` come from this package, the others from the server, which
+ * may add more.
+ */
 export type RefusalReason = keyof typeof REFUSALS;
 
 export class VerificationRefused extends NotAdmitted {
@@ -51,16 +33,16 @@ export class VerificationRefused extends NotAdmitted {
   constructor(reason: RefusalReason) {
     super(reason, REFUSALS[reason] ?? 'The token was refused.');
     this.reason = reason;
-    this.status = reason === 'membership_blocked' || reason === 'cross_site' ? 403 : 401;
+    this.status = FORBIDDEN.test(reason) ? 403 : 401;
   }
 
   /** Includes the `WWW-Authenticate` challenge required by RFC 6750 §3. */
   override get headers(): Record<string, string> {
-    if (this.status === 403) return super.headers;
-    return {
-      ...super.headers,
-      'WWW-Authenticate': this.reason === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"',
-    };
+    const headers = super.headers;
+    if (this.status === 401)
+      headers['WWW-Authenticate'] = this.reason === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"';
+    if (this.reason === 'missing_scope') headers['WWW-Authenticate'] = 'Bearer error="insufficient_scope"';
+    return headers;
   }
 }
 

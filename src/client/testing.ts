@@ -1,6 +1,8 @@
 /** Starts an ephemeral server for integration tests, which ends with its parent process. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { createClient, GatehouseError } from './gatehouse.ts';
 
 export interface EphemeralOptions {
@@ -13,6 +15,10 @@ export interface EphemeralOptions {
    * `CREATEDB`. Without it, the data is in a temporary folder.
    */
   readonly databaseUrl?: string;
+  /** Applications, roles and users to start with: the path of a seed file, or its content. */
+  readonly seed?: string | object;
+  /** Receives each line of the server's log, such as `console.error`. */
+  readonly onLog?: (line: string) => unknown;
   /** Server settings. `GATEHOUSE_*` variables of this process are not inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
@@ -72,14 +78,16 @@ const CALL_TIMEOUT_MS = 30_000;
  * @throws {GatehouseError} `not_started`, with the output of the binary; `wrong_version`.
  */
 export async function startEphemeral(options: EphemeralOptions = {}): Promise<EphemeralServer> {
-  const { binary = 'gatehouse', version, databaseUrl, timeoutMs = 15_000 } = options;
+  const { binary = 'gatehouse', version, databaseUrl, seed, onLog, timeoutMs = 15_000 } = options;
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'));
   const database = databaseUrl !== undefined && { GATEHOUSE_DATABASE_URL: databaseUrl };
-  const env = { ...Object.fromEntries(inherited), ...database, ...options.env };
   if (version !== undefined) requireVersion(binary, version);
+  const file = seed === undefined ? undefined : await seedFile(seed);
+  const seeded = file !== undefined && { GATEHOUSE_SEED: file.path };
+  const env = { ...Object.fromEntries(inherited), ...database, ...seeded, ...options.env };
   // Piped stdin: the server detects the end of this process by its closing.
   const child = spawn(binary, ['serve', '--ephemeral'], { cwd: tmpdir(), env, stdio: ['pipe', 'pipe', 'pipe'] });
-  const ready = await readyLine(child, binary, timeoutMs);
+  const ready = await readyLine(child, binary, { timeoutMs, onLog }).finally(() => file?.remove());
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
 
@@ -143,7 +151,31 @@ function requireVersion(binary: string, version: string): void {
     throw new GatehouseError('wrong_version', `${binary} is ${found ?? 'something else'}, not gatehouse ${version}.`);
 }
 
-function readyLine(child: ChildProcess, binary: string, timeoutMs: number): Promise<Ready> {
+/** Returns the path of a seed file; one that is given as a value is written to a temporary folder. */
+async function seedFile(seed: string | object): Promise<{ readonly path: string; remove(): unknown }> {
+  if (typeof seed === 'string') return { path: resolve(seed), remove: () => {} };
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-seed-'));
+  const path = join(folder, 'seed.json');
+  await writeFile(path, JSON.stringify(seed), { mode: 0o600 });
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Calls back with each whole line of a stream, and returns what takes its chunks. */
+function byLine(onLine: (line: string) => unknown): (chunk: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  };
+}
+
+function readyLine(
+  child: ChildProcess,
+  binary: string,
+  { timeoutMs, onLog }: { readonly timeoutMs: number; readonly onLog: EphemeralOptions['onLog'] },
+): Promise<Ready> {
   return new Promise((resolve, reject) => {
     let log = '';
     let output = '';
@@ -157,6 +189,7 @@ function readyLine(child: ChildProcess, binary: string, timeoutMs: number): Prom
     child.on('exit', (code, signal) => fail(`It ended with ${code ?? signal}.`));
     // Drains stderr: a full pipe would block the server.
     child.stderr?.on('data', (chunk: Uint8Array) => (log = (log + String(chunk)).slice(-LOG_KEPT)));
+    if (onLog) child.stderr?.on('data', byLine(onLog));
     child.stdout?.on('data', (chunk: Uint8Array) => {
       if (output.includes('\n')) return;
       output += String(chunk);

@@ -1,11 +1,11 @@
 /** Reads the token of a request from the bearer header or a named cookie. */
+import { type AnyHeaders, headerOf } from './headers.ts';
 import { VerificationRefused } from './not-admitted.ts';
 
 /** A fetch-style `Request`, or a request of `node:http` and frameworks built on it. */
 export interface IncomingRequest {
   readonly method?: string | undefined;
-  readonly headers:
-    { get(name: string): string | null } | { readonly [name: string]: string | readonly string[] | undefined };
+  readonly headers: AnyHeaders;
 }
 
 const CHANGES_NOTHING = ['GET', 'HEAD', 'OPTIONS'];
@@ -16,21 +16,18 @@ const CHANGES_NOTHING = ['GET', 'HEAD', 'OPTIONS'];
  * @throws {VerificationRefused} `no_token`, `cross_site`
  */
 export function tokenOf(request: IncomingRequest, cookie: string | undefined): string {
-  const [, bearer] = /^Bearer +(\S+)$/i.exec(header(request, 'authorization')) ?? [];
+  const [, bearer] = /^Bearer +(\S+)$/i.exec(headerOf(request.headers, 'authorization')) ?? [];
   if (bearer !== undefined) return bearer;
-  const held = cookie === undefined ? undefined : cookieOf(header(request, 'cookie'), cookie);
+  const held = cookie === undefined ? undefined : cookieOf(headerOf(request.headers, 'cookie'), cookie);
   if (held === undefined) throw new VerificationRefused('no_token');
   const isChange = !CHANGES_NOTHING.includes((request.method ?? 'POST').toUpperCase());
-  if (isChange && header(request, 'sec-fetch-site') === 'cross-site') throw new VerificationRefused('cross_site');
+  if (isChange && headerOf(request.headers, 'sec-fetch-site') === 'cross-site')
+    throw new VerificationRefused('cross_site');
   return held;
 }
 
-function header({ headers }: IncomingRequest, name: string): string {
-  const value = typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name];
-  return typeof value === 'string' ? value : '';
-}
-
-function cookieOf(cookies: string, name: string): string | undefined {
+/** Returns the value of a cookie by its name; undefined when it is absent or empty. */
+export function cookieOf(cookies: string, name: string): string | undefined {
   for (const pair of cookies.split(';')) {
     const [key, value] = pair.trim().split('=', 2);
     if (key === name && value) return value;

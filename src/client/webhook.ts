@@ -1,6 +1,8 @@
 /** Verifies the signature and age of a webhook delivery and returns its event. */
-import { GatehouseError } from './errors.ts';
 import type { webhooks } from './generated/api.ts';
+import { type AnyHeaders, headerOf } from './headers.ts';
+import { required } from './options.ts';
+import { Refusal } from './refusal.ts';
 
 /** Every event, discriminated by `type`. New types may appear: ignore the unknown ones. */
 export type WebhookEvent = {
@@ -14,9 +16,10 @@ export interface WebhookOptions {
   readonly now?: () => number;
 }
 
-/** The delivery is not authentic: answer 400 or 401. */
-export class WebhookRefused extends GatehouseError {
-  declare readonly code: 'no_signature' | 'wrong_signature' | 'too_old' | 'no_event';
+/** The delivery is not authentic; holds the response to send, which has status 401. */
+export class WebhookRefused extends Refusal {
+  declare readonly code: 'no_signature' | 'wrong_signature' | 'too_old' | 'no_event' | 'no_raw_body';
+  readonly status = 401;
 }
 
 /** A rotation has a few signatures side by side; more than this is refused. */
@@ -27,21 +30,24 @@ const MOST_SIGNATURES = 8;
  * @param rawBody exact bytes, before any parsing.
  * @param secret `whsec_…`; several during a rotation, of which any may have signed.
  * @throws {WebhookRefused}
+ * @throws {TypeError} without a secret.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
-  headers: { get(name: string): string | null } | { readonly [name: string]: string | readonly string[] | undefined },
+  headers: AnyHeaders,
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
-  const { time, signatures } = parse(signatureIn(headers));
-  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
+  const given = typeof secret === 'string' ? [secret] : secret?.length ? secret : [undefined];
+  const secrets = given.map((one) => required('verifyWebhook', 'secret', one, 'SIGNING_SECRET'));
+  const body = bytesOf(rawBody);
+  const { time, signatures } = parse(headerOf(headers, 'svc-signature'));
   const stamp = new TextEncoder().encode(`${time}.`);
   const signed = new Uint8Array(stamp.length + body.length);
   signed.set(stamp);
   signed.set(body, stamp.length);
   let isGenuine = false;
-  for (const one of typeof secret === 'string' ? [secret] : secret) {
+  for (const one of secrets) {
     const key = await keyOf(one);
     // `verify` compares in constant time.
     for (const signature of signatures)
@@ -53,11 +59,13 @@ export async function verifyWebhook(
   return eventIn(body);
 }
 
-function signatureIn(headers: Parameters<typeof verifyWebhook>[1]): string {
-  if (typeof headers.get === 'function') return headers.get('svc-signature') ?? '';
-  for (const [name, value] of Object.entries(headers))
-    if (name.toLowerCase() === 'svc-signature' && typeof value === 'string') return value;
-  return '';
+/** Reads bytes of any realm, since test runners such as Jest have their own `ArrayBuffer`. */
+function bytesOf(rawBody: unknown): Uint8Array<ArrayBuffer> {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  if (ArrayBuffer.isView(rawBody))
+    return new Uint8Array(rawBody.buffer as ArrayBuffer, rawBody.byteOffset, rawBody.byteLength);
+  if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
+  throw new WebhookRefused('no_raw_body', 'Give the raw body: a parsed one is not what was signed.');
 }
 
 /** Parses `t=<unix seconds>,v1=<hex>`, with one `v1` per active secret. */
@@ -72,7 +80,6 @@ function parse(header: string): { time: number; signatures: Uint8Array<ArrayBuff
 }
 
 function keyOf(secret: string): Promise<CryptoKey> {
-  if (!secret) throw new TypeError('verifyWebhook needs the signing secret of the endpoint.');
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   return crypto.subtle.importKey('raw', new TextEncoder().encode(secret), hmac, false, ['verify']);
 }
@@ -84,5 +91,5 @@ function eventIn(body: Uint8Array): WebhookEvent {
   } catch {
     // Refused below.
   }
-  throw new WebhookRefused('no_event', 'The body is signed, and no event.');
+  throw new WebhookRefused('no_event', 'The body is no event.');
 }

@@ -124,7 +124,7 @@ export const HINTS = {
   member_of_workspace: 'You are a member of a workspace; ask an owner to remove you first.',
   only_owner: 'You are the only owner of the workspace {workspace}; make another member an owner first.',
 
-  user_status: 'A user who is {status} cannot do that: {action}.',
+  user_status: 'Not possible for a user who is {status}: {action}.',
   user_deleted_account: 'The person has deleted their account; it cannot be restored.',
   bulk_change_running: 'Another change of many users is running in this application; wait until it has ended.',
   bulk_change_ended: 'This change has already ended.',

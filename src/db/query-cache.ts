@@ -26,6 +26,12 @@ export type QueryCache = ReturnType<typeof queryCache>;
 
 /** Cached results per query by default. */
 const MAX_ENTRIES = 16_384;
+/**
+ * Misses for each one that evicts an entry of a full cache. If every miss did, keys that are requested in turn and
+ * outnumber the entries would all be evicted before their next request. Prime, since such keys often come in round
+ * numbers: otherwise it would always be the same ones that are cached.
+ */
+const MISSES_PER_EVICTION = 17;
 /** Changed ids in one of two maps. An entry that is not used while both fill is invalidated. */
 const MAX_IDS = 10_000;
 /** Ids of dependents that entries share. */
@@ -118,6 +124,9 @@ export function queryCache(
     /** CLOCK eviction: the hand takes the first entry unused since it last passed. */
     const ring: Entry[] = [];
     let hand = 0;
+    let misses = 0;
+
+    const isAdmitted = () => ring.length < maxEntries || (misses += 1) % MISSES_PER_EVICTION === 0;
 
     function addEntry(entry: Entry): void {
       if (ring.length < maxEntries) ring.push(entry);
@@ -145,8 +154,9 @@ export function queryCache(
         },
         set(key, result, row) {
           if (!isRequestedAgain(key)) return;
-          const ids = idsOfResult(query, row);
           const entry = byKey.get(key);
+          if (entry === undefined && !isAdmitted()) return;
+          const ids = idsOfResult(query, row);
           if (entry === undefined) addEntry({ key, result, ids, asOf: changes, isUsed: false });
           else Object.assign(entry, { result, ids, asOf: changes });
         },

@@ -76,9 +76,25 @@ function partsOf(schema: TSchema): TSchema[] {
   return (schema['anyOf'] as TSchema[] | undefined) ?? [];
 }
 
+/** Names of one idea elsewhere in the API or in other systems, which no likeness of letters finds. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  slugs: ['roles', 'scopes', 'memberships'],
+  role: ['roles', 'defaultRoles'],
+  roles: ['roleSlugs', 'slugs', 'defaultRoles'],
+  roleSlugs: ['roles', 'slugs', 'defaultRoles'],
+  permissions: ['scopes', 'roles'],
+  scopes: ['scopeSlugs', 'slugs'],
+  scopeSlugs: ['scopes', 'slugs'],
+  groups: ['memberships', 'membershipSlugs', 'slugs'],
+  memberships: ['groups', 'membershipSlugs', 'slugs'],
+  membershipSlugs: ['memberships', 'groups', 'slugs'],
+};
+
 /** Suggests the known field that was probably meant; never echoes the one sent. */
 function unknownField(schema: TSchema, path: string): string {
   const known = Object.keys((schema['properties'] ?? {}) as object);
-  const meant = nearestWord(path.slice(path.lastIndexOf('/') + 1), known);
+  const sent = path.slice(path.lastIndexOf('/') + 1);
+  const others = Object.hasOwn(OTHER_NAMES, sent) ? OTHER_NAMES[sent] : undefined;
+  const meant = others?.find((name) => known.includes(name)) ?? nearestWord(sent, known);
   return `This field is not known here; ${meant === null ? 'remove it.' : `did you mean "${meant}"?`}`;
 }

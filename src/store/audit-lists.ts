@@ -29,6 +29,8 @@ export interface AuditFilter {
   readonly requestId?: string | undefined;
   /** Full address, normalized. */
   readonly email?: string | undefined;
+  /** The reason in its detail, such as the error code of a refusal. */
+  readonly reason?: string | undefined;
   /** Substring of the address, in lower case. */
   readonly needle?: string | undefined;
   /** Time range in epoch milliseconds; `to` is exclusive. */
@@ -63,7 +65,7 @@ const ID_FILTERS = [
 const IN_WORKSPACE = 'workspace_id = :workspaceId';
 
 function planOf({ applicationId }: AuditScope, filter: AuditFilter): Plan {
-  const { ok, family, country, email, needle } = filter;
+  const { ok, family, country, email, reason, needle } = filter;
   const home = applicationId === null ? IN_WORKSPACE : 'application_id = :applicationId';
   const known: Sql[] = [home];
   const looked: (readonly [string, Sql])[] = [];
@@ -95,6 +97,7 @@ function planOf({ applicationId }: AuditScope, filter: AuditFilter): Plan {
   if (family !== undefined && !isKnown.family) looked.push(['kind', `substr(kind, 1, ${family.length}) = :family`]);
   if (country !== undefined && !isKnown.country) looked.push(['ip_country', IS_OF_COUNTRY]);
   if (email !== undefined && !isKnown.email) looked.push(['email', IS_OF_EMAIL]);
+  if (reason !== undefined) looked.push(['detail', ({ jsonText }) => `${jsonText('detail', 'reason')} = :reason`]);
   if (needle !== undefined)
     looked.push(['email', ({ textPosition }) => `${textPosition("lower(coalesce(email, ''))", ':needle')} > 0`]);
   return { known, looked };

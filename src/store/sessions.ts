@@ -5,7 +5,7 @@
 import { and, desc, eq, getTableColumns, gt, isNull, lt, ne, sql } from 'drizzle-orm';
 import { startOfDay } from '../core/calendar.ts';
 import { type Reader, topic, topicForAll, type Unit } from '../db/database.ts';
-import { change, longRead, note, orm, pipelinedChange, query } from '../db/statements.ts';
+import { change, longRead, note, orm, pipelinedChange, prepared, query } from '../db/statements.ts';
 import type { FirstSeen, LastSeenAt } from './last-seen.ts';
 import { NEVER } from './reservations.ts';
 import { applications } from './schema/applications.ts';
@@ -95,14 +95,19 @@ const SHOWN = {
     OR ${sessions.epoch} <> ${applications.sessionEpoch} + ${applicationUsers.sessionEpoch})`.mapWith(Boolean),
 };
 
-/** Returns a session in any state. */
-export async function findSession(reader: Reader, id: string): Promise<Session | undefined> {
-  const [session] = await orm(reader)
+const sessionById = prepared((db) =>
+  db
     .select(SHOWN)
     .from(sessions)
     .innerJoin(applicationUsers, eq(applicationUsers.id, sessions.applicationUserId))
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(eq(sessions.id, id));
+    .where(eq(sessions.id, sql.placeholder('id')))
+    .prepare(),
+);
+
+/** Returns a session in any state. */
+export async function findSession(reader: Reader, id: string): Promise<Session | undefined> {
+  const [session] = await sessionById(reader, { id });
   return session;
 }
 

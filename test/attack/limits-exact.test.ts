@@ -13,11 +13,12 @@ setDefaultTimeout(120_000);
 const ALLOWED = 7;
 const AT_ONCE = 25;
 
-/** Raises every other limit of the same call. */
+/** Raises every other limit of the same call, and lets clients register. */
 const OTHERS = {
   GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000',
   GATEHOUSE_LIMIT_USER_CODES_PER_SESSION: '1000',
   GATEHOUSE_LIMIT_USER_CODES_PER_PERSON: '1000',
+  GATEHOUSE_OPENID_REGISTRATION: 'on',
 };
 
 interface Scene {
@@ -84,6 +85,7 @@ const USES: Partial<Record<LimitName, Attempt>> = {
   wrongUserCodesPerSession: asPerson('GET', `/api/account/device?user_code=${UNKNOWN_CODE}`),
   wrongUserCodesPerPerson: asPerson('GET', `/api/account/device?user_code=${UNKNOWN_CODE}`),
   wrongUserCodesPerAddress: asPerson('GET', `/api/account/device?user_code=${UNKNOWN_CODE}`),
+  registrationsPerAddress: post('/oauth/register', () => ({ redirect_uris: ['https://agent.example.com/back'] })),
   setupPerAddressPerMinute: post('/api/setup', () => ({ token: 'nonsense', email: 'me@example.com' })),
   interestPerEmail: post('/api/applications/:id/public/access-interest', () => ({
     kind: 'request',

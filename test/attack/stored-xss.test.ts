@@ -97,6 +97,7 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     environment: {
       GATEHOUSE_GOOGLE_CLIENT_ID: 'id',
       GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret',
+      GATEHOUSE_OPENID_REGISTRATION: 'on',
     },
   });
   const token = instance.workspaceKey;
@@ -113,6 +114,7 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
         returnUrls: ['https://app.example/in'],
       },
     ],
+    ['PUT', '/openid', { redirectUris: ['https://app.example/back'] }],
     ['PUT', '/identity-provider', { issuer: 'https://id.example', clientId: 'c', clientSecret: 's', name: text }],
   ] as const) {
     const { status, text: said } = await instance.call(method, `${path}${rest}`, { token, body });
@@ -129,6 +131,10 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     return answer.text;
   };
   const member = { cookie: `gatehouse=${(await instance.signIn('console', 'owner@example.com')).token}` };
+  const agent = await instance.call('POST', '/oauth/register', {
+    body: { client_name: text, redirect_uris: ['https://agent.example/back'] },
+  });
+  const asked = `response_type=code&code_challenge=${'c'.repeat(43)}&code_challenge_method=S256&state=${encoded}`;
   const returnTo = encodeURIComponent(`https://app.example/in?${text.replaceAll(/[\s#]/g, '')}`);
   return {
     signInPage: await get(`/sign-in?clientId=${clientId}&email=${encoded}&locale=${encoded}&returnTo=${returnTo}`, {
@@ -155,6 +161,16 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     consoleViewPage: await get(`/console/applications/${encoded}/users?q=${encoded}`),
     'consolePage of a member': await get(`/console?${encoded}`, member),
     'consoleViewPage of a member': await get(`/console/applications/${encoded}/users?q=${encoded}`, member),
+    authorize: await get(
+      `/oauth/authorize?client_id=${clientId}&redirect_uri=https://app.example/back&${asked}&login_hint=${encoded}&ui_locales=${encoded}`,
+    ),
+    'authorize of nobody': await get(`/oauth/authorize?client_id=${encoded}&redirect_uri=${encoded}`),
+    'authorize of an agent': await get(
+      `/oauth/authorize?client_id=${agent.json.client_id}&redirect_uri=https://agent.example/back&${asked}`,
+      member,
+    ),
+    endSession: await get(`/oauth/end-session?client_id=${clientId}&state=${encoded}&ui_locales=${encoded}`),
+    'endSession of nobody': await get(`/oauth/end-session?client_id=${encoded}&post_logout_redirect_uri=${encoded}`),
     docsPage: await get(`/docs?q=${encoded}`),
     docsGuidePage: await get('/docs/guides/verify?' + encoded),
     'docsGuidePage of nothing': await get(`/docs/guides/${encoded}`),

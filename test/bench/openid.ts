@@ -50,6 +50,7 @@ try {
       p99Ms: round(times[Math.floor(times.length * 0.99)] ?? 0, 1),
     }),
   );
+  await server.stop();
 
   async function signIn(email: string): Promise<string> {
     const headers = { origin: issuer, 'sec-fetch-site': 'same-origin', 'gatehouse-page': 'account' };

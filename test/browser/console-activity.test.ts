@@ -138,6 +138,16 @@ describe('a row', () => {
     expect(await page.untilText('#activity', /Changed roles of Ayşe/)).not.toContain('Imported');
   });
 
+  test('of a workspace finds people of all its applications by name', async () => {
+    const { results } = await created('/users/bulk', {
+      users: [{ email: 'noa@example.com', profile: { fullName: 'Noa Cohen' } }],
+    });
+    await page.go(`/workspaces/${await workspaceId()}/activity`);
+    await page.enter('#search', 'cohen');
+    await page.pressNamed('Noa Cohen, noa@example.com', '#main');
+    await page.untilAddress(new RegExp(`userId=${results[0].userId}$`));
+  });
+
   test('of a refused sign-in leads to why the person was refused', async () => {
     await refuse('zoe@example.com');
     await page.go(activity('?status=error'));

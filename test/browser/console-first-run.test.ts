@@ -191,7 +191,6 @@ test('a refused token completes no step and shows its reason; the shown command,
 test('the language of a snippet and its framework are remembered', async () => {
   await openedByOwner();
   await createApplication('Orchard');
-  await page.untilVisible('#sign-in-link');
   const framework = async (name: string) => {
     await page.untilVisible('#verify-step .snippets select');
     await page.evaluate(`(() => {
@@ -209,7 +208,6 @@ test('the language of a snippet and its framework are remembered', async () => {
   await page.untilText('#verify-step .snippets pre', /HTTPBearer/);
   expect(await findings(page)).toEqual([]);
   await page.view.reload();
-  await page.untilVisible('#sign-in-link');
   await page.untilText('#verify-step .snippets pre', /HTTPBearer/);
   await press('#verify-step [role=tab]:nth-child(2)');
   await page.untilText('#verify-step .snippets pre', /res\.locals\.user/);
@@ -217,6 +215,30 @@ test('the language of a snippet and its framework are remembered', async () => {
   await press('#verify-step [role=tab]:nth-child(1)');
   await page.untilText('#verify-step .snippets pre', /^curl/);
   expect(await page.isVisible('#verify-step .snippets select')).toBe(false);
+});
+
+test('the link of the first sign-in moves nothing when it arrives', async () => {
+  await openedByOwner();
+  await createApplication('Meadow');
+  await page.untilText('#sign-in-link', /^http/);
+  let release = () => {};
+  page.view.addEventListener('Fetch.requestPaused', (event) => {
+    const { requestId } = (event as MessageEvent<{ requestId: string }>).data;
+    release = () => void page.view.cdp('Fetch.continueRequest', { requestId });
+  });
+  await page.view.cdp('Fetch.enable', { patterns: [{ urlPattern: '*/sign-in-trial' }] });
+  const top = () => page.evaluate<number>(`document.querySelector('#verify-step').getBoundingClientRect().top`);
+  for (const width of [1280, 390]) {
+    await page.view.resize(width, 860);
+    await page.view.reload();
+    await page.untilText('#verify-step .snippets pre', /^curl/);
+    const before = await top();
+    expect(await page.isVisible('#open-sign-in')).toBe(false);
+    expect(await findings(page)).toEqual([]);
+    release();
+    await page.untilText('#sign-in-link', /^http/);
+    expect(await top()).toBe(before);
+  }
 });
 
 test('a key lost by a reload can be created again, and is listed among the keys', async () => {

@@ -39,6 +39,11 @@ const come = (name: string) => signIn(server, `${name}@example.com`, clientId);
 const closeGate = () => api('POST', `/api/applications/${app}/signin-gate`, { gate: 'closed' });
 const refuse = (name: string) => come(name).catch(() => {});
 
+async function ban(name: string): Promise<void> {
+  const { json } = await api('GET', `/api/applications/${app}/users?q=${name}@`);
+  await api('POST', `/api/applications/${app}/users/${json.data.items[0].userId}/ban`);
+}
+
 async function enterWrongCode(name: string): Promise<void> {
   const email = `${name}@example.com`;
   const { json } = await request(server, 'POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
@@ -170,11 +175,15 @@ test('a reason of refusals leads to the records that were refused for it', async
   await enterWrongCode('bob');
   await closeGate();
   await refuse('zoe');
+  await ban('ada');
+  await refuse('ada');
   await openOverview();
   await page.pressNamed('The application accepts nobody new', '#main');
-  await page.untilAddress(/\/activity\?status=error&family=signin\.refused&from=\d{4}-/);
-  expect(await page.untilText('#activity', /zoe@example\.com/)).not.toContain('wrong sign-in code');
-  await page.evaluate('history.back()');
+  await page.untilAddress(/\/activity\?status=error&family=signin\.refused&reason=\w+&from=\d{4}-/);
+  expect(await page.untilText('#activity', /zoe@example\.com/)).not.toMatch(/wrong sign-in code|ada@/);
+  await page.pressNamed('Remove the filter: Refused: the application accepts nobody new', '#main');
+  await page.untilText('#activity', /ada@example\.com[^]*zoe@example\.com/);
+  await page.evaluate('history.go(-2)');
   await reachNumbers();
   await page.pressNamed('The code was wrong', '#main');
   await page.untilAddress(/family=signin\.code_refused/);

@@ -256,6 +256,13 @@ test('a read-only member sees every section, also on a phone, and why nothing ca
   for (const part of ['general', 'branding', 'sign-in', 'account', 'urls', 'stage', 'lifecycle']) {
     await page.go(settings(part));
     await page.untilVisible('.settings-tabs [aria-current]');
+    await eventually(`the tab of ${part} is in view`, () =>
+      page.evaluate<boolean>(`(() => {
+        const [row, tab] = ['.settings-tabs', '.settings-tabs [aria-current]']
+          .map((selector) => document.querySelector(selector).getBoundingClientRect());
+        return Math.ceil(tab.left) >= row.left && Math.floor(tab.right) <= row.right;
+      })()`),
+    );
     expect(await page.sidewaysScroll()).toBe(0);
   }
   expect(await page.evaluate<boolean>('document.querySelector("#archive").disabled')).toBe(true);

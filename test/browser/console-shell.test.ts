@@ -107,6 +107,8 @@ test('an unknown URL shows an error and keeps the navigation', async () => {
     await page.untilText('#main', /nothing at this address/);
     expect(await page.isVisible('.rail')).toBe(true);
   }
+  await page.press('#main .button');
+  await page.untilText('#main h1', /^Applications$/);
   await expectSound();
 });
 

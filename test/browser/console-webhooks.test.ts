@@ -2,12 +2,14 @@
  * Webhooks in the console: added, failing, repaired, redelivered and released; signed deliveries, verified with the
  * shown secret.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { type EphemeralServer, emptyFolder, eventually, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
+
+setDefaultTimeout(120_000);
 
 let server: EphemeralServer;
 let receiver: Receiver;

@@ -1,6 +1,6 @@
 /** The typed client: operations by path, all pages of a list, and waits that the server requests. */
 import { describe, expect, test } from 'bun:test';
-import { ApiError, createClient, Unreachable } from '@/client/gatehouse.ts';
+import { ApiError, type ClientOptions, createClient, Unreachable } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { createInstance } from '../support/instance.ts';
@@ -56,6 +56,14 @@ describe('a call', () => {
     expect(await thrownBy(client.get('/api/applications'))).toBeInstanceOf(Unreachable);
     const signal = AbortSignal.abort('enough');
     expect(await thrownBy(client.get('/api/applications', { signal }))).toBe('enough');
+  });
+
+  test('a client that could make none is refused when it is made', () => {
+    const made = (options: object) => () => createClient(options as ClientOptions);
+    expect(made({})).toThrow(/^createClient: url is missing.*GATEHOUSE/);
+    expect(made({ url: 'http://localhost' })).toThrow(/apiKey is missing.*API_KEY/);
+    expect(made({ url: 'http://localhost', apiKey: 'eak_0', timeoutMs: Number.NaN })).toThrow(/timeoutMs is NaN/);
+    expect(made({ url: 'http://localhost', apiKey: 'eak_0', maxWaitMs: Number.NaN })).toThrow(/maxWaitMs is NaN/);
   });
 
   test('stays on its path with any characters in an id', async () => {

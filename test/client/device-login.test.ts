@@ -1,6 +1,7 @@
 /** A command-line tool signs a person in and polls at the server's pace. */
 import { describe, expect, test } from 'bun:test';
-import { type ApiError, deviceLogin, type PendingLogin } from '@/client/gatehouse.ts';
+import { deviceLogin, type PendingLogin } from '@/client/device-login.ts';
+import type { ApiError } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';
 import { MINUTE, SECOND } from '@/core/clock.ts';
 import { createInstance } from '../support/instance.ts';
@@ -58,6 +59,13 @@ describe('a device sign-in', () => {
     const { wait: _, ...patient } = options;
     const given = deviceLogin({ ...patient, signal: giving.signal, onCode: () => giving.abort(new Error('enough')) });
     expect(given).rejects.toThrow('enough');
+  });
+
+  test('is refused at once without an address or a client', async () => {
+    const { options } = await createScene();
+    const login = (wrong: object) => deviceLogin({ ...options, ...wrong, onCode: () => {} });
+    expect(login({ url: 'localhost' })).rejects.toThrow(/^deviceLogin: url is not like/);
+    expect(login({ clientId: '' })).rejects.toThrow(/clientId is empty/);
   });
 
   test('a sign-in for an unknown application is refused at once', async () => {

@@ -19,9 +19,20 @@ describe('the sign-in URL', () => {
     });
   });
 
-  test('has no state if the caller says so, and outside of a browser', () => {
-    for (const state of [null, undefined])
-      expect(new URL(signInUrl({ ...OPTIONS, state })).searchParams.get('returnTo')).toBe(OPTIONS.returnTo);
+  test('has no state if the caller says so', () => {
+    expect(new URL(signInUrl({ ...OPTIONS, state: null })).searchParams.get('returnTo')).toBe(OPTIONS.returnTo);
+  });
+
+  test('needs a state on a server: without one it is not made, and the error says what to do', () => {
+    expect(() => signInUrl(OPTIONS)).toThrow(/on a server give state, kept in a cookie/);
+    expect(() => signInUrl({ ...OPTIONS, state: undefined })).toThrow(TypeError);
+  });
+
+  test('needs addresses and a client', () => {
+    const failing = (wrong: object) => () => signInUrl({ ...OPTIONS, state: 's', ...wrong });
+    expect(failing({ url: undefined })).toThrow(/^signInUrl: url is missing.*GATEHOUSE/);
+    expect(failing({ clientId: '' })).toThrow(/^signInUrl: clientId is empty.*CLIENT_ID/);
+    expect(failing({ returnTo: '/in' })).toThrow(TypeError);
   });
 });
 

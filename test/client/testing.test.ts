@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SQL } from 'bun';
 import { join } from 'node:path';
-import { createVerifier, type GatehouseError, type VerificationRefused } from '@/client/gatehouse.ts';
+import { createClient, createVerifier, type GatehouseError, type VerificationRefused } from '@/client/gatehouse.ts';
 import { type EphemeralServer, startEphemeral } from '@/client/testing.ts';
 import { VERSION } from '@/version.ts';
 import { BINARY, cleanEnvironment, emptyFolder, eventually } from '../support/binary.ts';
@@ -62,6 +62,38 @@ describe('an ephemeral server', () => {
     } finally {
       delete process.env['GATEHOUSE_BASE_URL'];
     }
+  });
+
+  test('starts with the applications, roles and people of a seed, and shows its log', async () => {
+    const seed = {
+      applications: [
+        {
+          slug: 'shop',
+          name: 'Shop',
+          stage: 'live',
+          roles: [{ slug: 'editor' }],
+          users: [{ email: 'ada@example.com', roles: ['editor'] }],
+        },
+      ],
+    };
+    const file = join(emptyFolder().path, 'seed.json');
+    await Bun.write(file, JSON.stringify(seed));
+    for (const given of [seed, file]) {
+      const lines: string[] = [];
+      const server = await startEphemeral({ binary: BINARY, seed: given, onLog: (line) => lines.push(line) });
+      started.push(server);
+      const { all } = createClient({ url: server.url, apiKey: server.workspaceKey });
+      const applications = await Array.fromAsync(all('/api/applications'));
+      const shop = applications.find(({ slug }) => slug === 'shop');
+      const { token } = await server.signIn('ada@example.com', shop?.clientId);
+      const { verify } = createVerifier({ url: server.url, apiKey: server.workspaceKey });
+      expect((await verify(token)).roles).toContain('editor');
+      await server.stop();
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.every((line) => line !== '' && !line.includes('\n'))).toBe(true);
+    }
+    const wrong = await thrownBy<GatehouseError>(startEphemeral({ binary: BINARY, seed: { applicatons: [] } }));
+    expect(wrong.message).toMatch(/did you mean "applications"/);
   });
 
   test('has a PostgreSQL database of its own if a server is given, dropped at its end', async () => {

@@ -1,6 +1,6 @@
 /** The verifier admits only people whom the server admits, even if calls fail, stall or are cached. */
 import { describe, expect, test } from 'bun:test';
-import { createVerifier, NotAdmitted, VerificationRefused, VerificationUnavailable } from '@/client/gatehouse.ts';
+import { createVerifier, has, NotAdmitted, VerificationRefused, VerificationUnavailable } from '@/client/gatehouse.ts';
 import type { Fetch } from '@/client/exchange.ts';
 import { SECOND } from '@/core/clock.ts';
 import { createInstance } from '../support/instance.ts';
@@ -33,6 +33,37 @@ async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
 
 const refusalOf = async (promise: Promise<unknown>) => (await thrownBy(promise)) as VerificationRefused;
 const unavailabilityOf = async (promise: Promise<unknown>) => (await thrownBy(promise)) as VerificationUnavailable;
+
+describe('a wrong set-up', () => {
+  const made = (wrong: object) => () => createVerifier({ url: URL_OF_SERVER, apiKey: 'eak_0', ...wrong });
+
+  test.each([
+    [{ url: undefined }, /^createVerifier: url is missing.*GATEHOUSE/],
+    [{ url: '' }, /url is empty.*GATEHOUSE/],
+    [{ url: 'localhost:8080' }, /url is not like https:\/\/auth.*GATEHOUSE/],
+    [{ url: 'auth.example.com' }, /url is not like/],
+    [{ url: 'https://auth.example.com/auth' }, /without a path/],
+    [{ url: 'https://auth.example.com?a=1' }, /without a path/],
+    [{ url: 'https://user:secret@auth.example.com' }, /^(?!.*secret).*without a path/],
+    [{ apiKey: undefined }, /apiKey is missing.*API_KEY/],
+    [{ apiKey: '' }, /apiKey is empty.*API_KEY/],
+    [{ apiKey: 'eak_0\n' }, /apiKey has wrong characters/],
+    [{ apiKey: undefined, applicationId: 'app_0' }, /apiKey is missing/],
+    [{ applicationId: '' }, /applicationId is empty/],
+    [{ timeoutMs: Number.NaN }, /timeoutMs is NaN.*milliseconds/],
+    [{ timeoutMs: Infinity }, /timeoutMs is Infinity/],
+    [{ timeoutMs: 0 }, /timeoutMs is 0/],
+    [{ cacheMs: -1 }, /cacheMs is -1/],
+  ])('fails when it is made, naming what to set: %j', (wrong, message) => {
+    expect(made(wrong)).toThrow(TypeError);
+    expect(made(wrong)).toThrow(message);
+  });
+
+  test('does not fail for a slash at the end of the URL, nor without a key for sessions alone', () => {
+    expect(made({ url: 'https://auth.example.com/' })).not.toThrow();
+    expect(() => createVerifier({ url: URL_OF_SERVER, applicationId: 'app_0' })).not.toThrow();
+  });
+});
 
 describe('a token', () => {
   test('a valid token gives the identity, with and without the key', async () => {
@@ -109,12 +140,16 @@ describe('the verifier without a verdict', () => {
     const gone = await unavailabilityOf(createVerifier({ url: 'http://127.0.0.1:1', apiKey: 'eak_0' }).verify('est_0'));
     expect(gone).toBeInstanceOf(VerificationUnavailable);
     expect([gone.reason, gone.status]).toEqual(['network', 503]);
+    // Runtimes name the cause differently; the address and the cause are for the log alone.
+    expect(gone.message).toMatch(/^http:\/\/127\.0\.0\.1:1 could not be reached: .+/);
+    expect(gone.body).not.toContain('127.0.0.1');
     // One never answers, the other stalls within its body.
     for (const answer of [() => new Promise<Response>(() => {}), () => new Response(new ReadableStream({}))]) {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
       const verifier = createVerifier({ url: server.url.origin, apiKey: 'eak_0', timeoutMs: 20 });
       const late = await unavailabilityOf(verifier.verify('est_0'));
       expect([late.reason, late.status, late.response.status]).toEqual(['timeout', 503, 503]);
+      expect(late.message).toBe(`${server.url.origin} did not answer within 20 ms.`);
       await server.stop(true);
     }
   });
@@ -195,6 +230,16 @@ describe('the cache', () => {
   });
 });
 
+test('has: all that is named, and one of several', () => {
+  const identity = { roles: ['user'], scopes: ['orders:read', 'orders:write'], memberships: ['staff'] };
+  expect(has(identity, {})).toBe(true);
+  expect(has(identity, { role: 'user', scope: 'orders:read', group: 'staff' })).toBe(true);
+  expect(has(identity, { role: ['admin', 'user'] })).toBe(true);
+  expect(has(identity, { role: 'user', scope: 'orders:delete' })).toBe(false);
+  expect(has(identity, { group: 'board' })).toBe(false);
+  expect(has(identity, { role: [] })).toBe(false);
+});
+
 describe('a request', () => {
   test('is accepted by its bearer token in either style', async () => {
     const { ada, options } = await createScene();
@@ -214,6 +259,48 @@ describe('a request', () => {
     const error = await refusalOf(requireSession(request('POST', 'cross-site')));
     expect([error.reason, error.status]).toEqual(['cross_site', 403]);
     expect((await refusalOf(createVerifier(options).requireSession(request('GET', 'none')))).reason).toBe('no_token');
+  });
+
+  test('is admitted with a role or scope that the person has, and refused with 403 without it', async () => {
+    const { instance, shop, ada, options } = await createScene();
+    for (const [kind, slug] of [
+      ['roles', 'editor'],
+      ['scopes', 'orders:write'],
+    ]) {
+      const root = `/api/applications/${shop.id}`;
+      await instance.call('POST', `${root}/${kind}`, { token: instance.workspaceKey, body: { slug } });
+      const body = { slugs: [slug] };
+      await instance.call('PUT', `${root}/users/${ada.userId}/${kind}`, { token: instance.workspaceKey, body });
+    }
+    const { requireRole, requireScope } = createVerifier(options);
+    const request = { method: 'GET', headers: { authorization: `Bearer ${ada.token}` } };
+    expect((await requireRole(request, 'editor')).userId).toBe(ada.userId);
+    expect((await requireRole(request, ['admin', 'editor'])).userId).toBe(ada.userId);
+    expect((await requireScope(request, 'orders:write')).userId).toBe(ada.userId);
+    for (const wanted of ['admin', 'Editor', 'edit', '', []]) {
+      const error = await refusalOf(requireRole(request, wanted));
+      expect([error.reason, error.status, error.response.headers.get('www-authenticate')]).toEqual([
+        'missing_role',
+        403,
+        null,
+      ]);
+    }
+    const error = await refusalOf(requireScope(request, ['orders:read', 'orders:delete']));
+    expect([error.reason, error.response.status]).toEqual(['missing_scope', 403]);
+    expect(error.response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"');
+    expect((await refusalOf(requireRole({ headers: {} }, 'editor'))).reason).toBe('no_token');
+  });
+
+  test('without a valid session is nobody’s for a page that is open to all', async () => {
+    const { ada, options } = await createScene();
+    const { findSession } = createVerifier(options);
+    const from = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    expect((await findSession(from(ada.token)))?.userId).toBe(ada.userId);
+    expect(await findSession(from('est_0'))).toBeNull();
+    expect(await findSession({ headers: {} })).toBeNull();
+    // Without a verdict it throws: a page for everyone would hide from people that they are signed in.
+    const gone = createVerifier({ ...options, fetch: async () => Response.error() });
+    expect(await thrownBy(gone.findSession(from(ada.token)))).toBeInstanceOf(VerificationUnavailable);
   });
 
   test.each([

@@ -51,7 +51,30 @@ describe('a delivery', () => {
     expect(await verdict(BODY, {})).toBe('no_signature');
     expect(await verdict('[1]', signed('[1]'))).toBe('no_event');
     expect(await verdict('nonsense', signed('nonsense'))).toBe('no_event');
-    expect(verifyWebhook(BODY, signed(), '')).rejects.toBeInstanceOf(TypeError);
+  });
+
+  test('is refused with an answer to send, 401 in either style', async () => {
+    const error = (await verifyWebhook(BODY, {}, SECRET).catch((thrown: unknown) => thrown)) as WebhookRefused;
+    const { response } = error;
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({ success: false, error: 'no_signature', message: error.message });
+    const sent: unknown[] = [];
+    error.sendTo({ writeHead: (status) => sent.push(status), end: (body) => sent.push(body) });
+    expect(sent).toEqual([401, error.body]);
+  });
+
+  test('is refused once a framework has parsed it, with the advice to give the raw body', async () => {
+    for (const parsed of [JSON.parse(BODY), undefined, null, 7]) {
+      const error = await verifyWebhook(parsed, signed(), SECRET, { now }).catch((thrown: WebhookRefused) => thrown);
+      expect(error).toMatchObject({ code: 'no_raw_body', status: 401, message: expect.stringMatching('the raw body') });
+    }
+  });
+
+  test('cannot be checked without a secret, and the error names what to set', () => {
+    for (const secret of ['', undefined, [], [undefined], ['whsec_one', '']])
+      expect(verifyWebhook(BODY, signed(), secret as string)).rejects.toThrow(
+        /secret is (?:empty|missing).*SIGNING_SECRET/,
+      );
   });
 
   test('is refused if it is more than five minutes off in either direction, or than the given tolerance', async () => {

@@ -17,7 +17,7 @@ const WORKERD = createRequire(createRequire(import.meta.url).resolve('workerd'))
 
 /** A customer's worker, as deployed. */
 const WORKER = `
-import { createClient, createVerifier, NotAdmitted, signInUrl, verifyWebhook, WebhookRefused } from 'gatehouse';
+import { createClient, createVerifier, Refusal, signInUrl, verifyWebhook } from 'gatehouse';
 
 export default {
   async fetch(request, { URL_OF_SERVER: url, API_KEY: apiKey, SECRET }) {
@@ -39,8 +39,7 @@ export default {
       const { email, roles } = await createVerifier({ url, apiKey, cookie: 'token' }).requireSession(request);
       return Response.json({ email, roles });
     } catch (error) {
-      if (error instanceof NotAdmitted) return error.response;
-      if (error instanceof WebhookRefused) return new Response(error.message, { status: 401 });
+      if (error instanceof Refusal) return error.response;
       throw error;
     }
   },

@@ -22,7 +22,7 @@ test('the README is an introduction: at most 200 lines, with the two commands of
 });
 
 describe('relative links and pictures', () => {
-  const documents = ['*.md', 'src/modules/docs/guides/*.md', 'src/client/*.md', 'examples/*/*.md'].flatMap(
+  const documents = ['*.md', 'src/modules/docs/guides/*.md', 'src/client/*.md', 'src/client/examples/*/*.md'].flatMap(
     (pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)],
   );
   /** Returns the text without code, which contains no links. */

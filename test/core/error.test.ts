@@ -80,7 +80,7 @@ describe('AppError', () => {
 
   test('fills the placeholders of a hint, and does not expand the values', () => {
     const error = new AppError('invalid_state', { hint: 'user_status', values: { status: '{action}', action: 'ban' } });
-    expect(error.message).toBe('A user who is {action} cannot do that: ban.');
+    expect(error.message).toBe('Not possible for a user who is {action}: ban.');
   });
 
   test('uses the message of another code as a hint', () => {

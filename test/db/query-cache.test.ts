@@ -231,21 +231,45 @@ describe('after very many changed ids', () => {
   });
 });
 
-test('repeated lookups stay cached during a flood of single ones', async () => {
-  const answers = queryCache(() => 1).entriesOf({ sql: 'SELECT 1', rowIds: () => [], rowTables: [] });
-  const keyOf = (index: number) => (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
-  const ask = (index: number) => {
-    const known = answers.get(keyOf(index));
-    if (known === undefined) answers.set(keyOf(index), { index }, {});
-    return known;
+/** Returns a function that asks for the result of a key, and says whether it was cached. */
+function asking(options = {}): (index: number) => boolean {
+  const answers = queryCache(() => 1, options).entriesOf({ sql: 'SELECT 1', rowIds: () => [], rowTables: [] });
+  return (index) => {
+    const key = (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
+    const isCached = answers.get(key) !== undefined;
+    if (!isCached) answers.set(key, { index }, {});
+    return isCached;
   };
+}
+
+/** Asks for each key in turn, again and again. @returns the share that was cached in the last turn. */
+function shareCached(ask: (index: number) => boolean, keys: readonly number[], turns: number): number {
+  let found = 0;
+  for (let turn = 0; turn < turns; turn += 1) found = keys.filter(ask).length;
+  return found / keys.length;
+}
+
+test('keys in turn that outnumber the entries are answered from nearly all entries', () => {
+  const keys = Array.from({ length: 3000 }, (_, index) => index);
+  expect(shareCached(asking({ maxEntries: 1000 }), keys, 20)).toBeGreaterThan(0.25);
+});
+
+test('keys in use evict those no longer used', () => {
+  const ask = asking({ maxEntries: 1000 });
+  const keysFrom = (first: number) => Array.from({ length: 900 }, (_, index) => first + index);
+  expect(shareCached(ask, keysFrom(0), 3)).toBe(1);
+  expect(shareCached(ask, keysFrom(10_000), 60)).toBeGreaterThan(0.9);
+});
+
+test('repeated lookups stay cached during a flood of single ones', () => {
+  const ask = asking();
   const regulars = Array.from({ length: 15_000 }, (_, index) => index);
   for (let round = 0; round < 3; round += 1) regulars.forEach(ask);
   for (let turn = 0; turn < 200_000; turn += 1) {
     ask(1_000_000 + turn);
     ask(turn % regulars.length);
   }
-  expect(regulars.filter((index) => ask(index) === undefined).length).toBeLessThan(1500);
+  expect(regulars.filter((index) => !ask(index)).length).toBeLessThan(1500);
 });
 
 test.each([

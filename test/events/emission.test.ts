@@ -47,6 +47,12 @@ const SILENT = [
   'createMembershipGroup',
   'checkUsernames',
   'inviteUser',
+  'authorizeByForm',
+  'decideAuthorization',
+  'endSessionByForm',
+  'postUserInfo',
+  'registerClient',
+  'setOpenId',
 ];
 
 /** These emit, but leave rows of their own or work in the background, so their events are tested with them. */
@@ -61,6 +67,8 @@ const CEREMONIES = [
   'startBulkChange',
   'stopBulkChange',
   'undoBulkChange',
+  'exchangeToken',
+  'confirmSignOut',
 ];
 
 /** Tags of operations that do not change an application’s people; events of the console’s people are tested below. */

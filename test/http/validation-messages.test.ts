@@ -59,6 +59,18 @@ describe('the message for a refused value', () => {
       y: 'This field is not known here; remove it.',
     });
   });
+
+  test('suggests the name that another part of the API has for the same', () => {
+    const list = Type.Optional(Type.Array(Type.String()));
+    expect(refusal(Input({ roles: list, memberships: list }), { roleSlugs: [], groups: [], toString: 1 })).toEqual({
+      roleSlugs: 'This field is not known here; did you mean "roles"?',
+      groups: 'This field is not known here; did you mean "memberships"?',
+      toString: 'This field is not known here; remove it.',
+    });
+    expect(refusal(Input({ defaultRoles: list }), { roles: [] })).toEqual({
+      roles: 'This field is not known here; did you mean "defaultRoles"?',
+    });
+  });
 });
 
 /** Matches the first words of the validator's own messages, of which there is one per kind of error. */

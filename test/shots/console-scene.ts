@@ -9,6 +9,8 @@ export interface ConsoleScene {
   readonly demo: Demo;
   /** Reads as the owner. @returns the answer's data. */
   read(path: string): Promise<any>;
+  /** Changes as the owner. @throws if it is refused. */
+  change(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<void>;
   /** Opens a view and waits until it is filled. @param path within `/console`. */
   open(page: Page, path: string, as?: Colleague): Promise<void>;
   stop(): Promise<void>;
@@ -31,14 +33,18 @@ export async function setConsoleScene(size: number): Promise<ConsoleScene> {
     return token;
   }
 
+  async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<any> {
+    const token = await tokenOf('owner');
+    const { status, text, json } = await request(server, method, path, { token, ...(body && { body }) });
+    if (status !== 200) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+    return json.data;
+  }
+
   return {
     server,
     demo,
-    async read(path) {
-      const { status, text, json } = await request(server, 'GET', path, { token: await tokenOf('owner') });
-      if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
-      return json.data;
-    },
+    read: (path) => call('GET', path),
+    change: call,
     async open(page, path, as = 'owner') {
       if (seated !== as) {
         const cookie = { name: 'gatehouse', value: await tokenOf(as), url: server.url, httpOnly: true };

@@ -1,6 +1,7 @@
 /** Every view of the console with data, and its dialogs. */
 import type { Colleague } from '../demo/team.ts';
 import type { Page } from '../support/browser.ts';
+import { startMailServer } from '../support/smtp.ts';
 import type { ConsoleScene } from './console-scene.ts';
 import { press } from './scene.ts';
 
@@ -15,13 +16,16 @@ type PathOf = (scene: ConsoleScene) => string | Promise<string>;
 
 interface Way {
   readonly as?: Colleague;
+  /** Runs before the page is opened. */
+  readonly first?: (scene: ConsoleScene) => Promise<void>;
   /** Runs on the opened page. */
   readonly then?: (page: Page) => Promise<void>;
 }
 
-const view = (name: string, path: PathOf, { as = 'owner', then }: Way = {}): ConsoleState => ({
+const view = (name: string, path: PathOf, { as = 'owner', first, then }: Way = {}): ConsoleState => ({
   name: `console/${name}`,
   async reach(page, scene) {
+    await first?.(scene);
     await scene.open(page, await path(scene), as);
     await then?.(page);
   },
@@ -183,6 +187,58 @@ const answered = (answer: Readonly<Record<string, string>>) => async (page: Page
   await page.untilVisible('#openid-answer .panel');
 };
 
+/** Returns the path of a user who was imported and has never signed in. */
+const imported: PathOf = async (scene) => {
+  const at = await of('harbour', 'users')(scene);
+  const { items } = await scene.read(`/api${at}?status=imported`);
+  return `${at}/${items[0].userId}`;
+};
+
+/** Deletes somebody, whom a ban of everybody then leaves out. */
+async function deleteOne(scene: ConsoleScene): Promise<void> {
+  const at = `/api${await of('beacon', 'users')(scene)}`;
+  const { items } = await scene.read(at);
+  await scene.change('POST', `${at}/${items[0].userId}/delete`);
+}
+
+async function banEverybody(page: Page): Promise<void> {
+  await chooseEverybody(page);
+  await opened('#ban-users', '#user-action')(page);
+  await opened('#user-action-submit', '#outcome')(page);
+}
+
+async function setProvider(scene: ConsoleScene): Promise<void> {
+  await scene.change('PUT', `/api${await of('staff', 'identity-provider')(scene)}`, {
+    name: 'Harbour ID',
+    issuer: 'https://id.harbour.example',
+    clientId: 'harbour-staff',
+    clientSecret: 'harbour-staff-secret-of-the-demo',
+  });
+}
+
+const createSecret = async (scene: ConsoleScene) =>
+  scene.change('POST', `/api${await of('staff', 'rotate-secret')(scene)}`);
+
+const mailServer = ({ demo: { house } }: ConsoleScene) =>
+  `/api/workspace/mail/server?workspaceId=${house.workspaces.harbour}`;
+
+/** Sets a mail server, which answers only the mail that tests it. */
+async function setMailServer(scene: ConsoleScene): Promise<void> {
+  const mails = await startMailServer();
+  try {
+    await scene.change('PUT', mailServer(scene), {
+      host: '127.0.0.1',
+      port: mails.port,
+      tls: 'optional',
+      from: 'Harbour <no-reply@harbour.example>',
+    });
+  } finally {
+    await mails.close();
+  }
+}
+
+const removeMailServer = (scene: ConsoleScene) => scene.change('DELETE', mailServer(scene));
+
 const SETTINGS = ['general', 'branding', 'mails', 'sign-in', 'account', 'urls', 'openid', 'stage', 'lifecycle'];
 
 export const CONSOLE: readonly ConsoleState[] = [
@@ -206,10 +262,13 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('user-edit', user, {
     then: opened('#open-edit-user', '#edit-user'),
   }),
+  view('user-forget', imported, { then: opened('#forget-user', '#user-forgetting') }),
+  view('users-left-out', of('beacon', 'users'), { first: deleteOne, then: banEverybody }),
   view('import', of('harbour', 'import')),
   view('import-preview', of('harbour', 'import'), { then: giveFile }),
   view('export', of('harbour', 'import/export')),
   view('activity', of('harbour', 'activity')),
+  view('activity-reason', of('harbour', 'activity?status=error&family=signin.refused&reason=membership_blocked')),
   view('activity-record', firstOf(of('harbour', 'activity'), of('harbour', 'activity/list'))),
   view('activity-export', of('harbour', 'activity'), { then: opened('#export', '#export-dialog') }),
   view('gate', of('staff', 'gate')),
@@ -283,6 +342,15 @@ export const CONSOLE: readonly ConsoleState[] = [
     then: answered({ error: 'access_denied', error_description: 'The person went back.' }),
   }),
   view('provider-form', of('harbour', 'settings/sign-in'), { then: opened('#set-provider', '#provider-form') }),
+  view('provider-removal', of('staff', 'settings/sign-in'), {
+    first: setProvider,
+    then: opened('#remove-provider', '#remove-provider-dialog'),
+  }),
+  view('client-secret-rotation', of('staff', 'settings/general'), {
+    first: createSecret,
+    then: opened('#rotate-secret', '#rotate-secret-dialog'),
+  }),
+  view('stage-change', of('atlas', 'settings/stage'), { then: opened('#next-stage', '#stage-dialog') }),
   view('archive', of('harbour', 'settings/lifecycle'), { then: opened('#archive', '#lifecycle-dialog') }),
   view('settings-archived', of('pier', 'settings/lifecycle')),
   view('applications', inWorkspace('applications')),
@@ -311,8 +379,12 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('read-only', of('harbour', 'users'), { as: 'member' }),
   view('read-only-gate', of('staff', 'gate'), { as: 'member' }),
   view('nothing-here', of('harbour', 'nothing')),
+  view('mail-server-removal', inWorkspace('health'), {
+    first: setMailServer,
+    then: opened('#remove-mail-server-button', '#remove-mail-server'),
+  }),
   // Last, since they leave a key and a sign-in in the draft.
-  view('first-steps-code', of('atlas'), { then: askForTrialCode }),
+  view('first-steps-code', of('atlas'), { first: removeMailServer, then: askForTrialCode }),
   view('first-steps-refused', of('atlas'), { then: runRefusedCall }),
 ];
 

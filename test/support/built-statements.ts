@@ -33,6 +33,8 @@ const FILTERS: readonly AuditFilter[] = [
   { family: 'u' },
   { country: 'DE' },
   { email: 'e' },
+  { reason: 'r' },
+  { ok: false, family: 'signin.refused', reason: 'r', needle: 'n' },
   { needle: 'n' },
   { from: 1, to: 2 },
 ];

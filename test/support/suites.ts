@@ -56,6 +56,7 @@ const LONGEST = [
   'binary/full-disk',
   'binary/webhooks',
   'browser/docs',
+  'client/examples/next',
   'browser/console-shell',
   'browser/device',
   'browser/console-import',

@@ -65,6 +65,15 @@ export const ActivityQuery = Type.Composite([
         examples: ['ada@example.com'],
       }),
     ),
+    reason: Type.Optional(
+      Type.String({
+        pattern: '^[a-z_]{1,60}$',
+        description:
+          'Only records with this reason in their `detail`: of a refusal its error code, as in `refusalsByReason` of the statistics.',
+        remedy: 'Give an error code, such as gate_closed.',
+        examples: ['gate_closed'],
+      }),
+    ),
     q: Type.Optional(
       Type.String({
         minLength: 1,

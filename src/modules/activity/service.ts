@@ -128,7 +128,7 @@ export function activityService(db: Database) {
 
 /** @throws {AppError} invalid_request */
 function filterOf(query: ActivityQuery): AuditFilter {
-  const { status, family, country, email, q, from, to, actorUserId, actorApiKeyId, requestId } = query;
+  const { status, family, country, email, reason, q, from, to, actorUserId, actorApiKeyId, requestId } = query;
   const personId = q === undefined ? null : wholeUserId(q);
   // Words that no address has, where another person or object is asked for.
   const isAbout = personId !== null && query.userId === undefined && query.targetId === undefined;
@@ -141,6 +141,7 @@ function filterOf(query: ActivityQuery): AuditFilter {
     ok: status === undefined ? undefined : status === 'ok',
     family,
     country: country?.toUpperCase(),
+    reason,
     email: email === undefined ? undefined : (normalizeEmail(email) ?? email),
     needle: isAbout ? undefined : q?.toLowerCase().replace(/^@(?=.)/, ''),
     from: timeOf('from', from),

@@ -7,6 +7,7 @@ import deviceLogin from './guides/device-login.md' with { type: 'text' };
 import errorsAndLimits from './guides/errors-and-limits.md' with { type: 'text' };
 import events from './guides/events.md' with { type: 'text' };
 import firstSignIn from './guides/first-sign-in.md' with { type: 'text' };
+import frameworks from './guides/frameworks.md' with { type: 'text' };
 import growing from './guides/growing.md' with { type: 'text' };
 import integrationTests from './guides/integration-tests.md' with { type: 'text' };
 import migrate from './guides/migrate.md' with { type: 'text' };
@@ -49,6 +50,7 @@ export const GUIDES: readonly Guide[] = [
   guide('Build', 'events', events),
   guide('Build', 'device-login', deviceLogin),
   guide('Build', 'typescript', typescript),
+  guide('Build', 'frameworks', frameworks),
   guide('Build', 'integration-tests', integrationTests),
   guide('Build', 'migrate', migrate),
   guide('Run', 'production', production),

@@ -39,12 +39,12 @@ export type ImportProfile = Static<typeof ImportProfile>;
 export const ImportRow = Input(
   {
     email: Type.String({ maxLength: 1000, remedy: 'Give an e-mail address.', examples: ['ada@example.com'] }),
-    roleSlugs: Slugs(),
-    scopeSlugs: Slugs(),
-    membershipSlugs: Slugs(),
-    roles: SlugsAlso('roleSlugs'),
-    scopes: SlugsAlso('scopeSlugs'),
-    memberships: SlugsAlso('membershipSlugs'),
+    roles: Slugs(),
+    scopes: Slugs(),
+    memberships: Slugs(),
+    roleSlugs: SlugsAlso('roles'),
+    scopeSlugs: SlugsAlso('scopes'),
+    membershipSlugs: SlugsAlso('memberships'),
     ...ATTRIBUTES_INPUT,
     profile: Type.Optional(ImportProfile),
   },

@@ -13,7 +13,7 @@ export function isWellFormed(value: string): boolean {
   return isSecret('session', value) || pageSecretOf(value) !== null;
 }
 
-/** Looks well-formed values up in one statement. @returns those that open a session, ended or not. */
+/** Looks well-formed values up. @returns those that open a session, ended or not. */
 export async function knownValues(reader: Reader, values: readonly string[]): Promise<Set<string>> {
   const tokens = values
     .filter((value) => isSecret('session', value))

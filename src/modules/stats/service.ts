@@ -149,12 +149,14 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
       const now = clock.now();
       const today = startOfDay(now);
       const first = today - (days - 1) * DAY;
-      return {
-        ...(await byDay(id, now, days)),
-        ...(await active(id, now)),
-        users: { total: await countActivePeople(reader, id) },
-        ...(await byLabel(id, first, today)),
-      };
+      // Long reads first: SQLite runs them on another thread, beside the short ones.
+      const [total, byLabels, byDays, actives] = await Promise.all([
+        countActivePeople(reader, id),
+        byLabel(id, first, today),
+        byDay(id, now, days),
+        active(id, now),
+      ]);
+      return { ...byDays, ...actives, users: { total }, ...byLabels };
     },
   };
 }

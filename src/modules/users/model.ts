@@ -149,13 +149,13 @@ const WantedSlugs = (description?: string) =>
       remedy: 'Give a list of slugs.',
     }),
   );
-const SAME = 'The same.';
+const OLDER = 'Older name.';
 
-/** The slugs a user is to hold, under the name of their kind or as `slugs`. */
+/** The slugs a user is to hold, under the name of their kind; `slugs` is the older name. */
 export const SLUGS_INPUTS = {
-  roles: Input({ slugs: WantedSlugs(), roles: WantedSlugs(SAME) }, { $id: 'RolesInput' }),
-  scopes: Input({ slugs: WantedSlugs(), scopes: WantedSlugs(SAME) }, { $id: 'ScopesInput' }),
-  memberships: Input({ slugs: WantedSlugs(), memberships: WantedSlugs(SAME) }, { $id: 'MembershipsInput' }),
+  roles: Input({ roles: WantedSlugs(), slugs: WantedSlugs(OLDER) }, { $id: 'RolesInput' }),
+  scopes: Input({ scopes: WantedSlugs(), slugs: WantedSlugs(OLDER) }, { $id: 'ScopesInput' }),
+  memberships: Input({ memberships: WantedSlugs(), slugs: WantedSlugs(OLDER) }, { $id: 'MembershipsInput' }),
 } as const satisfies Record<GrantKind, TSchema>;
 export type SlugsInput = { readonly slugs?: string[] } & { readonly [Kind in GrantKind]?: string[] };
 

@@ -240,5 +240,5 @@ function wantedSlugs(kind: GrantKind, body: SlugsInput): [slugs: string[], field
   if (slugs && named) throw invalidField('slugs', `Give ${kind} or slugs, not both: they mean the same.`);
   if (named) return [named, kind];
   if (slugs) return [slugs, 'slugs'];
-  throw invalidField('slugs', `Give the ${GRANT_NAMES[kind].noun} as a list of slugs, under ${kind} or slugs.`);
+  throw invalidField(kind, `Give the ${GRANT_NAMES[kind].noun} as a list of slugs, under ${kind}.`);
 }

@@ -13,6 +13,7 @@ interface Seed {
   readonly ok?: boolean;
   readonly country?: string | null;
   readonly email?: string | null;
+  readonly detail?: object;
   readonly createdAt?: number;
 }
 
@@ -28,13 +29,13 @@ interface Entry {
 /** Writes audit records whose ids do not follow their times, since the order must come from the times. */
 function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[] {
   const insert = instance.sqlite.prepare(
-    `INSERT INTO audit_records (id, application_id, workspace_id, kind, ok, email, actor_type, ip_country, created_at)
-     SELECT ?, id, workspace_id, ?, ?, ?, 'anonymous', ?, ? FROM applications WHERE id = ?`,
+    `INSERT INTO audit_records (id, application_id, workspace_id, kind, ok, email, actor_type, ip_country, detail, created_at)
+     SELECT ?, id, workspace_id, ?, ?, ?, 'anonymous', ?, ?, ? FROM applications WHERE id = ?`,
   );
   return rows.map(
-    ({ kind = 'signin.succeeded', ok = true, country = null, email = null, createdAt = START + MINUTE }) => {
+    ({ kind = 'signin.succeeded', ok = true, country = null, email = null, detail, createdAt = START + MINUTE }) => {
       const rowId = newId('audit', 2 * START - createdAt);
-      insert.run(rowId, kind, ok ? 1 : 0, email, country, createdAt, id);
+      insert.run(rowId, kind, ok ? 1 : 0, email, country, detail ? JSON.stringify(detail) : null, createdAt, id);
       return rowId;
     },
   );
@@ -261,6 +262,8 @@ describe('the activity filters', () => {
     ['family=sign%25', 'family'],
     ['country=DEU', 'country'],
     ['country=%25%25', 'country'],
+    ['reason=Gate%20closed', 'reason'],
+    ['reason=', 'reason'],
     ['q=', 'q'],
     [`q=${'x'.repeat(321)}`, 'q'],
     ['limit=0', 'limit'],
@@ -268,6 +271,26 @@ describe('the activity filters', () => {
   ])('refuse %s and name the parameter', async (query, path) => {
     const answer = await (await setUp()).manage('GET', `/activity/list?${query}`);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
+  });
+
+  test('find the refusals for one reason, on every page and with other filters', async () => {
+    const { manage, list, add } = await setUp();
+    const reasons = ['gate_closed', 'membership_blocked', 'gate', undefined];
+    const rows = Array.from({ length: 24 }, (_, index) => {
+      const reason = reasons[index % reasons.length];
+      const detail = reason === undefined ? {} : { detail: { method: 'otp', reason } };
+      const email = index % 3 === 0 ? 'ada@example.com' : null;
+      return { kind: 'signin.refused', ok: false, email, createdAt: START + index * 1000, ...detail };
+    });
+    const rowIds = add(...rows);
+    const expected = rowIds.filter((_, index) => index % 4 === 0).reverse();
+    expect(ids(await list({ reason: 'gate_closed' }))).toEqual(expected);
+    const query = new URLSearchParams({ reason: 'gate_closed', status: 'error', family: 'signin.refused', limit: '2' });
+    expect(ids((await pages<Entry>(manage, `/activity/list?${query}`)).flat())).toEqual(expected);
+    const ofAda = rowIds.filter((_, index) => index % 12 === 0).reverse();
+    expect(ids(await list({ reason: 'gate_closed', email: 'ada@example.com' }))).toEqual(ofAda);
+    expect(ids(await list({ reason: 'gate_closed', q: 'ADA' }))).toEqual(ofAda);
+    expect(await list({ reason: 'nothing' })).toEqual([]);
   });
 
   test('work for read access as well', async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ENTRIES } from '@/client/package.ts';
 import { guideMarkdown, GUIDES } from '@/modules/docs/guides.ts';
 import { BINARY, cleanEnvironment, collect, type Output } from '../../support/binary.ts';
 
@@ -38,9 +39,9 @@ export class Workplace {
     await mkdir(packages);
     for (const name of ['stripe', 'openid-client']) symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
     const client = join(packages, 'gatehouse');
-    const exports = { '.': './gatehouse.ts', './testing': './testing.ts' };
+    const exports = Object.fromEntries(Object.entries(ENTRIES).map(([name, entry]) => [name, `./${entry}.ts`]));
     await Bun.write(join(client, 'package.json'), JSON.stringify({ name: 'gatehouse', type: 'module', exports }));
-    for (const name of ['gatehouse', 'testing'])
+    for (const name of Object.values(ENTRIES))
       await Bun.write(join(client, `${name}.ts`), `export * from '${join(ROOT, 'src/client', `${name}.ts`)}';\n`);
     await Bun.write(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }');
     symlinkSync(BINARY, join(this.folder, 'gatehouse'));

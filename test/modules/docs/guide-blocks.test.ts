@@ -249,6 +249,13 @@ test('the package guide has an example', () => {
   for (const name of ['typescript sh 0', 'typescript js 0']) expect(take(name).code).toContain('gatehouse');
 });
 
+// test/client/package.test.ts compiles them, and those next to it run the adapters.
+test('the frameworks guide has an example of each', () => {
+  const names = blocks.map(({ name }) => name).filter((name) => name.startsWith('frameworks '));
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names) expect(take(name).code).toMatch(/gatehouse|auth/);
+});
+
 describe('the verify guide', () => {
   test('makes a key with high rate limits', async () => {
     const said = await shell(['verify sh 0'], (script) => `${script}\necho "$API_KEY $GATEHOUSE"`);
@@ -485,6 +492,13 @@ describe('the guide on integration tests', () => {
       BINARY: join(place.folder, 'gatehouse'),
     });
     expect(await stderr.whole).toContain('1 pass');
+    expect(await child.exited).toBe(0);
+  });
+
+  test('starts with a seed, and shows the log', async () => {
+    const file = await place.write(take('integration-tests ts 1'));
+    const { child, stderr } = place.spawn([process.execPath, file], { BINARY: join(place.folder, 'gatehouse') });
+    expect(await stderr.whole).toMatch(/^\{.*seed/m);
     expect(await child.exited).toBe(0);
   });
 

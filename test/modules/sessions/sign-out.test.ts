@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { createInstance } from '../../support/instance.ts';
+
+// Fifty changes of one row queue up on PostgreSQL.
+setDefaultTimeout(60_000);
 
 async function setUp() {
   const instance = await createInstance();

@@ -64,7 +64,7 @@ describe('a change of all users that a filter matches', () => {
         userId: bea.userId,
         email: 'bea@example.com',
         outcome: 'refused',
-        message: 'A user who is deleted cannot do that: ban.',
+        message: 'Not possible for a user who is deleted: ban.',
       },
     ]);
     expect(await statuses()).toEqual({ ada: 'banned', bea: 'deleted', cleo: 'banned' });

@@ -41,7 +41,7 @@ describe('an action on many users', () => {
             outcome: 'refused',
             status: 'deleted',
             error: 'invalid_state',
-            message: 'A user who is deleted cannot do that: ban.',
+            message: 'Not possible for a user who is deleted: ban.',
           },
           { userId: ada.userId, outcome: 'changed', status: 'banned' },
           { userId: STRANGER, outcome: 'not_found' },

@@ -21,7 +21,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     return { instance, application, manage, userId: userId!, set };
   }
 
-  test('accepts them under the name of their kind too, and names that field in errors', async () => {
+  test('accepts them under the name of their kind and as slugs, and names that field in errors', async () => {
     const { manage, userId, set } = await setUp();
     const put = (body: unknown) => manage('PUT', `/users/${userId}/${kind}`, { body });
     expect((await put({ [kind]: ['b', 'a'] })).json.data.slugs).toEqual(['a', 'b']);
@@ -34,7 +34,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     expect(await fields({ [kind]: ['nothing'] })).toEqual([`${kind}.0`]);
     expect(await fields({ slugs: ['nothing'] })).toEqual(['slugs.0']);
     expect(await fields({ slugs: ['a'], [kind]: ['a'] })).toEqual(['slugs']);
-    expect(await fields({})).toEqual(['slugs']);
+    expect(await fields({})).toEqual([kind]);
     expect(await fields({ [kind === 'roles' ? 'scopes' : 'roles']: ['a'] })).toHaveLength(1);
     expect((await put({ [kind]: [] })).json.data.slugs).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
   });
 
   test.each([
-    [{}, 'slugs'],
+    [{}, kind],
     [{ slugs: 'a' }, 'slugs'],
     [{ slugs: [5] }, 'slugs.0'],
     [{ slugs: Array(201).fill('a') }, 'slugs'],

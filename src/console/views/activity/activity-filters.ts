@@ -6,7 +6,7 @@ import { ID_FILTERS, type IdFilter } from './narrowings.ts';
 /** Filters that collapse behind a button where the list is narrow. */
 export const COLLAPSING = ['status', 'family', 'country', 'from', 'to'] as const;
 
-export const ACTIVITY_FILTERS = ['q', ...COLLAPSING, ...ID_FILTERS] as const;
+export const ACTIVITY_FILTERS = ['q', ...COLLAPSING, ...ID_FILTERS, 'reason'] as const;
 
 type ActivityFilters = Filters<(typeof ACTIVITY_FILTERS)[number]>;
 
@@ -14,6 +14,7 @@ export interface ActivityQuery extends Partial<Readonly<Record<IdFilter, string>
   readonly status?: 'ok' | 'error';
   readonly family?: string;
   readonly country?: string;
+  readonly reason?: string;
   readonly q?: string;
   readonly from?: string;
   readonly to?: string;
@@ -21,11 +22,12 @@ export interface ActivityQuery extends Partial<Readonly<Record<IdFilter, string>
 
 /** Omits values that the API does not accept. */
 export function queryOf(filters: ActivityFilters): ActivityQuery {
-  const { status, family, country, q, from, to } = filters;
+  const { status, family, country, reason, q, from, to } = filters;
   return {
     ...((status === 'ok' || status === 'error') && { status }),
     ...(family && /^[a-z._]{1,50}$/.test(family) && { family }),
     ...(country && /^[A-Za-z]{2}$/.test(country) && { country: country.toUpperCase() }),
+    ...(reason && /^[a-z_]{1,60}$/.test(reason) && { reason }),
     ...(q && { q }),
     ...idsOf(filters),
     ...timeRange('from', startOf(from, 0)),
@@ -50,11 +52,12 @@ function startOf(text: string | undefined, daysLater: number): string | null {
 
 /** Matches a record as the server does. */
 export function isWithin(event: AuthEvent, query: ActivityQuery): boolean {
-  const { status, family, country, q, from, to } = query;
+  const { status, family, country, reason, q, from, to } = query;
   return (
     (status === undefined || event.ok === (status === 'ok')) &&
     (family === undefined || event.kind.startsWith(family)) &&
     (country === undefined || event.ipCountry === country) &&
+    (reason === undefined || event.detail?.['reason'] === reason) &&
     (q === undefined ||
       event.userId === q.trim() ||
       (event.email?.toLowerCase().includes(q.toLowerCase().replace(/^@(?=.)/, '')) ?? false)) &&

@@ -1,4 +1,4 @@
-/** Activity filters, those by an id that were chosen from a record, and the live switch. */
+/** Activity filters, those that a record or a link has chosen, and the live switch. */
 import { X } from 'lucide';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
@@ -9,15 +9,15 @@ import { Status } from '../../components/status.tsx';
 import { useLive } from '../../shell/live.tsx';
 import { type ACTIVITY_FILTERS, COLLAPSING } from './activity-filters.ts';
 import { COUNTRIES } from './countries.ts';
-import { type AuthEvent, FAMILIES, kindInWords } from './kinds.ts';
+import { type AuthEvent, FAMILIES, kindInWords, reasonInWords } from './kinds.ts';
 import { filterOfId, ID_FILTERS, labelOf } from './narrowings.ts';
 import { PeopleFound } from './people-found.tsx';
 
 type Shown = Filters<(typeof ACTIVITY_FILTERS)[number] | 'live'>;
 
 interface ActivityToolbarProps {
-  /** Null for a workspace, which has no list of people. */
-  readonly applicationId: string | null;
+  /** Applications whose people a search finds. */
+  readonly applicationIds: readonly string[];
   readonly filters: Shown;
   /** The list, for the names of ids. */
   readonly events: readonly AuthEvent[];
@@ -45,19 +45,25 @@ function filtersFor({ family }: Shown): typeof FILTERS {
 /** Width in pixels that all filters and the live switch need in one row. */
 const IN_ONE_ROW_PX = 1120;
 
-export function ActivityToolbar({ applicationId, filters, events, onChange }: ActivityToolbarProps) {
+export function ActivityToolbar({ applicationIds, filters, events, onChange }: ActivityToolbarProps) {
   function search(text: string): void {
     const filter = filterOfId(text);
     if (filter) onChange({ [filter]: text, q: undefined });
     else onChange({ q: text }, true);
   }
 
-  const label = applicationId === null ? 'E-mail or any id' : 'Person, e-mail or any id';
   return (
     <>
       <FilterBar
         search={
-          <SearchField id="search" label={label} value={filters.q ?? ''} opensIds onTrace={search} onSearch={search} />
+          <SearchField
+            id="search"
+            label="E-mail, name or id"
+            value={filters.q ?? ''}
+            opensIds
+            onTrace={search}
+            onSearch={search}
+          />
         }
         active={activeFilters(filters, COLLAPSING)}
         collapseBelow={IN_ONE_ROW_PX}
@@ -70,10 +76,10 @@ export function ActivityToolbar({ applicationId, filters, events, onChange }: Ac
           <Day id="to" label="To" value={filters.to} onChoose={(to) => onChange({ to })} />
         </span>
       </FilterBar>
-      <IdFilters filters={filters} events={events} onChange={onChange} />
-      {applicationId !== null && filters.q && (
+      <ChosenFilters filters={filters} events={events} onChange={onChange} />
+      {filters.q && (
         <PeopleFound
-          applicationId={applicationId}
+          applicationIds={applicationIds}
           q={filters.q}
           onChoose={(userId) => onChange({ userId, q: undefined })}
         />
@@ -95,14 +101,16 @@ function LiveSwitch({ isLive, onSwitch }: { isLive: boolean; onSwitch: (live: 'o
 }
 
 /** Each shows what it keeps, and removes itself. */
-function IdFilters({ filters, events, onChange }: Omit<ActivityToolbarProps, 'applicationId'>) {
-  const set = ID_FILTERS.flatMap((name) => {
+function ChosenFilters({ filters, events, onChange }: Omit<ActivityToolbarProps, 'applicationIds'>) {
+  const byId = ID_FILTERS.flatMap((name) => {
     const value = filters[name];
     return value ? [{ name, label: labelOf(name, value, events) }] : [];
   });
+  const { reason } = filters;
+  const set = reason ? [...byId, { name: 'reason' as const, label: `Refused: ${reasonInWords(reason)}` }] : byId;
   if (set.length === 0) return null;
   return (
-    <div class="id-filters" role="group" aria-label="Filters by id">
+    <div class="id-filters" role="group" aria-label="Chosen filters">
       {set.map(({ name, label }) => (
         <button
           key={name}

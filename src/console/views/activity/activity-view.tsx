@@ -35,9 +35,9 @@ const ROOMY_PX = 1100;
 
 /** Shows the activity of the application; without one, of the workspace and all its applications. */
 export function Activity({ application }: Partial<ApplicationViewProps>) {
-  const { workspace } = useConsole();
+  const { workspace, applications } = useConsole();
   if (application) return <ActivityList source={activityOfApplication(application)} />;
-  const source = activityOfWorkspace(workspace);
+  const source = activityOfWorkspace(workspace, applications);
   return (
     <LiveProvider path={source.events}>
       <ActivityList source={source} />
@@ -90,7 +90,7 @@ function ActivityList({ source }: { readonly source: ActivitySource }) {
         list={
           <>
             <ActivityToolbar
-              applicationId={source.isOfMany ? null : source.id}
+              applicationIds={source.applicationIds}
               filters={filters}
               events={list.items ?? []}
               onChange={setFilters}

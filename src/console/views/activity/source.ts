@@ -13,6 +13,8 @@ export interface ActivitySource {
   readonly id: string;
   readonly lead: string;
   readonly isOfMany: boolean;
+  /** Applications that the member may see, and whose records are listed. */
+  readonly applicationIds: readonly string[];
   /** Path of the live stream. */
   readonly events: string;
   list(part: ActivityPart): Promise<Outcome<Page<AuthEvent>>>;
@@ -27,6 +29,7 @@ export function activityOfApplication({ id, name }: Schemas['Application']): Act
     id,
     lead: `What people, keys and administrators did in ${name}, newest first.`,
     isOfMany: false,
+    applicationIds: [id],
     events: applicationEvents(id),
     list: (query) => ask(api.GET('/api/applications/{id}/activity/list', { params: { path: { id }, query } })),
     one: (activityId) =>
@@ -35,11 +38,15 @@ export function activityOfApplication({ id, name }: Schemas['Application']): Act
   };
 }
 
-export function activityOfWorkspace({ id: workspaceId, name }: Schemas['Workspace']): ActivitySource {
+export function activityOfWorkspace(
+  { id: workspaceId, name }: Schemas['Workspace'],
+  applications: readonly Schemas['Application'][],
+): ActivitySource {
   return {
     id: workspaceId,
     lead: `What happened in ${name} and all its applications, newest first.`,
     isOfMany: true,
+    applicationIds: applications.filter((one) => one.workspaceId === workspaceId).map(({ id }) => id),
     events: `/api/workspace/activity/events?${new URLSearchParams({ workspaceId })}`,
     list: (query) => ask(api.GET('/api/workspace/activity/list', { params: { query: { ...query, workspaceId } } })),
     one: (activityId) =>

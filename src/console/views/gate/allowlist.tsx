@@ -8,6 +8,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { Status } from '../../components/status.tsx';
+import { useTabInView } from '../../components/tabs-in-view.ts';
 import { Time } from '../../components/time.tsx';
 import { useCreateDialog, useDialog } from '../../components/use-dialog.tsx';
 import { count, counted } from '../../components/format.ts';
@@ -173,6 +174,7 @@ interface StatusTabsProps extends ApplicationViewProps {
 
 function StatusTabs({ application, status, counts }: StatusTabsProps) {
   const [path] = useLocation();
+  const tabs = useTabInView(status);
   const all = counts && counts.pending + counts.approved + counts.notifyWhenPublic + counts.declined;
   const states = [
     { value: undefined, title: 'All', many: all },
@@ -182,7 +184,7 @@ function StatusTabs({ application, status, counts }: StatusTabsProps) {
     { value: 'declined', title: BETA_STATUSES.declined.title, many: counts?.declined },
   ];
   return (
-    <nav class="tabs view-tabs" id="status-tabs" aria-label={`Allowlist of ${application.name} by state`}>
+    <nav class="tabs view-tabs" id="status-tabs" aria-label={`Allowlist of ${application.name} by state`} ref={tabs}>
       {states.map(({ value, title, many }) => (
         <Link
           key={title}

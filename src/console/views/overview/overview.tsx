@@ -83,10 +83,13 @@ function TilesSkeleton() {
   );
 }
 
-/** Returns the filters of the activity that show what was refused for a reason, as closely as they can. */
+/** Returns the filters of the activity that show what was refused for a reason. */
 function refusalsOf(reason: string, from: string): string {
-  const family = reason === 'code_invalid' ? 'signin.code_refused' : 'signin.refused';
-  return new URLSearchParams({ status: 'error', family, from: `${from}T00:00:00.000Z` }).toString();
+  const of =
+    reason === 'code_invalid'
+      ? { family: 'signin.code_refused' }
+      : { family: 'signin.refused', ...(reason !== 'other' && { reason }) };
+  return new URLSearchParams({ status: 'error', ...of, from: `${from}T00:00:00.000Z` }).toString();
 }
 
 interface NumbersProps extends StatisticsProps {

@@ -61,7 +61,7 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
         </button>
       </p>
     );
-  const address = link.data && addressOf(link.data.url, email);
+  const { url = unknownUrl(application) } = link.data ?? {};
   return (
     <>
       <EmailField
@@ -76,25 +76,8 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
           {link.failure.message}
         </p>
       )}
-      {address && (
-        <>
-          <p>
-            <a
-              class={`button ${isNext ? 'primary' : 'plain'}`}
-              id="open-sign-in"
-              href={address}
-              target="_blank"
-              rel="noreferrer"
-            >
-              <span>Open the sign-in page</span>
-            </a>
-          </p>
-          <p>
-            Or open this link in another browser. For half an hour it leads to a sign-in that ends with the session
-            token on the page; without the link, nobody sees a token.
-          </p>
-          <CopyBox id="sign-in-link" value={address} label="sign-in link" />
-        </>
+      {(link.data || !link.failure) && (
+        <TrialLink address={addressOf(url, email)} isKnown={link.data !== null} isNext={isNext} />
       )}
       {code ? (
         <>
@@ -112,6 +95,36 @@ function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'appli
   );
 }
 
+interface TrialLinkProps {
+  readonly address: string;
+  readonly isKnown: boolean;
+  readonly isNext: boolean;
+}
+
+/** Until the link is known, its place is kept empty: a late one would move the steps below while the reader clicks. */
+function TrialLink({ address, isKnown, isNext }: TrialLinkProps) {
+  return (
+    <div class="trial-link" data-reserved={isKnown ? undefined : ''}>
+      <p>
+        <a
+          class={`button ${isNext ? 'primary' : 'plain'}`}
+          id={isKnown ? 'open-sign-in' : undefined}
+          href={address}
+          target="_blank"
+          rel="noreferrer"
+        >
+          <span>Open the sign-in page</span>
+        </a>
+      </p>
+      <p>
+        Or open this link in another browser. For half an hour it leads to a sign-in that ends with the session token on
+        the page; without the link, nobody sees a token.
+      </p>
+      <CopyBox id={isKnown ? 'sign-in-link' : 'sign-in-link-place'} value={address} label="sign-in link" />
+    </div>
+  );
+}
+
 function WhereCodesGo({ isMailHere, email }: { readonly isMailHere: boolean; readonly email: string }) {
   const { workspace } = useConsole();
   const { isOwner } = useRights();
@@ -124,6 +137,15 @@ function WhereCodesGo({ isMailHere, email }: { readonly isMailHere: boolean; rea
     </p>
   );
 }
+
+/** Returns an address as long as the link will be, so that it fills as many lines. */
+function unknownUrl({ clientId }: Schemas['Application']): string {
+  const query = new URLSearchParams({ clientId, trial: '0'.repeat(TICKET_LENGTH) });
+  return `${location.origin}/sign-in?${query}`;
+}
+
+/** Characters of a ticket: its expiry, a dot and its hash. */
+const TICKET_LENGTH = 31;
 
 /** Moves the link to the console's own origin: the token can be handed over within one origin only. */
 function addressOf(url: string, email: string): string {

@@ -1,10 +1,10 @@
 /** Settings of an application, in parts with their own addresses. */
 import type { ComponentType } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses, useOpen } from '../../address.ts';
 import { NothingHere } from '../../components/nothing-here.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { useTabInView } from '../../components/tabs-in-view.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { AccountViewSettings } from './account-view.tsx';
 import { Branding } from './branding.tsx';
@@ -39,9 +39,7 @@ export function Settings({ application }: ApplicationViewProps) {
   const [open = 'general'] = useOpen();
   useLeaveWarning();
   const part = PARTS.find(({ name }) => name === open);
-  const tabs = useRef<HTMLElement>(null);
-  // The tabs do not all fit on a phone.
-  useEffect(() => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [open]);
+  const tabs = useTabInView(open);
   if (!part) return <NothingHere />;
   return (
     <>

@@ -11,6 +11,7 @@ import { FailureNote } from '../../components/failure-note.tsx';
 import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { useTabInView } from '../../components/tabs-in-view.ts';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
@@ -193,17 +194,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
         }}
       />
       <EndpointFacts webhook={found} calls={calls} revision={revision} isListed={isListed} newest={newest} />
-      <nav class="tabs" aria-label="Webhook">
-        {TABS.map(({ show, label }) => (
-          <Link
-            key={label}
-            href={show === null ? listAddress : `${listAddress}?show=${show}`}
-            aria-current={shown === show ? 'page' : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </nav>
+      <WebhookTabs address={listAddress} shown={shown} />
       {shown === 'performance' && <Performance webhookId={id} calls={calls} />}
       {shown === 'events' && (
         <EventCatalogue
@@ -231,5 +222,28 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
       {replay.dialog}
       {secret.dialog}
     </>
+  );
+}
+
+interface WebhookTabsProps {
+  /** Address of the deliveries. */
+  readonly address: string;
+  readonly shown: (typeof TABS)[number]['show'];
+}
+
+function WebhookTabs({ address, shown }: WebhookTabsProps) {
+  const tabs = useTabInView(shown);
+  return (
+    <nav class="tabs" aria-label="Webhook" ref={tabs}>
+      {TABS.map(({ show, label }) => (
+        <Link
+          key={label}
+          href={show === null ? address : `${address}?show=${show}`}
+          aria-current={shown === show ? 'page' : undefined}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
   );
 }

@@ -6,14 +6,14 @@ import { join, resolve } from 'node:path';
 import { createClient } from '@/client/gatehouse.ts';
 import { packClient } from '@/client/package.ts';
 import { startEphemeral } from '@/client/testing.ts';
-import manifest from '../../package.json' with { type: 'json' };
-import { leaving } from '../browser/leaving.ts';
-import { BINARY, cleanEnvironment, collect, freePort } from '../support/binary.ts';
-import { closeBrowser, openBrowserPage } from '../support/browser.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { leaving } from '../../browser/leaving.ts';
+import { BINARY, cleanEnvironment, collect, freePort } from '../../support/binary.ts';
+import { closeBrowser, openBrowserPage } from '../../support/browser.ts';
 
 setDefaultTimeout(120_000);
 
-const EXAMPLE = resolve(import.meta.dir, '../../examples/shop');
+const EXAMPLE = resolve(import.meta.dir, '../../../src/client/examples/shop');
 const CUSTOMER = 'ada@example.com';
 
 const folder = await mkdtemp(join(tmpdir(), 'gatehouse-example-'));
