@@ -113,6 +113,12 @@ describe('the search', () => {
     await page.view.press('Escape');
     expect(await page.isVisible('#found-none')).toBe(false);
     await page.view.press('/');
+    await page.view.type('membership_blocked');
+    await page.untilText('#found [aria-selected=true]', /^membership_blocked\s*Error code/);
+    await leaving(page, () => page.view.press('Enter'));
+    expect((await page.address()).href).toEndWith('/docs/guides/errors-and-limits#membership_blocked');
+    await page.untilVisible('#membership_blocked');
+    await page.view.press('/');
     await page.view.type('rotate secret');
     await page.untilText('#found [aria-selected=true]', /^Rotate the secret/);
     await page.view.press('ArrowDown');

@@ -1,5 +1,3 @@
-import type { Findable } from './search.ts';
-
 export interface GuideEntry {
   /** Last segment of its path, `/docs/guides/<slug>`. */
   readonly slug: string;
@@ -29,9 +27,6 @@ export interface Docs {
   llmsText(): string;
   /** Paths of the guides' pictures (WebP) by file name. */
   readonly pictures: ReadonlyMap<string, string>;
-  searchIndex(): Promise<readonly SearchEntry[]>;
-}
-
-export interface SearchEntry extends Findable {
-  readonly href: string;
+  /** Returns the index as JSON, which search.ts reads. */
+  searchIndex(): Promise<string>;
 }

@@ -62,8 +62,7 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       id: 'docsSearchIndex',
       path: '/docs/search.json',
       summary: 'What the search of the documentation finds',
-      handle: ({ context }) =>
-        cached(context, 'search', 'application/json', async () => JSON.stringify(await docs.searchIndex())),
+      handle: ({ context }) => cached(context, 'search', 'application/json', docs.searchIndex),
     }),
     operation({
       ...page,
