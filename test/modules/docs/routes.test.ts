@@ -154,11 +154,16 @@ describe('the search', async () => {
     ['rate limit', 'guides/errors-and-limits#rate-limits'],
     ['migrate', 'guides/migrate'],
     ['logout', 'guides/on-a-page#sign-out'],
+    ['refresh', 'guides/sessions#why-no-refresh-token'],
+    ['session lifetime', 'guides/sessions#session-lifetime'],
     ['quarantine', 'guides/webhooks#retries-and-quarantine'],
     ['ban', 'reference#tag/users/POST/api/applications/{id}/users/{userId}/ban'],
     ['react', 'guides/on-a-page#in-react-vue-or-another-framework'],
     ['sso', 'guides/sign-in-methods#single-sign-on-sso'],
     ['express', 'guides/verify#in-express-and-other-frameworks'],
+    ['jwt', 'guides/sessions#why-no-jwt'],
+    ['gdpr', 'guides/personal-data'],
+    ['clerk', 'guides/coming-from#clerk'],
   ])('answers "%s" with the right page first', (query, ...expected) => {
     const first = hrefs(query, expected.length);
     expect(first).toEqual(expected.map((href) => `/docs/${href}`));
