@@ -5,6 +5,7 @@ import { guideMarkdown, GUIDES, type Guide } from './guides.ts';
 import { llmsText } from './llms.ts';
 import { renderMarkdown } from './markdown.ts';
 import { PICTURES } from './pictures.ts';
+import { referenceOutline } from './reference-outline.ts';
 import { searchIndex } from './search-index.ts';
 
 export function docsModule({ baseUrl }: Pick<ModuleContext, 'baseUrl'>, operations: () => readonly Operation[]) {
@@ -16,6 +17,7 @@ export function docsModule({ baseUrl }: Pick<ModuleContext, 'baseUrl'>, operatio
       contentOf: (slug: string) => renderMarkdown(markdownOf(slug)),
       pictures: PICTURES,
       llmsText: () => llmsText(GUIDES, baseUrl()),
+      referenceOutline: () => referenceOutline(operations()),
       searchIndex: () => searchIndex(GUIDES, operations()),
     },
   } satisfies Module & { docs: unknown };

@@ -55,7 +55,8 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       id: 'docsReferencePage',
       path: '/docs/reference',
       summary: 'The API reference, to be tried against this instance',
-      handle: ({ context }) => html(context, 'reference', () => renderReference(docs.guides), 'styled'),
+      handle: ({ context }) =>
+        html(context, 'reference', () => renderReference(docs.guides, docs.referenceOutline()), 'styled'),
     }),
     operation({
       ...page,

@@ -76,9 +76,33 @@ test('llms.txt has a title, a summary, and working links to each guide and descr
   for (const link of links) expect([link, (await get(link.replace(baseUrl, ''))).status]).toEqual([link, 200]);
 });
 
+test('the reference has every operation as text, at the place that the search leads to, before any renderer', async () => {
+  const html = await (await get('/docs/reference')).text();
+  const { paths, tags } = (await (await get('/openapi.json')).json()) as {
+    paths: Record<string, Record<string, { summary: string; tags: string[] }>>;
+    tags: { name: string }[];
+  };
+  for (const { name } of tags) expect(html).toContain(`<h2>${name}</h2>`);
+  for (const [path, methods] of Object.entries(paths))
+    for (const [
+      method,
+      {
+        summary,
+        tags: [tag = ''],
+      },
+    ] of Object.entries(methods)) {
+      const id = `tag/${tag.toLowerCase().replaceAll(' ', '-')}/${method.toUpperCase()}${path}`;
+      expect([
+        id,
+        html.includes(`id="${id}"><h3>${summary.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}</h3>`),
+      ]).toEqual([id, true]);
+    }
+  expect(/<script[^>]*\/reference\.[0-9a-f]{8}\.js/.test(html)).toBe(false);
+});
+
 describe('the renderer of the reference', async () => {
   const html = await (await get('/docs/reference')).text();
-  const [, path = ''] = /src="(\/assets\/reference\.[0-9a-f]{8}\.js)"/.exec(html) ?? [];
+  const [, path = ''] = /data-renderer="(\/assets\/reference\.[0-9a-f]{8}\.js)"/.exec(html) ?? [];
 
   test('is cached forever, and the same in every encoding', async () => {
     const [identity, gzip, brotli] = await Promise.all(
