@@ -64,7 +64,7 @@ describe('an export is imported with ids, names, roles and metadata', () => {
   test('of Auth0, as JSON lines, compressed as it comes', async () => {
     const { person } = await oneShop();
     const file = join(person.home, 'auth0.json.gz');
-    writeFileSync(file, Bun.gzipSync(await Bun.file(join(FOLDER, 'auth0.json')).bytes()));
+    writeFileSync(file, Bun.gzipSync(await Bun.file(join(FOLDER, 'auth0.jsonl')).bytes()));
     const ran = await person.manage(['users', 'import', '--from', 'auth0', file]);
     expect(ran.out).toBe('2 created, 0 linked, 0 there already, 0 skipped.\n1 banned here, as there.\n');
     expect(ran.err).toBe('Left out, without an e-mail address: sms|65a1f0c2b4d3e5f601234568\n');
@@ -173,9 +173,9 @@ test('people sign in with a code afterwards, and a banned one is refused', async
 
 test('a second import changes nothing, and says with --json whom it left out', async () => {
   const { person } = await oneShop();
-  await importFrom(person, 'auth0', 'auth0.json');
+  await importFrom(person, 'auth0', 'auth0.jsonl');
   const before = await exported(person);
-  const again = (await importFrom(person, 'auth0', 'auth0.json', '--json')).json();
+  const again = (await importFrom(person, 'auth0', 'auth0.jsonl', '--json')).json();
   expect(again).toMatchObject({
     summary: { requested: 2, created: 0, alreadyMember: 2, skipped: 0 },
     banned: 0,

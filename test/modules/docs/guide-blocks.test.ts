@@ -521,7 +521,7 @@ test.each([
 ])('the guide for those who come from elsewhere imports from %s', async (from, file) => {
   const { data: shop } = await call('POST', '/api/applications', { name: `From ${from}` });
   const block = blocks.find(({ name, code }) => name.startsWith('coming-from') && code.includes(`--from ${from} `));
-  const sample = Bun.file(join(import.meta.dir, '../../fixtures/user-exports', file.replace('.gz', '')));
+  const sample = Bun.file(join(import.meta.dir, '../../fixtures/user-exports', file.replace('.json.gz', '.jsonl')));
   const bytes = await sample.bytes();
   await Bun.write(join(place.folder, file), file.endsWith('.gz') ? Bun.gzipSync(bytes) : bytes);
   // With several applications, the command asks which one.
