@@ -32,13 +32,11 @@ export interface PageDocument {
   readonly module?: string;
   /** The first step stays hidden until the script shows a later one, or for six seconds. */
   readonly isContinued?: boolean;
-  /** Classic script loaded before a module of ours starts. */
-  readonly library?: { readonly asset: string; readonly module: string };
 }
 
 /** Renders without inline script or style; every resource comes from this server. */
 export function renderPage(page: PageDocument): string {
-  const { locale, title, body, script, brand, style = 'style.css', module, library, isContinued } = page;
+  const { locale, title, body, script, brand, style = 'style.css', module, isContinued } = page;
   const texts = textsFor(locale);
   const accent = brand?.accentColor ? accentPath(brand.accentColor) : null;
   const icon = brand?.iconUrl ?? null;
@@ -69,8 +67,6 @@ export function renderPage(page: PageDocument): string {
         {accent && <link rel="stylesheet" href={accent} />}
         {script && <script type="module" src={assetUrl(script.asset)} />}
         {module && <script type="module" src={assetUrl(module)} />}
-        {library && <script defer src={assetUrl(library.asset)} />}
-        {library && <script type="module" src={assetUrl(library.module)} />}
       </head>
       <body>
         <div id="page">

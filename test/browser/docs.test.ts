@@ -77,6 +77,40 @@ describe('the reference', () => {
     expectNothingFromElsewhere();
   });
 
+  test('can be read before the renderer has come, and without scripts', async () => {
+    await open('/docs', 'dark', 360);
+    await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: true });
+    await open('/docs/reference#tag/operation/GET/healthz', 'dark', 360);
+    expect(await page.text('h1')).toBe('API reference');
+    const operation = 'article[id="tag/operation/GET/healthz"]';
+    expect(await page.text(operation)).toContain('GET /healthz');
+    const top = await page.evaluate<number>(`document.querySelector('${operation}').getBoundingClientRect().top`);
+    expect(top).toBeWithin(0, 900);
+    const shown = (name: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${name}')).display`);
+    expect([await shown('.without-script'), await shown('.with-script')]).toEqual(['block', 'none']);
+    expect(await page.sidewaysScroll()).toBe(0);
+    expect(page.requested.filter((url) => url.includes('/assets/reference.'))).toEqual([]);
+    await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: false });
+    expect(await findings(page)).toEqual([]);
+  });
+
+  test('is drawn at the operation that is being read', async () => {
+    await open('/docs');
+    await page.view.cdp('Page.enable', {});
+    const scroll = `document.getElementById('tag/users/POST/api/applications/{id}/users/{userId}/ban').scrollIntoView()`;
+    const { identifier } = (await page.view.cdp('Page.addScriptToEvaluateOnNewDocument', {
+      source: `document.addEventListener('DOMContentLoaded', () => ${scroll})`,
+    })) as { identifier: string };
+    await open('/docs/reference');
+    await page.view.cdp('Page.removeScriptToEvaluateOnNewDocument', { identifier });
+    await isDrawn('users/{userId}/ban');
+    expect(await page.evaluate<boolean>(`document.querySelector('#outline') === null`)).toBe(true);
+    const top = `${sectionOf('users/{userId}/ban')}.getBoundingClientRect().top`;
+    const isInView = () => page.evaluate<boolean>(`Math.abs(${top} - 56) < 300`);
+    await eventually('it is in view', isInView, PATIENCE_MS);
+  });
+
   test('finds an operation, which can be called on this instance', async () => {
     await open('/docs');
     await page.view.press('/');
@@ -112,6 +146,12 @@ describe('the search', () => {
     await page.untilText('#found-none', /Nothing found for “zzzz”/);
     await page.view.press('Escape');
     expect(await page.isVisible('#found-none')).toBe(false);
+    await page.view.press('/');
+    await page.view.type('membership_blocked');
+    await page.untilText('#found [aria-selected=true]', /^membership_blocked\s*Error code/);
+    await leaving(page, () => page.view.press('Enter'));
+    expect((await page.address()).href).toEndWith('/docs/guides/errors-and-limits#membership_blocked');
+    await page.untilVisible('#membership_blocked');
     await page.view.press('/');
     await page.view.type('rotate secret');
     await page.untilText('#found [aria-selected=true]', /^Rotate the secret/);

@@ -1,5 +1,5 @@
 /** Entry of the command palette: a place to go to, or something to do. */
-import type { Findable } from '../../pages/docs/search.ts';
+import type { Findable } from './find-entries.ts';
 
 export interface PaletteEntry extends Findable {
   readonly id: string;

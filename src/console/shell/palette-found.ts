@@ -3,9 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { addresses } from '../address.ts';
 import { api, ask, type Schemas } from '../api.ts';
 import { type ConsoleContext, useConsole, useRights } from '../console-context.tsx';
-import { findEntries } from '../../pages/docs/search.ts';
+import { findEntries } from './find-entries.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 import { openPage } from './palette-known.ts';
+import type { DocsSearch, SearchEntry } from '../../pages/docs/search.ts';
 import { findUsers } from '../find-users.ts';
 import { findRecord, prefixOf, traceOf } from '../find-record.ts';
 
@@ -19,7 +20,7 @@ type Application = Schemas['Application'];
 /** Records that are matched here, read once while the palette is open. */
 interface Lists {
   named?: Promise<PaletteEntry[]>;
-  documents?: Promise<PaletteEntry[]>;
+  documents?: Promise<DocsSearch>;
 }
 
 /** Searches once typing pauses. */
@@ -42,7 +43,7 @@ export function useFound(query: string, application: Application | null): Palett
           : Promise.all([
               application ? findPeople(application.id, q) : [],
               (lists.named ??= readNamed(application, console, canWrite)).then((all) => findEntries(all, q)),
-              (lists.documents ??= readDocuments()).then((all) => findEntries(all, q, FOUND_DOCUMENTS)),
+              (lists.documents ??= readDocuments()).then((search) => search(q, FOUND_DOCUMENTS).map(documentEntry)),
             ]).then((parts) => parts.flat());
       const next = await entries;
       if (!isOver) setFound(next);
@@ -130,19 +131,24 @@ async function entriesOf<Item>(
   return read.ok ? read.data.items.map(entryOf) : [];
 }
 
-/** Reads the index of the documentation's own search. */
-async function readDocuments(): Promise<PaletteEntry[]> {
+/** Reads the index of the documentation's own search, whose library loads with it. */
+async function readDocuments(): Promise<DocsSearch> {
   try {
-    const entries: { title: string; place: string; href: string; words?: string }[] = await (
-      await fetch('/docs/search.json')
-    ).json();
-    return entries.map(({ href, place, ...entry }) => ({
-      ...entry,
-      id: `docs ${href}`,
-      place: place === 'Guide' ? 'Documentation' : `Documentation, ${place}`,
-      run: () => openPage(href),
-    }));
+    const [{ docsSearch }, response] = await Promise.all([
+      import('../../pages/docs/search.ts'),
+      fetch('/docs/search.json'),
+    ]);
+    return docsSearch(await response.text());
   } catch {
-    return [];
+    return () => [];
   }
+}
+
+function documentEntry({ title, place, href }: SearchEntry): PaletteEntry {
+  return {
+    id: `docs ${href}`,
+    title,
+    place: place === 'Guide' ? 'Documentation' : `Documentation, ${place}`,
+    run: () => openPage(href),
+  };
 }

@@ -1,7 +1,7 @@
 /** Command palette: finds views, records by name or id, documentation, and actions of the open record. Ctrl+K or ⌘K. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { findEntries } from '../../pages/docs/search.ts';
+import { findEntries } from './find-entries.ts';
 import type { Schemas } from '../api.ts';
 import { useConsole, useRights } from '../console-context.tsx';
 import type { PaletteEntry } from './palette-entry.ts';

@@ -104,6 +104,7 @@ const settings = {
   sessionTtlSeconds: Type.Integer({
     minimum: 300,
     maximum: 31_536_000,
+    description: 'How long a session lasts from its sign-in; use does not extend it. Open sessions keep their end.',
     remedy: 'Give a whole number of seconds from 300 to 31536000 (365 days).',
   }),
 };

@@ -64,7 +64,7 @@ export async function openApiDocument(
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/', description: 'The server that this description was fetched from.' }],
-    tags: names.map((name) => ({ name, description: TAGS[name] ?? name })),
+    tags: names.map((name) => ({ name, description: tagSentence(name) })),
   });
   return {
     openapi,
@@ -78,18 +78,28 @@ export async function openApiDocument(
   };
 }
 
+/** Returns what a tag's operations are about, in a sentence. */
+export function tagSentence(tag: string): string {
+  return TAGS[tag] ?? tag;
+}
+
 /** Returns the operations of the API, without pages and test endpoints. */
 export function documented(operations: readonly Operation[]): Operation[] {
   return operations.filter((operation) => !operation.isUndocumented);
 }
 
+/** Returns an operation's description with its access, as Markdown. */
+export function operationText({ description, access }: Pick<Operation, 'description' | 'access'>): string {
+  return [description, ACCESS_SENTENCES[access]].filter(Boolean).join('\n\n');
+}
+
 function describe(operation: Operation, components: Components, limits: LimitSettings): DescribedOperation['detail'] {
-  const { id, summary, description, tag, access } = operation;
+  const { id, summary, tag, access } = operation;
   const parameters = describedParameters(operation, components);
   return {
     operationId: id,
     summary,
-    description: [description, ACCESS_SENTENCES[access]].filter(Boolean).join('\n\n'),
+    description: operationText(operation),
     tags: [tag],
     ...(SECURITY[access] !== USUAL_SECURITY && { security: SECURITY[access] }),
     ...(parameters.length > 0 && { parameters }),

@@ -11,9 +11,17 @@ export interface RenderedGuide {
   readonly sections: readonly GuideHeading[];
 }
 
-/** @param text with its title, which the HTML leaves out because the page shows it itself. */
+/** A row of a table that begins with a name in code, after a status at most. */
+const NAMED_ROW = /<tr>(?=<td>(?:\d{3}<\/td><td>)?<code>([\w.]+)<\/code>)/g;
+
+/**
+ * Sections and the named rows of tables, such as settings, can be linked to.
+ *
+ * @param text with its title, which the HTML leaves out because the page shows it itself.
+ */
 export function renderMarkdown(text: string): RenderedGuide {
   const sections: GuideHeading[] = [];
+  const linked = new Set<string>();
   const html = Bun.markdown
     .html(text.replace(/^# .*\n/, ''), { headings: { ids: true, autolink: true } })
     // The files link to each other by file name, as readers of the repository need it.
@@ -21,6 +29,11 @@ export function renderMarkdown(text: string): RenderedGuide {
     .replace(/<h([23]) id="([^"]+)">(.*?)<\/h\1>/g, (heading, level: string, id: string, content: string) => {
       sections.push({ id, title: plain(content), level: Number(level) });
       return heading;
+    })
+    .replace(NAMED_ROW, (row, name: string) => {
+      if (sections.some(({ id }) => id === name) || linked.has(name)) return row;
+      linked.add(name);
+      return `<tr id="${name}">`;
     })
     .replaceAll('<table>', '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>')
@@ -32,7 +45,8 @@ export function renderMarkdown(text: string): RenderedGuide {
   return { html, sections };
 }
 
-function plain(html: string): string {
+/** Returns the text of HTML. */
+export function plain(html: string): string {
   return html
     .replace(/<[^>]+>/g, '')
     .replaceAll('&quot;', '"')

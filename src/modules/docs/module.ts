@@ -1,11 +1,11 @@
 /** The documentation of this instance: guides, their pictures and search index. Its pages are in src/pages/docs. */
-import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { Module, ModuleContext } from '../module.ts';
 import { guideMarkdown, GUIDES, type Guide } from './guides.ts';
 import { llmsText } from './llms.ts';
 import { renderMarkdown } from './markdown.ts';
 import { PICTURES } from './pictures.ts';
+import { referenceOutline } from './reference-outline.ts';
 import { searchIndex } from './search-index.ts';
 
 export function docsModule({ baseUrl }: Pick<ModuleContext, 'baseUrl'>, operations: () => readonly Operation[]) {
@@ -17,15 +17,8 @@ export function docsModule({ baseUrl }: Pick<ModuleContext, 'baseUrl'>, operatio
       contentOf: (slug: string) => renderMarkdown(markdownOf(slug)),
       pictures: PICTURES,
       llmsText: () => llmsText(GUIDES, baseUrl()),
-      async searchIndex() {
-        const guides = [];
-        for (const guide of GUIDES) {
-          guides.push({ ...guide, sections: renderMarkdown(guide.text).sections });
-          // Rendering takes a millisecond or two per guide.
-          await yieldToEventLoop();
-        }
-        return searchIndex(guides, operations());
-      },
+      referenceOutline: () => referenceOutline(operations()),
+      searchIndex: () => searchIndex(GUIDES, operations()),
     },
   } satisfies Module & { docs: unknown };
 }

@@ -1,5 +1,3 @@
-import type { Findable } from './search.ts';
-
 export interface GuideEntry {
   /** Last segment of its path, `/docs/guides/<slug>`. */
   readonly slug: string;
@@ -21,6 +19,20 @@ export interface GuideContent {
   readonly sections: readonly GuideSection[];
 }
 
+export interface OutlineTag {
+  readonly name: string;
+  readonly sentence: string;
+  readonly operations: readonly {
+    /** Fragment of its place. */
+    readonly id: string;
+    readonly summary: string;
+    /** Method and path. */
+    readonly call: string;
+    /** Trusted HTML. */
+    readonly html: string;
+  }[];
+}
+
 export interface Docs {
   readonly guides: readonly GuideEntry[];
   contentOf(slug: string): GuideContent;
@@ -29,9 +41,7 @@ export interface Docs {
   llmsText(): string;
   /** Paths of the guides' pictures (WebP) by file name. */
   readonly pictures: ReadonlyMap<string, string>;
-  searchIndex(): Promise<readonly SearchEntry[]>;
-}
-
-export interface SearchEntry extends Findable {
-  readonly href: string;
+  referenceOutline(): readonly OutlineTag[];
+  /** Returns the index as JSON, which search.ts reads. */
+  searchIndex(): Promise<string>;
 }

@@ -17,11 +17,7 @@ export function renderDocs(title: string, frame: FrameProps): string {
 
 /** Renders the API reference page, whose renderer brings its own style. */
 export function renderReferenceFrame(title: string, frame: FrameProps): string {
-  return renderPage({
-    ...docsDocument(title, frame),
-    style: 'docs-reference.css',
-    library: { asset: 'reference.js', module: 'docs-reference.js' },
-  });
+  return renderPage({ ...docsDocument(title, frame), style: 'docs-reference.css', module: 'docs-reference.js' });
 }
 
 function docsDocument(title: string, frame: FrameProps) {

@@ -1,21 +1,44 @@
-/** Page of the API reference, rendered from this instance's own description. */
-import type { GuideEntry } from './docs.ts';
+/** Page of the API reference: its text, which the renderer replaces once it has drawn this instance's description. */
+import { assetUrl } from '../assets.ts';
+import type { GuideEntry, OutlineTag } from './docs.ts';
 import { renderReferenceFrame } from './frame.tsx';
 
-export function renderReference(guides: readonly GuideEntry[]): string {
+export function renderReference(guides: readonly GuideEntry[], outline: readonly OutlineTag[]): string {
   return renderReferenceFrame('API reference', {
     guides,
     here: '/docs/reference',
     children: (
       <main id="content">
-        <h1 class="visually-hidden">API reference</h1>
-        <div id="reference" />
-        <noscript>
-          <p class="note">
-            The reference needs JavaScript. The same is in <a href="/openapi.yaml">openapi.yaml</a>.
+        <h1 id="title">API reference</h1>
+        <div id="outline">
+          <p class="with-script">Parameters, bodies and forms to try each call are loading.</p>
+          <p class="without-script">
+            Parameters and bodies are in <a href="/openapi.yaml">openapi.yaml</a>; trying a call here needs JavaScript.
           </p>
-        </noscript>
+          {outline.map((tag) => (
+            <Tag key={tag.name} {...tag} />
+          ))}
+        </div>
+        <div id="reference" data-renderer={assetUrl('reference.js')} />
       </main>
     ),
   });
+}
+
+function Tag({ name, sentence, operations }: OutlineTag) {
+  return (
+    <section>
+      <h2>{name}</h2>
+      <p>{sentence}</p>
+      {operations.map(({ id, summary, call, html }) => (
+        <article key={id} id={id}>
+          <h3>{summary}</h3>
+          <p>
+            <code>{call}</code>
+          </p>
+          <div dangerouslySetInnerHTML={{ __html: html }} />
+        </article>
+      ))}
+    </section>
+  );
 }

@@ -55,15 +55,15 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       id: 'docsReferencePage',
       path: '/docs/reference',
       summary: 'The API reference, to be tried against this instance',
-      handle: ({ context }) => html(context, 'reference', () => renderReference(docs.guides), 'styled'),
+      handle: ({ context }) =>
+        html(context, 'reference', () => renderReference(docs.guides, docs.referenceOutline()), 'styled'),
     }),
     operation({
       ...page,
       id: 'docsSearchIndex',
       path: '/docs/search.json',
       summary: 'What the search of the documentation finds',
-      handle: ({ context }) =>
-        cached(context, 'search', 'application/json', async () => JSON.stringify(await docs.searchIndex())),
+      handle: ({ context }) => cached(context, 'search', 'application/json', docs.searchIndex),
     }),
     operation({
       ...page,

@@ -1,6 +1,5 @@
 /** Search field of the documentation, usable by keyboard and pointer. */
-import type { SearchEntry } from './docs.ts';
-import { findEntries } from './search.ts';
+import { type DocsSearch, docsSearch, type SearchEntry } from './search.ts';
 
 export function startSearch(): void {
   const field = document.querySelector<HTMLInputElement>('#search');
@@ -11,18 +10,18 @@ export function startSearch(): void {
 
 /** @param none element shown when nothing was found. */
 function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement): void {
-  let entries: Promise<SearchEntry[]> | undefined;
+  let search: Promise<DocsSearch> | undefined;
   let active = -1;
 
-  const fetchEntries = () =>
-    (entries ??= fetch('/docs/search.json').then(
-      (response) => response.json(),
-      () => {
+  const fetchIndex = () =>
+    (search ??= fetch('/docs/search.json')
+      .then((response) => response.text())
+      .then(docsSearch)
+      .catch(() => {
         // The next input retries.
-        entries = undefined;
-        return [];
-      },
-    ));
+        search = undefined;
+        return () => [];
+      }));
 
   function choose(index: number): void {
     const options = [...list.children] as HTMLElement[];
@@ -40,7 +39,7 @@ function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement)
 
   async function show(): Promise<void> {
     const query = field.value;
-    const found = findEntries<SearchEntry>(await fetchEntries(), query);
+    const found = (await fetchIndex())(query);
     if (field.value !== query) return;
     list.replaceChildren(...found.map(optionFor));
     list.hidden = found.length === 0;
@@ -50,7 +49,7 @@ function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement)
     choose(0);
   }
 
-  field.addEventListener('focus', () => void fetchEntries());
+  field.addEventListener('focus', () => void fetchIndex());
   field.addEventListener('input', () => void show());
   field.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown') choose(active + 1);

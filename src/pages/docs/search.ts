@@ -1,42 +1,58 @@
-import { foldText } from '../../core/search-text.ts';
+/** Searches the index of the documentation, in the browser. */
+import MiniSearch, { type Query, type SearchResult } from 'minisearch';
+import { DOCS_INDEX, type Term, termsOf } from '../../core/docs-terms.ts';
 
 const MOST = 12;
+/** A title that is the query, and one that contains it. */
+const SAME_TITLE = 4;
+const WITHIN_TITLE = 2;
 
-/** Something that is found by its words. */
-export interface Findable {
+export interface SearchEntry {
   readonly title: string;
   /** Context, such as the guide of a section. */
   readonly place: string;
-  /** Additional search terms. */
-  readonly words?: string;
+  readonly href: string;
 }
 
-/** Requires every word. Ranks matches in titles and at word starts first; ties keep the given order, guides first. */
-export function findEntries<Entry extends Findable>(entries: readonly Entry[], query: string, most = MOST): Entry[] {
-  const words = foldText(query).split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  return entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
-    .slice(0, most)
-    .map(({ entry }) => entry);
+export type DocsSearch = (query: string, most?: number) => SearchEntry[];
+
+/** @param index as JSON. */
+export function docsSearch(index: string): DocsSearch {
+  const search = MiniSearch.loadJSON(index, DOCS_INDEX);
+  return (query, most = MOST) => {
+    const terms = termsOf(query);
+    if (terms.length === 0) return [];
+    const words = terms.map(({ whole }) => whole).join(' ');
+    const find = (isTyping: boolean) =>
+      search.search(queryOf(terms, isTyping), {
+        tokenize: (term) => [term],
+        processTerm: (term) => term,
+        boost: { title: 4, place: 1.5 },
+        boostDocument: (_, __, entry) => Number(entry?.['weight']) * titleFactor(String(entry?.['title']), words),
+      });
+    const whole = find(false);
+    // A word that nothing contains is taken for the start of one.
+    const found: SearchResult[] = whole.length > 0 ? whole : find(true);
+    return found.slice(0, most).map(({ title, place, href }) => ({ title, place, href }) as SearchEntry);
+  };
 }
 
-function scoreOf({ title, place, words = '' }: Findable, query: readonly string[]): number {
-  let sum = 0;
-  for (const word of query) {
-    const score = Math.max(weigh(title, word, 8), weigh(place, word, 4), weigh(words, word, 2));
-    if (score === 0) return 0;
-    sum += score;
-  }
-  return sum;
+/** Requires every word, whole or by its parts. @param isTyping takes the last one for the start of a word. */
+function queryOf(terms: readonly Term[], isTyping: boolean): Query {
+  return {
+    combineWith: 'AND',
+    queries: terms.map(({ whole, parts }, at) => ({
+      combineWith: 'OR',
+      prefix: isTyping && at === terms.length - 1,
+      queries: [whole, ...(parts.length > 0 ? [{ combineWith: 'AND' as const, queries: [...parts] }] : [])],
+    })),
+  };
 }
 
-/** Returns the full weight for a match at a word start, half of it within a word. */
-function weigh(text: string, word: string, most: number): number {
-  const folded = foldText(text);
-  const at = folded.indexOf(word);
-  if (at < 0) return 0;
-  return at === 0 || !/[\p{L}\p{N}]/u.test(folded[at - 1] ?? '') ? most : most / 2;
+function titleFactor(title: string, words: string): number {
+  const own = termsOf(title)
+    .map(({ whole }) => whole)
+    .join(' ');
+  if (own === words) return SAME_TITLE;
+  return ` ${own} `.includes(` ${words} `) ? WITHIN_TITLE : 1;
 }

@@ -222,6 +222,39 @@ describe('the first sign-in guide', () => {
   });
 });
 
+describe('the guide on sessions', () => {
+  test('sets their lifetime', async () => {
+    expect(await shell(['sessions sh 0'])).toContain('"sessionTtlSeconds":604800');
+    await call('PATCH', ofApplication(''), { sessionTtlSeconds: 2_592_000 });
+  });
+
+  test('has a page’s call, which signs in again once the session is over', async () => {
+    await place.write(take('sessions js 0'));
+    const page = [
+      `globalThis.sessionStorage = { kept: { token: process.argv[2] }, getItem(name) { return this.kept[name] ?? null; }, setItem(name, value) { this.kept[name] = value; }, removeItem(name) { delete this.kept[name]; } };`,
+      `globalThis.location = { origin: 'https://shop.example', pathname: '/cart', href: '' };`,
+      `const { api } = await import('./api.js');`,
+      `const { status } = await api('${server.url}/api/v1/session', { method: 'POST' });`,
+      `console.log(status, sessionStorage.getItem('token') !== null, location.href);`,
+    ].join('\n');
+    await Bun.write(join(place.folder, 'api-page.js'), page);
+    const session = await signIn(server, 'staying@example.com', server.clientId);
+    const run = () => place.run(['bun', 'api-page.js', session.token]);
+    expect(await run()).toBe('200 true \n');
+    await fetch(`${server.url}/api/v1/session`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${session.token}` },
+    });
+    const [status, isKept, href = ''] = (await run()).trim().split(' ');
+    expect([status, isKept, new URL(href).origin + new URL(href).pathname]).toEqual([
+      '401',
+      'false',
+      `${server.url}/sign-in`,
+    ]);
+    expect(new URL(href).searchParams.get('returnTo')).toStartWith('https://shop.example/cart');
+  });
+});
+
 describe('the guide on putting it on a page', () => {
   test('registers the return URL', async () => {
     expect(await shell(['on-a-page sh 0'])).toContain('"returnUrls":["http://localhost:3000/"]');
@@ -483,6 +516,27 @@ describe('the migration guide', () => {
   test('checks usernames', async () => {
     expect(await shell(['migrate sh 2'])).toContain('"status":"taken"');
   });
+});
+
+test.each([
+  ['clerk', 'clerk.csv'],
+  ['auth0', 'auth0.json.gz'],
+  ['firebase', 'firebase.json'],
+  ['supabase', 'supabase.csv'],
+  ['keycloak', 'keycloak.json'],
+  ['better-auth', 'better-auth.csv'],
+])('the guide for those who come from elsewhere imports from %s', async (from, file) => {
+  const { data: shop } = await call('POST', '/api/applications', { name: `From ${from}` });
+  const block = blocks.find(({ name, code }) => name.startsWith('coming-from') && code.includes(`--from ${from} `));
+  const sample = Bun.file(join(import.meta.dir, '../../fixtures/user-exports', file.replace('.json.gz', '.jsonl')));
+  const bytes = await sample.bytes();
+  await Bun.write(join(place.folder, file), file.endsWith('.gz') ? Bun.gzipSync(bytes) : bytes);
+  // With several applications, the command asks which one.
+  const said = await shell(
+    [block?.name ?? ''],
+    (script) => `export GATEHOUSE_URL=$url GATEHOUSE_KEY=$key\n${script.trimEnd()} --app ${shop.id}`,
+  );
+  expect(said).toContain(' 0 skipped.');
 });
 
 describe('the guide on integration tests', () => {

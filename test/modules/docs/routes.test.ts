@@ -3,9 +3,11 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { ERROR_CATALOGUE } from '@/core/error.ts';
+import { EVENT_TYPES } from '@/core/event.ts';
 import { GUIDES } from '@/modules/docs/guides.ts';
-import { findEntries } from '@/pages/docs/search.ts';
-import type { SearchEntry } from '@/pages/docs/docs.ts';
+import { docsSearch, type SearchEntry } from '@/pages/docs/search.ts';
+import { ALL_SETTINGS } from '@/settings.ts';
 import { createInstance } from '../../support/instance.ts';
 
 const instance = await createInstance();
@@ -74,9 +76,33 @@ test('llms.txt has a title, a summary, and working links to each guide and descr
   for (const link of links) expect([link, (await get(link.replace(baseUrl, ''))).status]).toEqual([link, 200]);
 });
 
+test('the reference has every operation as text, at the place that the search leads to, before any renderer', async () => {
+  const html = await (await get('/docs/reference')).text();
+  const { paths, tags } = (await (await get('/openapi.json')).json()) as {
+    paths: Record<string, Record<string, { summary: string; tags: string[] }>>;
+    tags: { name: string }[];
+  };
+  for (const { name } of tags) expect(html).toContain(`<h2>${name}</h2>`);
+  for (const [path, methods] of Object.entries(paths))
+    for (const [
+      method,
+      {
+        summary,
+        tags: [tag = ''],
+      },
+    ] of Object.entries(methods)) {
+      const id = `tag/${tag.toLowerCase().replaceAll(' ', '-')}/${method.toUpperCase()}${path}`;
+      expect([
+        id,
+        html.includes(`id="${id}"><h3>${summary.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}</h3>`),
+      ]).toEqual([id, true]);
+    }
+  expect(/<script[^>]*\/reference\.[0-9a-f]{8}\.js/.test(html)).toBe(false);
+});
+
 describe('the renderer of the reference', async () => {
   const html = await (await get('/docs/reference')).text();
-  const [, path = ''] = /src="(\/assets\/reference\.[0-9a-f]{8}\.js)"/.exec(html) ?? [];
+  const [, path = ''] = /data-renderer="(\/assets\/reference\.[0-9a-f]{8}\.js)"/.exec(html) ?? [];
 
   test('is cached forever, and the same in every encoding', async () => {
     const [identity, gzip, brotli] = await Promise.all(
@@ -110,28 +136,85 @@ describe('the renderer of the reference', async () => {
 });
 
 describe('the search', async () => {
-  const entries = (await (await get('/docs/search.json')).json()) as SearchEntry[];
-  const titles = (query: string) => findEntries(entries, query).map(({ title }) => title);
+  const text = await (await get('/docs/search.json')).text();
+  const search = docsSearch(text);
+  const hrefs = (query: string, most?: number) => search(query, most).map(({ href }) => href);
+  const titles = (query: string) => search(query).map(({ title }) => title);
 
-  test('covers every guide and every described operation, and is small', async () => {
+  test('covers every guide, described operation, error code, setting and event, and is small', async () => {
     const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, object> };
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const places = entries.map(({ place }) => place);
+    const stored = Object.values((JSON.parse(text) as { storedFields: Record<string, SearchEntry> }).storedFields);
+    const places = stored.map(({ place }) => place);
     for (const operation of operations) expect(places).toContain(operation);
-    for (const { title } of GUIDES) expect(entries.map((entry) => entry.title)).toContain(title);
-    expect(Bun.gzipSync(JSON.stringify(entries)).byteLength).toBeLessThan(20_000);
+    const found = stored.map(({ title }) => title);
+    for (const { title } of GUIDES) expect(found).toContain(title);
+    for (const name of [...Object.keys(ERROR_CATALOGUE), ...EVENT_TYPES, ...ALL_SETTINGS.map(({ env }) => env)])
+      expect(found).toContain(name);
+    expect(Bun.gzipSync(text, { level: 5 }).byteLength).toBeLessThan(90_000);
+  });
+
+  test('leads to places that exist', async () => {
+    const stored = Object.values((JSON.parse(text) as { storedFields: Record<string, SearchEntry> }).storedFields);
+    const pages = new Map<string, string>();
+    for (const { href } of stored) {
+      const [path = '', anchor] = href.split('#');
+      if (path === '/docs/reference') continue;
+      if (!pages.has(path)) pages.set(path, await (await get(path)).text());
+      expect([href, anchor === undefined || pages.get(path)?.includes(` id="${anchor}"`)]).toEqual([href, true]);
+    }
+  });
+
+  test.each([
+    ['retry', 'guides/webhooks#retries-and-quarantine'],
+    ['Retry-After', 'guides/webhooks#retries-and-quarantine', 'guides/errors-and-limits#rate-limits'],
+    ['cors', 'guides/on-a-page#calls-from-a-page-cors'],
+    ['cookie', 'guides/on-a-page#store-the-token'],
+    ['membership_blocked', 'guides/errors-and-limits#membership_blocked'],
+    ['expired', 'guides/errors-and-limits#expired'],
+    ['GATEHOUSE_SMTP_URL', 'guides/settings#GATEHOUSE_SMTP_URL'],
+    ['rate limit', 'guides/errors-and-limits#rate-limits'],
+    ['migrate', 'guides/migrate'],
+    ['logout', 'guides/on-a-page#sign-out'],
+    ['refresh', 'guides/sessions#why-no-refresh-token'],
+    ['session lifetime', 'guides/sessions#session-lifetime'],
+    ['quarantine', 'guides/webhooks#retries-and-quarantine'],
+    ['ban', 'reference#tag/users/POST/api/applications/{id}/users/{userId}/ban'],
+    ['react', 'guides/on-a-page#in-react-vue-or-another-framework'],
+    ['sso', 'guides/sign-in-methods#single-sign-on-sso'],
+    ['express', 'guides/verify#in-express-and-other-frameworks'],
+    ['jwt', 'guides/sessions#why-no-jwt'],
+    ['gdpr', 'guides/personal-data'],
+    ['clerk', 'guides/coming-from#clerk'],
+  ])('answers "%s" with the right page first', (query, ...expected) => {
+    const first = hrefs(query, expected.length);
+    expect(first).toEqual(expected.map((href) => `/docs/${href}`));
   });
 
   test('finds by title, heading, path and word, best match first', () => {
     expect(titles('webhooks')[0]).toBe('Receive webhooks');
     expect(titles('rotate secret')[0]).toBe('Rotate the secret');
-    expect(findEntries(entries, '/api/v1/introspect')[0]?.place).toBe('POST /api/v1/introspect');
+    expect(search('/api/v1/introspect')[0]?.place).toBe('POST /api/v1/introspect');
     expect(titles('verify PYTHON')[0]).toBe('Python');
     expect(titles('nginx').length).toBeGreaterThan(0);
-    expect(titles('')).toEqual([]);
-    expect(titles('zzz')).toEqual([]);
     expect(titles('e').length).toBe(12);
+  });
+
+  test('finds the forms of a word, a name by its parts, and what is still being typed', () => {
+    expect(hrefs('retries')).toEqual(hrefs('retry'));
+    expect(hrefs('banned')).toEqual(hrefs('ban'));
+    expect(hrefs('log out').length).toBeGreaterThan(0);
+    expect(hrefs('login')).toEqual(hrefs('sign in'));
+    expect(titles('smtp url')).toContain('GATEHOUSE_SMTP_URL');
+    expect(titles('sessionTtlSeconds')).toContain('Change an application');
+    expect(titles('webh')[0]).toBe('Receive webhooks');
+  });
+
+  test('finds no part of a word, and nothing for nothing', () => {
+    expect(titles('ban').filter((title) => /banner/i.test(title))).toEqual([]);
+    expect(titles('react').filter((title) => /reactivate/i.test(title))).toEqual([]);
+    for (const query of ['zzz', 'retry zzz', '', ' ', '?', 'the']) expect([query, titles(query)]).toEqual([query, []]);
   });
 });
