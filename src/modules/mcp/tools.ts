@@ -4,9 +4,10 @@ import { effectsOf, type Payload, isList, type Operation, WORKSPACE_PARAMETER } 
 import { documented } from '../description/openapi.ts';
 import { type Arguments, argumentsOf, type ObjectSchema } from './arguments.ts';
 
-interface ToolDefinition {
+export interface ToolDefinition {
   readonly name: string;
-  readonly title: string;
+  /** Derived from the name of an operation; families have none. */
+  readonly title?: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
   readonly annotations: {
