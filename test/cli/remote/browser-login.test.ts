@@ -265,7 +265,7 @@ describe('a login by the browser', () => {
         return Promise.reject(signal?.reason);
       },
     });
-    expect([ran.exitCode, ran.err, stored()]).toEqual([1, '\nCancelled; nothing was stored.\n', []]);
+    expect([ran.exitCode, ran.err, stored()]).toEqual([1, '\ngatehouse: Cancelled; nothing was stored.\n', []]);
     await expect(fetch(callback)).rejects.toThrow('ECONNREFUSED');
   });
 });

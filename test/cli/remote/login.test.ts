@@ -85,7 +85,7 @@ describe('login', () => {
         signal?.throwIfAborted();
       },
     });
-    expect([ran.exitCode, ran.err]).toEqual([1, '\nCancelled; nothing was stored.\n']);
+    expect([ran.exitCode, ran.err]).toEqual([1, 'gatehouse: Cancelled; nothing was stored.\n']);
     expect(existsSync(person.credentials)).toBe(false);
   });
 
