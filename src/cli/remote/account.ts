@@ -25,6 +25,7 @@ export const login = remoteCommand({
   switches: { device: 'Show a code to confirm on any device. Used without a terminal or browser, and over SSH, too.' },
   next: [
     'The key is kept in your configuration folder, in a file that only you can read.',
+    'It ends after 90 days; then log in again.',
     'Each server has one; without --url the last login is used.',
     '',
     'Next: gatehouse whoami, then gatehouse apps list',
@@ -43,11 +44,17 @@ export const login = remoteCommand({
     const before = findLogin(readProfile(terminal), url);
     storeLogin(terminal, { url, key, who });
     if (before) await revokeKey(terminal, before).catch(() => {});
-    await show.done({ url, who, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.`);
+    const expiresAt = me.key?.expiresAt ?? null;
+    const until = expiresAt === null ? '' : ` The login ends after ${daysUntil(expiresAt, terminal)} days.`;
+    await show.done({ url, who, expiresAt, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.${until}`);
     if (me.workspaces.length === 0) terminal.err('You are not a member of any workspace there.\n');
     return 0;
   },
 });
+
+function daysUntil(time: string, { now }: Terminal): number {
+  return Math.round((Date.parse(time) - now()) / (24 * 3600_000));
+}
 
 interface LoginRequest extends BrowserLoginOptions {
   /** Whether the browser of this machine is not asked. */

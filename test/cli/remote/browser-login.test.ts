@@ -158,7 +158,7 @@ describe('a login by the browser', () => {
       code_challenge_method: 'S256',
     });
     expect(out).toContain(`open this address on this machine:\n${opened[0]}\n`);
-    expect(out).toEndWith(`Logged in to ${server.url} as owner@example.com.\n`);
+    expect(out).toEndWith(`Logged in to ${server.url} as owner@example.com. The login ends after 90 days.\n`);
     expect(pages[0]).toContain('Go back to the terminal.');
     const secrets = [server.key, ...['code', 'code_verifier'].map((name) => server.exchanged[0]!.get(name)!)];
     for (const secret of secrets) expect(out).not.toContain(secret);
@@ -304,6 +304,7 @@ describe('a login by the browser at this server', () => {
       email: 'owner@example.com',
       key: { name: 'Gatehouse command line' },
     });
+    expect(Date.parse(who.json().key.expiresAt) - Date.parse(who.json().key.createdAt)).toBe(90 * 24 * 3600_000);
     const storedKey = () => JSON.parse(readFileSync(person.credentials, 'utf8')).logins[0].key as string;
     const first = storedKey();
     await logIn();
