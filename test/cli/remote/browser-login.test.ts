@@ -158,7 +158,7 @@ describe('a login by the browser', () => {
       code_challenge_method: 'S256',
     });
     expect(out).toContain(`open this address on this machine:\n${opened[0]}\n`);
-    expect(out).toEndWith(`Logged in to ${server.url} as owner@example.com. The login ends after 90 days.\n`);
+    expect(out).toEndWith(`Logged in to ${server.url} as owner@example.com.\n`);
     expect(pages[0]).toContain('Go back to the terminal.');
     const secrets = [server.key, ...['code', 'code_verifier'].map((name) => server.exchanged[0]!.get(name)!)];
     for (const secret of secrets) expect(out).not.toContain(secret);
@@ -297,7 +297,7 @@ describe('a login by the browser at this server', () => {
     const { instance, person, logIn } = await atConsole('allow');
     const { exitCode, out, err } = await logIn();
     expect([exitCode, err]).toEqual([0, '']);
-    expect(out).toEndWith(`Logged in to ${URL_A} as owner@example.com.\n`);
+    expect(out).toEndWith(`Logged in to ${URL_A} as owner@example.com. The login ends after 90 days.\n`);
     const who = await person.gatehouse(['whoami', '--json']);
     expect(who.json()).toMatchObject({
       url: URL_A,
