@@ -2,7 +2,7 @@
 import { family, findCommand, parseCall, unknownCommand, UsageError } from './cli/arguments.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { commandHelpText, familyHelpText, helpText } from './cli/help.ts';
-import { failureText } from './cli/failure.ts';
+import { commandFailureText } from './cli/failure.ts';
 import { StartupError } from './core/startup-error.ts';
 
 const HELP_WORDS = ['help', '--help', '-h'];
@@ -55,6 +55,6 @@ try {
   if (!(error instanceof UsageError) && !(error instanceof StartupError) && !isRefused) throw error;
   const code = error instanceof UsageError ? 'usage' : error instanceof AppError ? error.code : 'failed';
   const isJson = process.argv.includes('--json');
-  process.stderr.write(failureText({ error: code, message: error.message }, isJson));
+  process.stderr.write(commandFailureText({ error: code, message: error.message }, isJson));
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -2,7 +2,7 @@
 import { jsonText, printableLines } from './sanitize.ts';
 
 /** Error in the words of the API, as far as it is one. */
-export interface Failure {
+export interface CommandFailure {
   /** `usage` for a wrong command line, `failed` for what has no code of the API. */
   readonly error: string;
   readonly message: string;
@@ -13,6 +13,6 @@ export interface Failure {
 }
 
 /** @param words for people, who see them instead of the failure's message; the message by default. */
-export function failureText(failure: Failure, isJson: boolean, words = failure.message): string {
+export function commandFailureText(failure: CommandFailure, isJson: boolean, words = failure.message): string {
   return isJson ? `${jsonText(failure)}\n` : `gatehouse: ${printableLines(words)}\n`;
 }

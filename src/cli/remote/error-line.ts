@@ -1,14 +1,14 @@
 /** Describes a failed call, in one line with what to do about it, and as data. */
 import { ApiError, GatehouseError, Unreachable } from '../../client/errors.ts';
-import type { Failure } from '../failure.ts';
+import type { CommandFailure } from '../failure.ts';
 import type { Target } from './target.ts';
 import { printable } from '../sanitize.ts';
 
 /** Returns null for a bug of ours. */
-export function failureOf(
+export function failureOfCall(
   error: unknown,
   target: Pick<Target, 'url'> & Partial<Target>,
-): { readonly data: Failure; readonly words: string } | null {
+): { readonly data: CommandFailure; readonly words: string } | null {
   if (!(error instanceof GatehouseError)) return null;
   const { code, message } = error;
   if (error instanceof Unreachable) {

@@ -4,7 +4,7 @@ import type { Flags } from '../../config.ts';
 import { secondsText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type Command, oneOf, UsageError } from '../arguments.ts';
-import { failureOf } from './error-line.ts';
+import { failureOfCall } from './error-line.ts';
 import { APP_OPTION, type ManagedApp, findApp } from './find.ts';
 import { type Paging, Show } from './show.ts';
 import { findTarget, type Target, TARGET_OPTIONS } from './target.ts';
@@ -78,7 +78,7 @@ export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
       try {
         return (await execute(call)) ?? 0;
       } catch (error) {
-        const failure = failureOf(error, targetOf(call));
+        const failure = failureOfCall(error, targetOf(call));
         if (failure === null) throw error;
         call.show.failure(failure.data, failure.words);
         return 1;

@@ -1,7 +1,7 @@
 /** Prints results: JSON with `--json`, otherwise tables, records and sentences. */
 import { isColoured } from '../colour.ts';
 import { type Column, shortTime, table } from '../table.ts';
-import { type Failure, failureText } from '../failure.ts';
+import { type CommandFailure, commandFailureText } from '../failure.ts';
 import { jsonText, printable, printableLines } from '../sanitize.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -66,8 +66,8 @@ export class Show {
   }
 
   /** Prints why the command failed to stderr: as JSON in one line, otherwise as words. */
-  failure(failure: Failure, words = failure.message): void {
-    this.terminal.err(failureText(failure, this.isJson, words));
+  failure(failure: CommandFailure, words = failure.message): void {
+    this.terminal.err(commandFailureText(failure, this.isJson, words));
   }
 
   async say(words: string): Promise<void> {

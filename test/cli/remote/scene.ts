@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCommand, parseCall, UsageError } from '@/cli/arguments.ts';
-import { failureText } from '@/cli/failure.ts';
+import { commandFailureText } from '@/cli/failure.ts';
 import { REMOTE } from '@/cli/remote/commands.ts';
 import type { RemoteCommand } from '@/cli/remote/remote-command.ts';
 import type { Terminal } from '@/cli/remote/terminal.ts';
@@ -86,7 +86,10 @@ export function personAt(servers: Readonly<Record<string, Instance>>): Person {
       } catch (error) {
         if (!(error instanceof UsageError) && !(error instanceof StartupError)) throw error;
         const isUsage = error instanceof UsageError;
-        err += failureText({ error: isUsage ? 'usage' : 'failed', message: error.message }, args.includes('--json'));
+        err += commandFailureText(
+          { error: isUsage ? 'usage' : 'failed', message: error.message },
+          args.includes('--json'),
+        );
         return done(isUsage ? 2 : 1);
       }
     },
