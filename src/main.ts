@@ -2,7 +2,7 @@
 import { family, findCommand, parseCall, unknownCommand, UsageError } from './cli/arguments.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { commandHelpText, familyHelpText, helpText } from './cli/help.ts';
-import { printableLines } from './cli/sanitize.ts';
+import { commandFailureText } from './cli/failure.ts';
 import { StartupError } from './core/startup-error.ts';
 
 const HELP_WORDS = ['help', '--help', '-h'];
@@ -53,6 +53,8 @@ try {
   // The disk refused the command's write, or another process has locked the database.
   const isRefused = error instanceof AppError && error.code === 'unavailable';
   if (!(error instanceof UsageError) && !(error instanceof StartupError) && !isRefused) throw error;
-  process.stderr.write(`gatehouse: ${printableLines(error.message)}\n`);
+  const code = error instanceof UsageError ? 'usage' : error instanceof AppError ? error.code : 'failed';
+  const isJson = process.argv.includes('--json');
+  process.stderr.write(commandFailureText({ error: code, message: error.message }, isJson));
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -161,6 +161,13 @@ export function effectsOf({ method, danger, gives }: Pick<Operation, 'method' | 
   };
 }
 
+/** Returns what a call loses, in a sentence; null if it loses nothing. */
+export function dangerOf(operation: Pick<Operation, 'method' | 'danger' | 'gives' | 'summary'>): string | null {
+  return effectsOf(operation).isDestructive
+    ? (operation.danger ?? `${operation.summary}: this cannot be undone.`)
+    : null;
+}
+
 export function parametersOfList({ query, scope }: Pick<Operation, 'query' | 'scope'>): string[] {
   return [...Object.keys(query?.properties ?? {}), ...(scope === 'workspace' ? [WORKSPACE_PARAMETER] : [])];
 }

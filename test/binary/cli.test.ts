@@ -48,6 +48,17 @@ describe('version', () => {
   });
 });
 
+describe('errors with --json', () => {
+  test.each([
+    ['failed', 1, ['whoami', '--json']],
+    ['usage', 2, ['users', 'list', '--colour', 'red', '--json']],
+    ['usage', 2, ['userz', '--json']],
+  ] as const)('are JSON on stderr: %s, exit code %d', async (error, expected, args) => {
+    const { stdout, stderr, exitCode } = await gatehouse([...args], { HOME: cwd.path });
+    expect([exitCode, stdout, JSON.parse(stderr)]).toEqual([expected, '', { error, message: expect.any(String) }]);
+  });
+});
+
 describe('key', () => {
   test('prints one well-formed key, another each time, that GATEHOUSE_WORKSPACE_KEY accepts', async () => {
     const [first, second] = await Promise.all([gatehouse(['key']), gatehouse(['key'])]);

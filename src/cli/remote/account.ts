@@ -25,6 +25,7 @@ export const login = remoteCommand({
   switches: { device: 'Show a code to confirm on any device. Used without a terminal or browser, and over SSH, too.' },
   next: [
     'The key is kept in your configuration folder, in a file that only you can read.',
+    'It ends after 90 days; then log in again.',
     'Each server has one; without --url the last login is used.',
     '',
     'Next: gatehouse whoami, then gatehouse apps list',
@@ -34,7 +35,8 @@ export const login = remoteCommand({
     if (url === undefined) throw new UsageError('Say which server: gatehouse login --url https://auth.example.com');
     // With JSON output prompts go to stderr, so that stdout stays parseable.
     const say = (line: string) => (show.isJson ? terminal.err(line) : terminal.out(line));
-    const key = await askForKey(terminal, { url, say, isByCode: isOn('device') || !hasBrowser(terminal) });
+    const fail = (message: string, error = 'failed') => show.failure({ error, message });
+    const key = await askForKey(terminal, { url, say, fail, isByCode: isOn('device') || !hasBrowser(terminal) });
     if (key === null) return 1;
     const { fetch, wait } = terminal;
     const me = await createClient({ url, apiKey: key, fetch, wait }).get('/api/me');
@@ -42,25 +44,33 @@ export const login = remoteCommand({
     const before = findLogin(readProfile(terminal), url);
     storeLogin(terminal, { url, key, who });
     if (before) await revokeKey(terminal, before).catch(() => {});
-    await show.done({ url, who, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.`);
+    const expiresAt = me.key?.expiresAt ?? null;
+    const until = expiresAt === null ? '' : ` The login ends after ${daysUntil(expiresAt, terminal)} days.`;
+    await show.done({ url, who, expiresAt, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.${until}`);
     if (me.workspaces.length === 0) terminal.err('You are not a member of any workspace there.\n');
     return 0;
   },
 });
 
+function daysUntil(time: string, { now }: Terminal): number {
+  return Math.round((Date.parse(time) - now()) / (24 * 3600_000));
+}
+
 interface LoginRequest extends BrowserLoginOptions {
   /** Whether the browser of this machine is not asked. */
   readonly isByCode: boolean;
+  /** Prints why there is no key. @param error the code of the API, if it has one. */
+  readonly fail: (message: string, error?: string) => void;
 }
 
 /** Waits for approval in the browser. @returns null when refused or aborted; the reason is already printed. */
-async function askForKey(terminal: Terminal, { url, say, isByCode }: LoginRequest): Promise<string | null> {
+async function askForKey(terminal: Terminal, { url, say, fail, isByCode }: LoginRequest): Promise<string | null> {
   const { fetch, wait, interruption: signal, host } = terminal;
   try {
     const answer = isByCode ? { problem: null } : await browserLogin(terminal, { url, say });
     if ('key' in answer) return answer.key;
     if ('refusal' in answer) {
-      terminal.err(`gatehouse: ${answer.refusal}\n`);
+      fail(answer.refusal);
       return null;
     }
     if (answer.problem !== null) terminal.err(`${answer.problem} Here is a code instead.\n\n`);
@@ -68,13 +78,15 @@ async function askForKey(terminal: Terminal, { url, say, isByCode }: LoginReques
     const onCode = async (pending: PendingLogin) => say(await confirmationPrompt(terminal, pending));
     return (await deviceLogin({ ...options, onCode })).token;
   } catch (error) {
-    if (signal.aborted) terminal.err('\nCancelled; nothing was stored.\n');
+    // The terminal shows ^C on this line.
+    if (signal.aborted && terminal.canAsk) terminal.err('\n');
+    if (signal.aborted) fail('Cancelled; nothing was stored.', 'cancelled');
     else if (error instanceof ApiError && error.code === 'access_denied')
-      terminal.err('gatehouse: It was declined in the browser; nothing was stored.\n');
+      fail('It was declined in the browser; nothing was stored.', error.code);
     else if (error instanceof ApiError && error.code === 'expired_token')
-      terminal.err('gatehouse: The code expired before anybody confirmed it. Run gatehouse login again.\n');
+      fail('The code expired before anybody confirmed it. Run gatehouse login again.', error.code);
     else if (error instanceof ApiError && error.code === 'unexpected')
-      terminal.err(`gatehouse: ${url} answers, but not as a Gatehouse server. Is this its address?\n`);
+      fail(`${url} answers, but not as a Gatehouse server. Is this its address?`, error.code);
     else throw error;
     return null;
   }

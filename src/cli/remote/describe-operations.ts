@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../../config.ts';
-import type { Operation } from '../../http/operation.ts';
+import { dangerOf, type Operation } from '../../http/operation.ts';
 import { documented } from '../../modules/description/openapi.ts';
 import { argumentsOf } from '../../modules/mcp/arguments.ts';
 import { isPlainManagement } from '../../modules/mcp/tools.ts';
@@ -31,10 +31,12 @@ function describe(operation: Operation): OperationDescription {
     const { type, enum: words, description } = property as Partial<FieldDescription>;
     return [name, { type, enum: words, description }];
   });
+  const danger = dangerOf(operation);
   return {
     method: operation.method.toLowerCase() as OperationDescription['method'],
     path: operation.path.replace(/:(\w+)/g, '{$1}'),
     summary: operation.summary,
+    ...(danger !== null && { danger }),
     inPath,
     inQuery,
     required: schema.required ?? [],

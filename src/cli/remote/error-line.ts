@@ -1,14 +1,31 @@
-/** Describes a failed call in one line, with what to do about it. */
+/** Describes a failed call, in one line with what to do about it, and as data. */
 import { ApiError, GatehouseError, Unreachable } from '../../client/errors.ts';
+import type { CommandFailure } from '../failure.ts';
 import type { Target } from './target.ts';
 import { printable } from '../sanitize.ts';
 
 /** Returns null for a bug of ours. */
-export function failureLine(error: unknown, target: Pick<Target, 'url'> & Partial<Target>): string | null {
-  if (error instanceof Unreachable)
-    return `${target.url} ${error.code === 'timeout' ? 'does not answer' : 'cannot be reached'}. Is the server running, and is this its address?`;
-  if (error instanceof ApiError) return apiLine(error, target);
-  return error instanceof GatehouseError ? error.message : null;
+export function failureOfCall(
+  error: unknown,
+  target: Pick<Target, 'url'> & Partial<Target>,
+): { readonly data: CommandFailure; readonly words: string } | null {
+  if (!(error instanceof GatehouseError)) return null;
+  const { code, message } = error;
+  if (error instanceof Unreachable) {
+    const words = `${target.url} ${code === 'timeout' ? 'does not answer' : 'cannot be reached'}. Is the server running, and is this its address?`;
+    return { data: { error: code, message: words }, words };
+  }
+  if (!(error instanceof ApiError)) return { data: { error: code, message }, words: message };
+  const { status, fields, requestId, retryAfterSeconds } = error;
+  const data = {
+    error: code,
+    message,
+    status,
+    ...(fields.length > 0 && { fields }),
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+  return { data, words: apiLine(error, target) };
 }
 
 function apiLine(error: ApiError, { url, origin }: Partial<Target>): string {

@@ -44,7 +44,10 @@ export interface CommandSpec<Id extends OperationId> extends Pick<RemoteDefiniti
   readonly derive?: (call: RemoteCall) => Readonly<Partial<Record<FieldOf<Id>, unknown>>>;
   /** Chooses another operation of the same fields. */
   readonly instead?: (call: RemoteCall) => OperationId | undefined;
-  /** Returns the name to type and the consequence; null when no confirmation is needed. */
+  /**
+   * Returns the name to type and the consequence; null when no confirmation is needed. By default a call that loses
+   * something asks for a yes.
+   */
   readonly confirm?: (target: CallTarget) => Confirmation | Promise<Confirmation>;
   readonly columns?: Columns<RowOf<Id>>;
   readonly empty?: string | ((target: CallTarget) => string);
@@ -77,9 +80,17 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
     return fields;
   }
 
-  async function targetOf(call: RemoteCall, inPath: readonly string[]): Promise<CallTarget> {
-    const target: CallTarget = { call, ...(await resolvePath(call, inPath, isAppOperand)) };
-    const confirmation = await spec.confirm?.(target);
+  async function targetOf(
+    call: RemoteCall,
+    { danger }: OperationDescription,
+    unset: readonly string[],
+  ): Promise<CallTarget> {
+    const target: CallTarget = { call, ...(await resolvePath(call, unset, isAppOperand)) };
+    if (!spec.confirm) {
+      if (danger !== undefined) await call.confirm('yes', target.label === '' ? danger : `${target.label}: ${danger}`);
+      return target;
+    }
+    const confirmation = await spec.confirm(target);
     if (!confirmation) return target;
     await call.confirm(...confirmation);
     return { ...target, label: confirmation[0] };
@@ -96,7 +107,7 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
     switches: { ...spec.switches, ...derived.switches },
     isOfApplication: operation.inPath.includes('id') && !isAppOperand && spec.options?.['app'] === undefined,
     isList: columns !== undefined,
-    isFinal: spec.confirm !== undefined,
+    isFinal: spec.confirm !== undefined || operation.danger !== undefined,
     ...(spec.next && { next: spec.next }),
     async execute(call) {
       const { paging } = call;
@@ -105,7 +116,7 @@ export function operationCommand<Id extends OperationId>(id: Id, spec: CommandSp
         throw new UsageError(`Say what to change. See "gatehouse help ${name}".`);
       const called = operationDescription(spec.instead?.(call) ?? id);
       const unset = called.inPath.filter((parameter) => !(parameter in fields));
-      const target = await targetOf(call, unset);
+      const target = await targetOf(call, called, unset);
       const send = (page: object) => sendFields(call, called, { ...target.path, ...fields, ...page });
       if (!columns) return answer(call, spec, (await send({})) as DataOf<Id>, target);
       const page = (query: object) => send(query) as Promise<ListPage<RowOf<Id>>>;

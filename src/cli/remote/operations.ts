@@ -13,6 +13,8 @@ export interface OperationDescription {
   /** Template such as `/api/applications/{id}`. */
   readonly path: string;
   readonly summary: string;
+  /** Loss that a call means, in a sentence: commands ask before it. */
+  readonly danger?: string;
   readonly inPath: readonly string[];
   readonly inQuery: readonly string[];
   readonly required: readonly string[];

@@ -4,7 +4,7 @@ import type { Flags } from '../../config.ts';
 import { secondsText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type Command, oneOf, UsageError } from '../arguments.ts';
-import { failureLine } from './error-line.ts';
+import { failureOfCall } from './error-line.ts';
 import { APP_OPTION, type ManagedApp, findApp } from './find.ts';
 import { type Paging, Show } from './show.ts';
 import { findTarget, type Target, TARGET_OPTIONS } from './target.ts';
@@ -32,7 +32,7 @@ export interface RemoteCall {
   isOn(flag: string): boolean;
   /** Returns the application named by `--app`, or the only one. */
   application(): Promise<ManagedApp>;
-  /** Requires typing the name, or `--yes`. @throws {UsageError} @throws {StartupError} */
+  /** Requires typing the name or word, or `--yes`. @throws {UsageError} @throws {StartupError} */
   confirm(name: string, consequence: string): Promise<void>;
 }
 
@@ -78,9 +78,9 @@ export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
       try {
         return (await execute(call)) ?? 0;
       } catch (error) {
-        const line = failureLine(error, targetOf(call));
-        if (line === null) throw error;
-        call.terminal.err(`gatehouse: ${line}\n`);
+        const failure = failureOfCall(error, targetOf(call));
+        if (failure === null) throw error;
+        call.show.failure(failure.data, failure.words);
         return 1;
       }
     },
@@ -146,7 +146,7 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
       if (isOn('yes')) return;
       if (!terminal.canAsk) throw new UsageError(`${consequence} There is no terminal to confirm at: add --yes.`);
       const typed = await terminal.ask(`${consequence} Type ${name} to confirm: `);
-      if (typed !== name) throw new StartupError('The name does not match; nothing was done.');
+      if (typed !== name) throw new StartupError(`That was not ${name}; nothing was done.`);
     },
   };
   return call;

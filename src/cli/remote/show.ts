@@ -1,6 +1,7 @@
 /** Prints results: JSON with `--json`, otherwise tables, records and sentences. */
 import { isColoured } from '../colour.ts';
 import { type Column, shortTime, table } from '../table.ts';
+import { type CommandFailure, commandFailureText } from '../failure.ts';
 import { jsonText, printable, printableLines } from '../sanitize.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -62,6 +63,11 @@ export class Show {
   /** Prints what was done: the API's data as JSON, otherwise words. */
   done(data: unknown, words: string): Promise<void> {
     return this.isJson ? this.json(data) : this.terminal.out(`${printableLines(words)}\n`);
+  }
+
+  /** Prints why the command failed to stderr: as JSON in one line, otherwise as words. */
+  failure(failure: CommandFailure, words = failure.message): void {
+    this.terminal.err(commandFailureText(failure, this.isJson, words));
   }
 
   async say(words: string): Promise<void> {

@@ -104,7 +104,8 @@ const settings = {
   sessionTtlSeconds: Type.Integer({
     minimum: 300,
     maximum: 31_536_000,
-    description: 'How long a session lasts from its sign-in; use does not extend it. Open sessions keep their end.',
+    description:
+      'How long a session lasts from its sign-in. Use does not extend it; only a refresh token of OpenID Connect does. Open sessions keep their end.',
     remedy: 'Give a whole number of seconds from 300 to 31536000 (365 days).',
   }),
 };
@@ -129,7 +130,10 @@ export const ApplicationSchema = Type.Object(
     betaRequestPolicy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
     signinMethods: Type.Array(Choice(SIGNIN_METHODS, { $id: 'SignInMethod' })),
     defaultRoles: Type.Array(Type.String()),
-    sessionTtlSeconds: Type.Integer({ examples: [2_592_000] }),
+    sessionTtlSeconds: Type.Integer({
+      description: 'Seconds that new sessions last; 30 days unless set.',
+      examples: [2_592_000],
+    }),
     returnUrls: Type.Array(ReturnUrl),
     legalUrls: Type.Object(legalUrls),
     branding: Type.Object(branding, { $id: 'Branding' }),

@@ -49,7 +49,24 @@ const ANSWER_NAMES: Readonly<Record<string, string>> = {
   unsupported_media_type: 'WrongType',
 };
 
-/** Returns one response per status, shared by all operations with the same codes. */
+/** Refusals that any operation may answer, by status: described once, as its `default`. */
+const COMMON: Readonly<Record<number, ErrorCode>> = {
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+const COMMON_WORDS = [
+  'Any other refusal: `internal` (500), or `unavailable` (503).',
+  'Where the request has a body also `request_timeout` (408), `payload_too_large` (413) and `unsupported_media_type` (415).',
+].join(' ');
+
+/**
+ * Returns one response per status, shared by all operations with the same codes. A status with nothing but its common
+ * refusal is part of `default`.
+ */
 export function failuresOf(
   operation: Operation,
   components: Components,
@@ -57,11 +74,13 @@ export function failuresOf(
 ): Record<string, Reference> {
   const { style = 'envelope', limit } = operation;
   const family = style === 'flat' ? 'envelope' : style;
+  const ofFamily = family === 'envelope' ? '' : pascalCase(family);
   const byStatus = Map.groupBy(errorCodesOf(operation), (code) => statusIn(operation, code));
-  return Object.fromEntries(
-    [...byStatus].map(([status, unsorted]) => {
+  const isCommon = ([status, codes]: [number, ErrorCode[]]) => codes.length === 1 && codes[0] === COMMON[status];
+  const [common, own] = family === 'page' ? [[], [...byStatus]] : partition([...byStatus], isCommon);
+  const answers = Object.fromEntries(
+    own.map(([status, unsorted]) => {
       const codes = unsorted.toSorted();
-      const ofFamily = family === 'envelope' ? '' : pascalCase(family);
       const ofLimit = status === 429 ? `_${limit}` : '';
       const description = [
         `${codes.map((code) => `\`${code}\``).join(', ')}.`,
@@ -82,6 +101,17 @@ export function failuresOf(
       ];
     }),
   );
+  if (common.length === 0) return answers;
+  const shared = {
+    description: COMMON_WORDS,
+    ...headersOfFailure(503, operation, components),
+    content: contentOf(family, Object.values(COMMON).toSorted(), components),
+  };
+  return { ...answers, default: components.share('responses', `${ofFamily}Refusal`, shared) };
+}
+
+function partition<Item>(items: readonly Item[], isIn: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isIn), items.filter((item) => !isIn(item))];
 }
 
 function contentOf(family: Exclude<Style, 'flat'>, codes: readonly ErrorCode[], components: Components): object {

@@ -22,7 +22,7 @@ import {
 } from '../../store/device-grants.ts';
 import { findMemberById, requireMemberById } from '../../store/members.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
-import type { PersonalKeys } from './personal-keys.ts';
+import { LOGIN_LIFETIME_MS, type PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 
@@ -80,7 +80,8 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       return refused('access_denied');
     }
     const name = grant.deviceName ?? deviceNameOf(grant.userAgent) ?? UNNAMED;
-    const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name });
+    const expiresAt = application.workspaceId === null ? unit.now + LOGIN_LIFETIME_MS : null;
+    const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name, expiresAt });
     await updateDeviceGrant(unit, grant.id, { status: 'redeemed', apiKeyId: id });
     return { ok: true, token };
   }

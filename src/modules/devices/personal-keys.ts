@@ -1,6 +1,6 @@
 /** Personal keys, which have no principal of their own: the owner's membership is checked at each use. */
 import type { Actor } from '../../core/actor.ts';
-import { type Clock, isoTime } from '../../core/clock.ts';
+import { type Clock, DAY, isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -33,6 +33,9 @@ import { recordDevice } from './record.ts';
 
 const MAX_PERSONAL_KEYS = 50;
 
+/** A login of the command line has its person's rights in the console, so it ends by itself. */
+export const LOGIN_LIFETIME_MS = 90 * DAY;
+
 export interface PersonalKeyDependencies {
   readonly db: Database;
   readonly clock: Clock;
@@ -46,6 +49,8 @@ export interface NewPersonalKey {
   readonly application: Application;
   readonly workspaceId: string;
   readonly name: string;
+  /** Epoch milliseconds; null for a key that ends only when it is disconnected. */
+  readonly expiresAt: number | null;
 }
 
 export type PersonalKeys = ReturnType<typeof personalKeyService>;
@@ -63,7 +68,7 @@ export function personalKeyService({ db, clock, random, notices }: PersonalKeyDe
     /** Creates a key in the caller's transaction and notifies the person by mail. @returns the token in plain text. */
     async mint(
       unit: Unit,
-      { member, application, workspaceId, name }: NewPersonalKey,
+      { member, application, workspaceId, name, expiresAt }: NewPersonalKey,
     ): Promise<{ id: string; token: string }> {
       const id = newId('apiKey', unit.now);
       const token = mintSecret('apiKey', random);
@@ -81,6 +86,7 @@ export function personalKeyService({ db, clock, random, notices }: PersonalKeyDe
         ...DEFAULT_RATE_LIMITS,
         epoch: application.sessionEpoch,
         createdByUserId: userId,
+        expiresAt,
         createdAt: unit.now,
         updatedAt: unit.now,
       });

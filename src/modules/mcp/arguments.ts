@@ -12,7 +12,7 @@ export interface ObjectSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties: false;
+  readonly additionalProperties?: false;
 }
 
 /** A tool's arguments as one JSON schema, and the names that go into path and query. */

@@ -2,9 +2,10 @@
 import { AppError } from '../../core/error.ts';
 import type { InternalCall } from '../../http/internal-calls.ts';
 import { requestOf } from './arguments.ts';
+import { wrongIds } from './id-hints.ts';
 import { PAGE_SIZE, riskOf, type Tool } from './tools.ts';
 
-interface ToolResult {
+export interface ToolResult {
   readonly content: readonly { readonly type: 'text'; readonly text: string }[];
   readonly structuredContent: Readonly<Record<string, unknown>>;
   readonly isError?: true;
@@ -17,10 +18,18 @@ interface Refusal {
   readonly requestId?: string;
 }
 
+export interface ToolCall {
+  readonly tool: Tool;
+  /** Name under which the caller called it: the tool's own, or that of its family. */
+  readonly name: string;
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Says how this caller calls an operation. */
+  readonly callOf: (operationId: string) => string;
+}
+
 /** Returns refusals as results too, so that the caller can correct the call. */
 export async function callTool(
-  tool: Tool,
-  { confirm, ...given }: Readonly<Record<string, unknown>>,
+  { tool, name, given: { confirm, ...given }, callOf }: ToolCall,
   send: (request: InternalCall) => Promise<Response>,
 ): Promise<ToolResult> {
   const { operation, takes, danger, gift } = tool;
@@ -39,24 +48,26 @@ export async function callTool(
     const { code, message, fields } = error;
     return refused({ error: code, message, ...(fields && { fields }) });
   }
-  if (risk !== null && !isConfirmed) return unconfirmed(operation.id, risk);
+  if (risk !== null && !isConfirmed) return unconfirmed(name, risk);
   const response = await send(request);
   const answer = (await response.json()) as { success: true; data: unknown } | ({ success: false } & Refusal);
-  if (answer.success) return done(tool, answer.data);
+  if (answer.success) return done(name, answer.data);
   const { success: _, ...refusal } = answer;
-  return refused(refusal, response.headers.get('retry-after'));
+  const fields = refusal.error === 'not_found' ? wrongIds(operation, given, callOf) : [];
+  return refused({ ...refusal, ...(fields.length > 0 && { fields }) }, response.headers.get('retry-after'));
 }
 
 /** Gives the data as text and as structured content: clients pass on either one. */
-function done({ operation }: Tool, data: unknown): ToolResult {
+function done(name: string, data: unknown): ToolResult {
   const structuredContent = isObject(data) ? data : { result: data };
   const { nextCursor } = structuredContent;
-  const more = `There are more: call ${operation.id} again with the same arguments and "cursor": ${JSON.stringify(nextCursor)}.`;
+  const more = `There are more: call ${name} again with the same arguments and "cursor": ${JSON.stringify(nextCursor)}.`;
   const texts = [JSON.stringify(structuredContent), ...(typeof nextCursor === 'string' ? [more] : [])];
   return { content: texts.map(asText), structuredContent };
 }
 
-function refused(refusal: Refusal, retryAfter: string | null = null): ToolResult {
+/** Tells a caller how to correct the call. */
+export function refused(refusal: Refusal, retryAfter: string | null = null): ToolResult {
   const { error, message, fields = [], requestId } = refusal;
   const lines = [
     `${error}: ${message}`,

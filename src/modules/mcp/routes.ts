@@ -1,8 +1,10 @@
 /** The MCP endpoint. It is stateless and opens no stream, so `GET` and `DELETE` are answered 405. */
+import { Type } from '@sinclair/typebox';
 import { AppError } from '../../core/error.ts';
 import type { BodyReader } from '../../http/body-reader.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { isFromOwnPage } from '../../http/csrf.ts';
+import { Choice } from '../../http/schemas.ts';
 import type { Protocol } from './protocol.ts';
 import type { AgentService } from './service.ts';
 
@@ -15,6 +17,12 @@ export interface McpDependencies {
 
 /** The only request headers that the transport reads and is given. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'];
+
+/** Parameters of the address of a connection. */
+const Choices = Type.Object({
+  tools: Type.Optional(Choice(['all'])),
+  readonly: Type.Optional(Choice(['1', 'true'])),
+});
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -31,9 +39,10 @@ export function mcpRoutes({ agents, protocol, baseUrl, bodies }: McpDependencies
       scope: 'instance',
       limit: 'key',
       style: 'flat',
+      query: Choices,
       errors: ['forbidden', 'unavailable'],
       isUndocumented: true,
-      async handle({ principal, context }) {
+      async handle({ principal, context, query }) {
         const { request, headers } = context;
         // Required by MCP's streamable HTTP transport: protects local servers from DNS rebinding by web pages.
         if (request.headers.has('origin') && !isFromOwnPage(request, baseUrl()))
@@ -46,9 +55,10 @@ export function mcpRoutes({ agents, protocol, baseUrl, bodies }: McpDependencies
           if (!(error instanceof AppError) || error.retryAfterSeconds !== undefined) throw error;
           return refusal(error, headers);
         }
+        const choice = { isEach: query.tools === 'all', isReadOnly: query.readonly !== undefined };
         const { status, text } = await protocol.answer(
           { message, headers: shown(request.headers), instructions: agents.instructions() },
-          (method, params) => agents.answer(method, params, { principal, context }),
+          (method, params) => agents.answer(method, params, { principal, context, ...choice }),
         );
         return text === ''
           ? new Response(null, { status, headers })

@@ -1,12 +1,20 @@
 /** Builds one tool for each management operation that a program can use, from the operation's declaration. */
 import { yieldIfLong } from '../../core/event-loop.ts';
-import { effectsOf, type Payload, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
+import {
+  dangerOf,
+  effectsOf,
+  type Payload,
+  isList,
+  type Operation,
+  WORKSPACE_PARAMETER,
+} from '../../http/operation.ts';
 import { documented } from '../description/openapi.ts';
 import { type Arguments, argumentsOf, type ObjectSchema } from './arguments.ts';
 
-interface ToolDefinition {
+export interface ToolDefinition {
   readonly name: string;
-  readonly title: string;
+  /** Derived from the name of an operation; families have none. */
+  readonly title?: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
   readonly annotations: {
@@ -63,7 +71,6 @@ export async function toolsOf(operations: readonly Operation[]): Promise<Readonl
 function toolOf(operation: Operation): Tool {
   const { id, summary, description, scope, limit } = operation;
   const { isReadOnly, isDestructive, isConfirmed, isIdempotent } = effectsOf(operation);
-  const danger = isDestructive ? (operation.danger ?? `${summary}: this cannot be undone.`) : null;
   const takes = argumentsOf(operation, {
     ...(isConfirmed && { confirm: CONFIRM }),
     ...(isList(operation) && { limit: LIMIT }),
@@ -81,7 +88,14 @@ function toolOf(operation: Operation): Tool {
       openWorldHint: limit === 'key_mail',
     },
   };
-  return { operation, definition, takes, isList: isList(operation), danger, gift: operation.gives ?? null };
+  return {
+    operation,
+    definition,
+    takes,
+    isList: isList(operation),
+    danger: dangerOf(operation),
+    gift: operation.gives ?? null,
+  };
 }
 
 /** Returns `listUserSessions` as `List user sessions`. */

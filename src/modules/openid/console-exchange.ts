@@ -1,5 +1,6 @@
 /** Codes of console clients, the command line and registered ones, are exchanged for personal keys. */
 import { DAY } from '../../core/clock.ts';
+import { COMMAND_LINE_CLIENT_ID } from '../../core/console.ts';
 import { AppError } from '../../core/error.ts';
 import type { Unit } from '../../db/database.ts';
 import { endPersonalKeys, findDevice } from '../../store/api-keys.ts';
@@ -9,7 +10,7 @@ import { noteClientUsed } from '../../store/oauth-clients.ts';
 import { noteOAuthCodeResult } from '../../store/oauth-codes.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
 import { refusalToMember } from '../devices/grants.ts';
-import type { PersonalKeys } from '../devices/personal-keys.ts';
+import { LOGIN_LIFETIME_MS, type PersonalKeys } from '../devices/personal-keys.ts';
 import { recordDevice } from '../devices/record.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { Exchanged, UsedCode } from './exchanged.ts';
@@ -41,7 +42,9 @@ export async function exchangeForKey(
     throw error;
   }
   const { workspaceId } = first;
-  const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name: client.name });
+  const expiresAt = client.clientId === COMMAND_LINE_CLIENT_ID ? unit.now + LOGIN_LIFETIME_MS : null;
+  const { name } = client;
+  const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name, expiresAt });
   await noteOAuthCodeResult(unit, { codeHash: code.codeHash, sessionId: null, apiKeyId: id });
   await noteClientUsed(unit, { clientId: client.clientId, expiresAt: unit.now + REGISTRATION_LIFETIME_MS });
   return { kind: 'key', token };

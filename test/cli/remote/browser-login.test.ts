@@ -265,7 +265,7 @@ describe('a login by the browser', () => {
         return Promise.reject(signal?.reason);
       },
     });
-    expect([ran.exitCode, ran.err, stored()]).toEqual([1, '\nCancelled; nothing was stored.\n', []]);
+    expect([ran.exitCode, ran.err, stored()]).toEqual([1, '\ngatehouse: Cancelled; nothing was stored.\n', []]);
     await expect(fetch(callback)).rejects.toThrow('ECONNREFUSED');
   });
 });
@@ -297,13 +297,14 @@ describe('a login by the browser at this server', () => {
     const { instance, person, logIn } = await atConsole('allow');
     const { exitCode, out, err } = await logIn();
     expect([exitCode, err]).toEqual([0, '']);
-    expect(out).toEndWith(`Logged in to ${URL_A} as owner@example.com.\n`);
+    expect(out).toEndWith(`Logged in to ${URL_A} as owner@example.com. The login ends after 90 days.\n`);
     const who = await person.gatehouse(['whoami', '--json']);
     expect(who.json()).toMatchObject({
       url: URL_A,
       email: 'owner@example.com',
       key: { name: 'Gatehouse command line' },
     });
+    expect(Date.parse(who.json().key.expiresAt) - Date.parse(who.json().key.createdAt)).toBe(90 * 24 * 3600_000);
     const storedKey = () => JSON.parse(readFileSync(person.credentials, 'utf8')).logins[0].key as string;
     const first = storedKey();
     await logIn();

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportedColumns } from '@/core/user-columns.ts';
 import { createInstance } from '../../support/instance.ts';
-import { oneServer, personAt, URL_A } from './scene.ts';
+import { oneServer, personAt, type Ran, URL_A } from './scene.ts';
 
 async function oneShop() {
   const scene = await oneServer();
@@ -228,10 +228,10 @@ describe('users', () => {
     const status = async () => (await person.manage(['users', 'show', 'ada@example.com', '--json'])).json().status;
     const run = async (word: string, ...flags: string[]) =>
       (await person.manage(['users', word, 'Ada@example.com', ...flags])).out;
-    expect(await run('ban', '--reason', 'spam')).toBe('ada@example.com is banned.\n');
+    expect(await run('ban', '--reason', 'spam', '--yes')).toBe('ada@example.com is banned.\n');
     expect((await person.manage(['users', 'show', 'ada@example.com'])).out).toContain('Status       banned: spam\n');
     expect(await run('unban')).toBe('ada@example.com may sign in again.\n');
-    await run('pause');
+    await run('pause', '--yes');
     expect(await status()).toBe('paused');
     await run('resume');
     const refused = await person.manage(['users', 'delete', 'ada@example.com'], { answers: ['ada'] });
@@ -242,11 +242,42 @@ describe('users', () => {
     expect(await status()).toBe('deleted');
     await run('restore');
     expect(await status()).toBe('active');
-    const nobody = await person.manage(['users', 'ban', 'nobody@example.com']);
+    const nobody = await person.manage(['users', 'ban', 'nobody@example.com', '--yes']);
     expect([nobody.exitCode, nobody.err]).toEqual([
       1,
       expect.stringContaining('Shop has no user with the address nobody@example.com.'),
     ]);
+  });
+
+  test('lose something only once the person says yes, or with --yes where nobody can be asked', async () => {
+    const { instance, person, shop } = await oneShop();
+    await instance.signIn(shop.clientId, 'ada@example.com');
+    const status = async () => (await person.manage(['users', 'show', 'ada@example.com', '--json'])).json().status;
+    for (const words of [
+      ['users', 'ban', 'ada@example.com'],
+      ['users', 'pause', 'ada@example.com'],
+      ['users', 'end-sessions', 'ada@example.com'],
+      ['gate', 'set', 'closed'],
+      ['gate', 'requests', 'decline'],
+      ['apps', 'go-live', 'shop'],
+    ]) {
+      const alone = await person.manage(words);
+      expect([words, alone.exitCode, alone.out]).toEqual([words, 2, '']);
+      expect(alone.err).toEndWith('There is no terminal to confirm at: add --yes.\n');
+      for (const answer of ['', 'no', 'y']) {
+        const refused = await person.manage(words, { answers: [answer] });
+        expect([words, refused.exitCode, refused.out]).toEqual([words, 1, '']);
+        expect(refused.err).toEndWith('That was not yes; nothing was done.\n');
+      }
+    }
+    expect(await status()).toBe('active');
+    const sessions = await person.manage(['users', 'sessions', 'ada@example.com', '--json']);
+    expect(sessions.json().items).toHaveLength(1);
+    const agreed = await person.manage(['users', 'ban', 'ada@example.com'], { answers: ['yes'] });
+    expect(agreed.err).toStartWith('ada@example.com: ');
+    expect([agreed.exitCode, await status()]).toEqual([0, 'banned']);
+    // What only gives back asks nobody.
+    expect((await person.manage(['users', 'unban', 'ada@example.com'])).exitCode).toBe(0);
   });
 
   test('are erased if they were imported and never came, once their address was typed', async () => {
@@ -295,7 +326,7 @@ describe('users', () => {
     const { instance, person, shop } = await oneShop();
     await instance.signIn(shop.clientId, 'ada@example.com');
     expect((await person.manage(['users', 'sessions', 'ada@example.com'])).out).toMatch(/\nses_\w+ {2}otp /);
-    expect((await person.manage(['users', 'end-sessions', 'ada@example.com'])).out).toBe('1 ended.\n');
+    expect((await person.manage(['users', 'end-sessions', 'ada@example.com', '--yes'])).out).toBe('1 ended.\n');
     expect((await person.manage(['users', 'sessions', 'ada@example.com'])).err).toBe('No session is open.\n');
   });
 });
@@ -361,7 +392,9 @@ describe.each([[[]], [['--workspace']]])('keys %j', (flags) => {
 describe('gate', () => {
   test('is closed and opened; people are invited, approved and declined', async () => {
     const { instance, person, shop } = await oneShop();
-    expect((await person.manage(['gate', 'set', 'beta'])).out).toBe('The sign-in gate of Shop is private_beta.\n');
+    expect((await person.manage(['gate', 'set', 'beta', '--yes'])).out).toBe(
+      'The sign-in gate of Shop is private_beta.\n',
+    );
     expect((await person.manage(['gate', 'set', 'shut'])).err).toContain('Say which: public, beta or closed');
     const invited = await person.manage(['gate', 'invite', 'ada@example.com, bob@example.com']);
     expect(invited.out).toBe('2 added, 0 let in who waited, 0 there already.\n');
@@ -378,7 +411,7 @@ describe('gate', () => {
     expect((await person.manage(['gate', 'remove', 'bob@example.com', '--yes'])).out).toBe('Removed.\n');
     const { items } = (await person.manage(['gate', 'list', '--status', 'approved', '--json'])).json();
     expect(items.map(({ email }: { email: string }) => email).sort()).toEqual(['ada@example.com', 'cleo@example.com']);
-    expect((await person.manage(['gate', 'requests', 'accept'])).out).toStartWith('Requests: auto_accept;');
+    expect((await person.manage(['gate', 'requests', 'accept', '--yes'])).out).toStartWith('Requests: auto_accept;');
   });
 });
 
@@ -473,5 +506,51 @@ describe('a refusal', () => {
     const ran = await person.manage(args, { fetch: () => Promise.reject(new Error('a request was sent')) });
     expect([ran.exitCode, ran.err]).toEqual([2, expect.stringMatching(/^gatehouse: [^\n]+\n$/)]);
     expect(ran.err).toContain(problem);
+  });
+});
+
+describe('errors with --json', () => {
+  const failed = ({ exitCode, out, err }: Ran) => [exitCode, out, JSON.parse(err)];
+
+  test('are JSON on stderr with the code of the API, and keep their exit codes', async () => {
+    const { person } = await oneShop();
+    const refused = await person.manage(['keys', 'show', 'key_nobody', '--app', 'shop', '--json']);
+    expect(failed(refused)).toEqual([
+      1,
+      '',
+      { error: 'not_found', message: expect.any(String), status: 404, requestId: expect.stringMatching(/^req_/) },
+    ]);
+    const invalid = await person.manage(['keys', 'list', '--app', 'shop', '--limit', '1000', '--json']);
+    expect(failed(invalid)).toEqual([
+      1,
+      '',
+      expect.objectContaining({ error: 'invalid_request', fields: [{ path: 'limit', message: expect.any(String) }] }),
+    ]);
+  });
+
+  test('are JSON for what happens before a request, too', async () => {
+    const { person } = await oneShop();
+    const unknown = await person.manage(['users', 'show', 'nobody@example.com', '--json']);
+    expect(failed(unknown)).toEqual([
+      1,
+      '',
+      { error: 'failed', message: expect.stringContaining('nobody@example.com') },
+    ]);
+    const usage = await person.manage(['users', 'ban', 'usr_x', '--json']);
+    expect(failed(usage)).toEqual([2, '', { error: 'usage', message: expect.stringContaining('add --yes') }]);
+    const elsewhere = await person.gatehouse(['whoami', '--json'], {
+      env: { GATEHOUSE_URL: 'https://nobody.example.com', GATEHOUSE_KEY: 'eak_x' },
+    });
+    expect(failed(elsewhere)).toEqual([
+      1,
+      '',
+      { error: 'network', message: expect.stringContaining('cannot be reached') },
+    ]);
+  });
+
+  test('stay one sentence without it', async () => {
+    const { person } = await oneShop();
+    const { exitCode, err } = await person.manage(['keys', 'show', 'key_nobody', '--app', 'shop']);
+    expect([exitCode, err]).toEqual([1, expect.stringMatching(/^gatehouse: .*\(not_found, request req_\w+\)\n$/)]);
   });
 });

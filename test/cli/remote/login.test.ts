@@ -85,7 +85,7 @@ describe('login', () => {
         signal?.throwIfAborted();
       },
     });
-    expect([ran.exitCode, ran.err]).toEqual([1, '\nCancelled; nothing was stored.\n']);
+    expect([ran.exitCode, ran.err]).toEqual([1, 'gatehouse: Cancelled; nothing was stored.\n']);
     expect(existsSync(person.credentials)).toBe(false);
   });
 
@@ -166,7 +166,7 @@ describe('whoami', () => {
     const { out } = await person.gatehouse(['whoami']);
     expect(out).toContain(`Server     ${URL_A}\nWho        owner@example.com, usr_`);
     expect(out).toContain('Key        Command line on laptop, eak_');
-    expect(out).toContain('Expires    never\nWorkspace  Workspace, owner\n');
+    expect(out).toContain('Expires    31 May 12:00\nWorkspace  Workspace, owner\n');
     expect(out).toContain(person.credentials);
   });
 
@@ -176,6 +176,14 @@ describe('whoami', () => {
     expect(out).toContain('Who        an API key, usr_');
     expect(out).toContain('from GATEHOUSE_KEY\n');
     expect(out).toContain('Workspace  Workspace, full access\n');
+  });
+
+  test('a login that has come to its end is reported with the way to log in again', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    instance.clock.advance(90 * 24 * 3600_000);
+    const ran = await person.gatehouse(['whoami']);
+    expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining('Log in again: gatehouse login --url')]);
   });
 
   test('a revoked key is reported with the way to get another', async () => {

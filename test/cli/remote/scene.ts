@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCommand, parseCall, UsageError } from '@/cli/arguments.ts';
+import { commandFailureText } from '@/cli/failure.ts';
 import { REMOTE } from '@/cli/remote/commands.ts';
 import type { RemoteCommand } from '@/cli/remote/remote-command.ts';
 import type { Terminal } from '@/cli/remote/terminal.ts';
@@ -84,8 +85,12 @@ export function personAt(servers: Readonly<Record<string, Instance>>): Person {
         return done(await (found.command as RemoteCommand).run(flags, operands, terminal));
       } catch (error) {
         if (!(error instanceof UsageError) && !(error instanceof StartupError)) throw error;
-        err += `gatehouse: ${error.message}\n`;
-        return done(error instanceof UsageError ? 2 : 1);
+        const isUsage = error instanceof UsageError;
+        err += commandFailureText(
+          { error: isUsage ? 'usage' : 'failed', message: error.message },
+          args.includes('--json'),
+        );
+        return done(isUsage ? 2 : 1);
       }
     },
     manage: (args, at) =>

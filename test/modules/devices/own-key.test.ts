@@ -1,5 +1,6 @@
 /** `/api/me` for each kind of credential, and a personal key that revokes itself. */
 import { describe, expect, test } from 'bun:test';
+import { DAY } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createScene } from './scene.ts';
 
@@ -27,7 +28,7 @@ describe('GET /api/me', () => {
     const { instance, application, owner, connect, me } = await setUp();
     const personal = (await me(await connect('console', owner.token))).json.data;
     expect(personal).toMatchObject({ kind: 'personal_key', userId: owner.userId, email: 'owner@example.com' });
-    expect(personal.key).toMatchObject({ name: 'Laptop', source: 'device', access: 'full', expiresAt: null });
+    expect(personal.key).toMatchObject({ name: 'Laptop', source: 'device', access: 'full' });
     const workspace = { id: instance.workspaceId, name: 'Workspace' };
     expect(personal.workspaces).toMatchObject([{ ...workspace, role: 'owner' }]);
     const { token, id } = await instance.createKey(application.id, { access: 'read' });
@@ -37,6 +38,20 @@ describe('GET /api/me', () => {
     const session = (await me(owner.token)).json.data;
     expect(session).toMatchObject({ kind: 'session', email: 'owner@example.com', key: null });
     expect(JSON.stringify([personal, backend, session])).not.toMatch(/eak_\w{20}/);
+  });
+
+  test('accepts a login of the console for 90 days, and a key of another application without an end', async () => {
+    const { instance, application, ada, owner, connect, me } = await setUp();
+    const login = await connect('console', owner.token);
+    await connect(application.clientId, ada.token);
+    const { expiresAt, createdAt } = (await me(login)).json.data.key;
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(90 * DAY);
+    const ends = instance.sqlite.query("SELECT expires_at FROM api_keys WHERE source = 'device' ORDER BY id").values();
+    expect(ends).toEqual([[Date.parse(expiresAt)], [null]]);
+    instance.clock.advance(Date.parse(expiresAt) - instance.clock.now() - 1);
+    expect((await me(login)).status).toBe(200);
+    instance.clock.advance(1);
+    expect((await me(login)).status).toBe(401);
   });
 
   test('refuses callers without a credential of the console', async () => {

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { GUIDES } from '@/modules/docs/guides.ts';
 import { findConsole } from '@/store/applications.ts';
+import { FAMILIES } from '@/modules/mcp/families.ts';
 import { isTool } from '@/modules/mcp/tools.ts';
 import * as given from '../../support/given.ts';
 import { sceneOf } from '../devices/scene.ts';
@@ -24,10 +25,10 @@ afterAll(async () => {
   await instance.services.stop();
 });
 
-async function connect(token: string): Promise<Client> {
+async function connect(token: string, query = '?tools=all'): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const headers = { Authorization: `Bearer ${token}` };
-  const transport = new StreamableHTTPClientTransport(address, { requestInit: { headers } });
+  const transport = new StreamableHTTPClientTransport(new URL(query, address), { requestInit: { headers } });
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   clients.push(client);
   return client;
@@ -53,6 +54,8 @@ const post = (body: unknown, token: string | undefined, headers: Record<string, 
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
+const agent = await connect(instance.workspaceKey, '');
+const { tools: families } = await agent.listTools();
 const full = await connect(instance.workspaceKey);
 const { tools } = await full.listTools();
 const named = (name: string) => tools.find((tool) => tool.name === name)!;
@@ -118,7 +121,7 @@ describe('a connection', () => {
   });
 });
 
-describe('the tools', () => {
+describe('the tools, one for each operation', () => {
   test('are the management operations that a key can call, and no others', () => {
     const expected = operations.filter((operation) => !operation.isUndocumented && isTool(operation));
     expect(tools.map(({ name }) => name).sort()).toEqual(expected.map(({ id }) => id).sort());
@@ -191,10 +194,8 @@ describe('the tools', () => {
     for (const { id, gives } of withSecret) expect([id, typeof gives?.words]).toEqual([id, 'string']);
   });
 
-  test('fit an agent’s context and refer to nothing outside themselves', () => {
-    const text = JSON.stringify(tools);
-    expect(text.length).toBeLessThan(68_000);
-    expect(text).not.toMatch(/"\$ref"|"\$id"|"examples"/);
+  test('refer to nothing outside themselves', () => {
+    expect(JSON.stringify(tools)).not.toMatch(/"\$ref"|"\$id"|"examples"/);
     for (const { name } of tools) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
@@ -209,6 +210,173 @@ describe('the tools', () => {
     expect(ofSubset).toEqual(ofShop);
     const ofWorkspace = operations.filter(({ scope }) => scope === 'workspace').map(({ id }) => id);
     expect(ofShop.filter((name) => ofWorkspace.includes(name))).toEqual([]);
+  });
+});
+
+/** Characters in a token of JSON with English words, as measured with the o200k encoding. */
+const CHARACTERS_PER_TOKEN = 4.3;
+
+describe('the tools by default', () => {
+  const family = (name: string) => families.find((tool) => tool.name === name)!;
+  const actionsOf = (name: string) => (family(name).inputSchema.properties!['action'] as { enum: string[] }).enum;
+
+  test('are at most 40, in under 8,000 tokens', () => {
+    expect(families.length).toBeLessThanOrEqual(40);
+    expect(JSON.stringify(families).length / CHARACTERS_PER_TOKEN).toBeLessThan(8000);
+    expect(JSON.stringify(families)).not.toMatch(/"\$ref"|"\$id"|"examples"/);
+  });
+
+  test('do together what the tools of all operations do, each once', () => {
+    const offered = families.flatMap(({ name, inputSchema }) =>
+      'action' in inputSchema.properties! && FAMILIES.some((one) => one.name === name) ? actionsOf(name) : [name],
+    );
+    expect(offered.sort()).toEqual(tools.map(({ name }) => name).sort());
+    for (const { name } of FAMILIES) expect(named(name)).toBeUndefined();
+  });
+
+  test('take every argument of their actions, and say which action takes which', () => {
+    for (const { name, actions } of FAMILIES)
+      for (const action of actions) {
+        const { properties = {}, required = [] } = named(action).inputSchema;
+        const known = Object.keys(family(name).inputSchema.properties!);
+        const aliases = Object.entries(properties).filter(([, schema]) =>
+          /^The same/.test((schema as any).description),
+        );
+        expect(known).toEqual(
+          expect.arrayContaining(Object.keys(properties).filter((one) => !aliases.some(([alias]) => alias === one))),
+        );
+        const line = family(name)
+          .description!.split('\n')
+          .find((one) => one.startsWith(`${action}(`) || one.startsWith(`${action}*(`))!;
+        for (const argument of required)
+          expect([action, line.includes(argument) || family(name).inputSchema.required!.includes(argument)]).toEqual([
+            action,
+            true,
+          ]);
+        expect([action, line.startsWith(`${action}*`)]).toEqual([action, 'confirm' in properties]);
+      }
+  });
+
+  test('only read if every action reads, and lose something if any does', () => {
+    for (const { name, actions } of FAMILIES) {
+      const hints = actions.map((action) => named(action).annotations!);
+      const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = family(name).annotations!;
+      expect([name, readOnlyHint]).toEqual([name, hints.every((hint) => hint.readOnlyHint)]);
+      expect([name, destructiveHint ?? false]).toEqual([name, hints.some((hint) => hint.destructiveHint)]);
+      expect([name, openWorldHint]).toEqual([name, hints.some((hint) => hint.openWorldHint)]);
+      if (idempotentHint) expect([name, hints.every((hint) => hint.idempotentHint)]).toEqual([name, true]);
+    }
+  });
+
+  test('are only those that read for a read key, and for an address with readonly', async () => {
+    const readOnly = await connect(instance.workspaceKey, '?readonly=1');
+    const reader = await connect((await given.workspaceKey(instance, { access: 'read' })).token, '');
+    for (const client of [readOnly, reader]) {
+      const { tools: shown } = await client.listTools();
+      expect(shown.length).toBeGreaterThan(5);
+      expect(shown.filter(({ annotations }) => !annotations!.readOnlyHint)).toEqual([]);
+      for (const { name, inputSchema } of shown)
+        for (const action of (inputSchema.properties!['action'] as { enum?: string[] } | undefined)?.enum ?? [])
+          expect([name, action, named(action).annotations!.readOnlyHint]).toEqual([name, action, true]);
+    }
+    // Reading keys needs full access, so a Read key has no such tool.
+    const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await names(readOnly)).toContain('readApiKeys');
+    expect(await names(reader)).not.toContain('readApiKeys');
+  });
+
+  test('a key of an application sees no action on the workspace', async () => {
+    const { tools: shown } = await (await connect((await instance.createKey(shop.id)).token, '')).listTools();
+    const keys = shown.find(({ name }) => name === 'manageApiKeys')!;
+    expect(JSON.stringify(keys)).toContain('createApplicationKey');
+    expect(JSON.stringify(keys)).not.toContain('WorkspaceKey');
+    expect(shown.map(({ name }) => name)).not.toContain('manageWorkspace');
+  });
+
+  test('an address with readonly refuses every change, also by the name of its operation', async () => {
+    const readOnly = await connect(instance.workspaceKey, '?readonly=1');
+    const before = dumpTables(instance);
+    for (const [name, args] of [
+      ['manageRoles', { action: 'createRole', id: shop.id, slug: 'never' }],
+      ['createRole', { id: shop.id, slug: 'never' }],
+      ['manageRoles', { action: 'deleteRole', id: shop.id, roleId: 'rol_x', confirm: true }],
+    ] as const) {
+      const { isError, structuredContent } = await call(readOnly, name, args);
+      expect([name, isError, structuredContent['error']]).toEqual([name, true, 'forbidden']);
+    }
+    expect(dumpTables(instance)).toEqual(before);
+    const { structuredContent } = await call(readOnly, 'readRoles', { action: 'listRoles', id: shop.id });
+    expect(structuredContent['items'].length).toBeGreaterThan(0);
+  });
+
+  test('refuse an address that asks for something unknown', async () => {
+    for (const query of ['?tools=some', '?readonly=maybe', '?tools=']) {
+      const { status } = await instance.call('POST', `/mcp${query}`, {
+        token: instance.workspaceKey,
+        body: LIST,
+        headers: ACCEPT,
+      });
+      expect([query, status]).toEqual([query, 400]);
+    }
+  });
+
+  test('carry out the action that is named, and name what one takes', async () => {
+    const args = { id: shop.id, slug: 'joined', name: 'Joined' };
+    const created = await call(agent, 'manageRoles', { action: 'createRole', ...args });
+    expect(created.structuredContent).toMatchObject({ slug: 'joined' });
+    const roleId = created.structuredContent['id'];
+    const asked = await call(agent, 'manageRoles', { action: 'deleteRole', id: shop.id, roleId });
+    expect([asked.isError, asked.structuredContent['error']]).toEqual([true, 'confirmation_required']);
+    expect(asked.texts[0]).toContain('call manageRoles again');
+    const gift = await call(agent, 'manageRoles', { action: 'updateRole', id: shop.id, roleId, isDefault: true });
+    expect(gift.structuredContent['error']).toBe('confirmation_required');
+    const deleted = await call(agent, 'manageRoles', { action: 'deleteRole', id: shop.id, roleId, confirm: true });
+    expect(deleted.isError).toBeUndefined();
+  });
+
+  test('refuse a missing or foreign action, and an argument of another action', async () => {
+    const fields = async (args: Record<string, unknown>) => {
+      const { isError, structuredContent } = await call(agent, 'manageRoles', { id: shop.id, ...args });
+      expect([isError, structuredContent['error']]).toEqual([true, 'invalid_request']);
+      return structuredContent['fields'].map(({ path }: { path: string }) => path);
+    };
+    for (const action of [undefined, 'banUser', 'constructor', 7, null])
+      expect(await fields({ action })).toEqual(['action']);
+    expect(await fields({ action: 'createRole', slug: 'x', scopeId: 'scp_x' })).toEqual(['scopeId']);
+  });
+});
+
+describe('a refusal for a wrong id', () => {
+  test('names the argument and the tool that finds the right one', async () => {
+    const args = { id: shop.id, userId: 'mallory@example.com', confirm: true };
+    const banned = await call(agent, 'manageUserStatus', { action: 'banUser', ...args });
+    expect(banned.structuredContent).toMatchObject({
+      error: 'not_found',
+      fields: [{ path: 'userId', message: 'This is not the id of a user (usr_…): use listUsers with q.' }],
+    });
+    expect(banned.texts[0]).toContain('\nuserId: This is not the id of a user');
+    const role = { id: 'shop', roleId: 'deputy', confirm: true };
+    const { structuredContent } = await call(agent, 'manageRoles', { action: 'deleteRole', ...role });
+    expect(structuredContent['fields']).toEqual([
+      { path: 'id', message: 'This is not the id of an application (app_…): use listApplications.' },
+      { path: 'roleId', message: 'This is not the id of a role (rol_…): use readRoles with action listRoles.' },
+    ]);
+  });
+
+  test('names the operations themselves where each is a tool, and the list of the workspace for its keys', async () => {
+    const { structuredContent } = await call(full, 'getWorkspaceKey', { keyId: 'backend' });
+    expect(structuredContent['fields'][0].message).toEndWith('use listWorkspaceKeys.');
+    const ofShop = await call(full, 'getApplicationKey', { id: shop.id, keyId: 'backend' });
+    expect(ofShop.structuredContent['fields'][0].message).toEndWith('use listApplicationKeys.');
+  });
+
+  test('names every id if each could be right', async () => {
+    const { structuredContent } = await call(agent, 'readUser', {
+      action: 'getUser',
+      id: shop.id,
+      userId: 'usr_nobody',
+    });
+    expect(structuredContent['fields'].map(({ path }: { path: string }) => path)).toEqual(['id', 'userId']);
   });
 });
 
