@@ -13,6 +13,7 @@ import { MailError, type MailTransport } from '@/mail/transport.ts';
 import { guardedFetch, type GuardedFetch } from '@/outbound/guarded-fetch.ts';
 import { findConsole } from '@/store/applications.ts';
 import { type Mail, queueMail } from '@/store/mails.ts';
+import { sceneOf } from '../modules/openid/scene.ts';
 import { changeEmail, deleteAccount, prove } from '../modules/account/account.ts';
 import { sceneOf as devices } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
@@ -191,6 +192,11 @@ async function playScene() {
   await manage('PUT', `${path}/identity-provider`, body);
   provider.claims = { aud: 'shop.apps', email: 'dora@example.com', sub: 'dora' };
   await customer.comeBack(await customer.begin());
+
+  // A sign-in to another program, and its refresh.
+  const wiki = await sceneOf(instance, application);
+  const { refreshToken } = await wiki.flow('wanda@example.com');
+  expect((await wiki.refresh(refreshToken)).status).toBe(200);
 
   // Codes for purposes other than sign-in, and the undo link.
   await prove(instance, ada);

@@ -295,6 +295,7 @@ describe.each([
     await signIn(wiki);
     const [address = '', query = ''] = authorizeAddress(wiki.clientId, { state: 'posted' }).split('?');
     const fields = JSON.stringify([...new URLSearchParams(query)]);
+    await page.untilLoaded();
     await page.evaluate(`(() => {
       const form = document.createElement('form');
       form.method = 'post';

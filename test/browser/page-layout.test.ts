@@ -149,6 +149,8 @@ describe.each([
     await toCode(clientId, email);
     await page.pressKeys(await outboxCode(server, email));
     await page.untilVisible('#refused');
+    // The outcome slides in.
+    await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => true)');
     const [mark, heading, brand] = [await boxOf('.outcome-mark'), await boxOf('#refused h1'), await boxOf('.brand')];
     expect(mark.right).toBeLessThan(heading.left);
     expect(Math.abs(mark.top - heading.top)).toBeLessThan(3);

@@ -229,10 +229,12 @@ describe('the guide on sessions', () => {
   });
 
   test('has a page’s call, which signs in again once the session is over', async () => {
-    await place.write(take('sessions js 0'));
+    const { code, ...block } = take('sessions js 0');
+    await place.write({ ...block, code: code.replace('cli_…', server.clientId) });
     const page = [
       `globalThis.sessionStorage = { kept: { token: process.argv[2] }, getItem(name) { return this.kept[name] ?? null; }, setItem(name, value) { this.kept[name] = value; }, removeItem(name) { delete this.kept[name]; } };`,
       `globalThis.location = { origin: 'https://shop.example', pathname: '/cart', href: '' };`,
+      `globalThis.document = {};`,
       `const { api } = await import('./api.js');`,
       `const { status } = await api('${server.url}/api/v1/session', { method: 'POST' });`,
       `console.log(status, sessionStorage.getItem('token') !== null, location.href);`,
