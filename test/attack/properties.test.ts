@@ -83,7 +83,9 @@ async function attempt(operation: Operation, { ids, query, body }: Try): Promise
   const answer = await send(world, operation.method, address, { token, body });
   const { status, json } = answer;
   if (status >= 500 && status !== 502 && status !== 503) return `${status} ${answer.text}`;
-  const described = description.at(operation).responses[String(status)];
+  const { responses } = description.at(operation);
+  // Refusals of any operation are described once.
+  const described = responses[String(status)] ?? (status >= 400 ? responses['default'] : undefined);
   if (!described) return `${status} is not described: ${answer.text.slice(0, 300)}`;
   const schema = described.content?.['application/json']?.schema;
   if (!schema) return json === undefined ? null : `${status} is described without JSON: ${answer.text.slice(0, 300)}`;
