@@ -150,7 +150,11 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
     evaluate,
     async open(url) {
       await evaluate('void (window.isLeft = true)');
-      await view.navigate(url);
+      await view.navigate(url).catch((error: unknown) => {
+        unlessCutOff(error);
+        // The page before was on its way elsewhere, as after a form.
+        return view.navigate(url);
+      });
       // The document before may have ended its own load only now.
       if (!url.includes('#')) await eventually(`${url} is loaded`, isNewDocument);
     },
