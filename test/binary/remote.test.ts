@@ -46,7 +46,9 @@ test('login, whoami, an application, people, and logout', async () => {
   const [user_code] = /[A-Z0-9]{4}-[A-Z0-9]{4}/.exec(await login.stdout.until(/Ctrl-C cancels\.\n/))!;
   const owner = await signIn(server, 'owner@example.com', 'console');
   await request(server, 'POST', '/api/account/device/approve', { token: owner.token, body: { user_code } });
-  expect(await login.stdout.whole).toEndWith(`Logged in to ${server.url} as owner@example.com.\n`);
+  expect(await login.stdout.whole).toEndWith(
+    `Logged in to ${server.url} as owner@example.com. The login ends after 90 days.\n`,
+  );
   expect([await login.child.exited, await login.stderr.whole]).toEqual([0, '']);
   expect(statSync(join(here.XDG_CONFIG_HOME, 'gatehouse/credentials.json')).mode & 0o777).toBe(0o600);
 

@@ -104,12 +104,16 @@ test('no page script evaluates text or writes markup', async () => {
   }
 });
 
-test('no component writes markup, except the document its JSON data and a guide its own text', async () => {
+test('no component writes markup, except the document its JSON data, and guides and reference their own text', async () => {
   const pages = new URL('../../src/pages/', import.meta.url).pathname;
   const writers: string[] = [];
   for (const path of new Bun.Glob('**/*.{ts,tsx}').scanSync(pages))
     if (/dangerouslySetInnerHTML|innerHTML/.test(await Bun.file(`${pages}${path}`).text())) writers.push(path);
-  expect(writers.filter((path) => !path.startsWith('generated/')).sort()).toEqual(['docs/guide.tsx', 'document.tsx']);
+  expect(writers.filter((path) => !path.startsWith('generated/')).sort()).toEqual([
+    'docs/guide.tsx',
+    'docs/reference.tsx',
+    'document.tsx',
+  ]);
 });
 
 // Runs last: if a source has changed since the last build, bundling replaces the files that the tests above read.
