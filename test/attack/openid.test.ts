@@ -251,7 +251,7 @@ describe('a redirect URI', () => {
       expect(answer.status).toBe(400);
       expect(answer.headers.get('location')).toBeNull();
       expect(answer.headers.get('content-type')).toStartWith('text/html');
-      // Nobody can click on it either.
+      // The page has no link to it either.
       expect(answer.text).not.toContain('evil.example/callback"');
     },
   );

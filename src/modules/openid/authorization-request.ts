@@ -63,6 +63,11 @@ export function onlyValue(query: URLSearchParams, name: string): string | null {
   return more.length > 0 ? null : value || null;
 }
 
+/** Returns the languages that a client asks for, separated by commas as in `Accept-Language`. */
+export function localesIn(query: URLSearchParams): string | null {
+  return onlyValue(query, 'ui_locales')?.trim().split(/\s+/).join(',') ?? null;
+}
+
 /**
  * Parses everything but client and redirect URI, whose mistakes are shown to the person instead of sent on.
  *
@@ -129,7 +134,7 @@ export function parseAuthorization(query: URLSearchParams, resource: string | nu
       maxAge: maxAge === null ? null : Number(maxAge),
       loginHint: given('login_hint'),
       idTokenHint: given('id_token_hint'),
-      locales: given('ui_locales')?.trim().split(/\s+/).join(',') ?? null,
+      locales: localesIn(query),
       isPasskeyWanted: (given('acr_values') ?? '').split(' ').some((value) => PASSKEY_CLASSES.includes(value)),
     },
   };

@@ -10,7 +10,7 @@ import { findOAuthGrant } from '../../store/oauth-grants.ts';
 import { findOpenSession } from '../../store/sessions.ts';
 import type { BrowserSession, BrowserSessions } from '../page-sessions/browser-sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { onlyValue, requestIn } from './authorization-request.ts';
+import { localesIn, onlyValue, requestIn } from './authorization-request.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { SigningKeys } from './keys.ts';
 import { formTarget, withParameters } from './redirect-uris.ts';
@@ -89,8 +89,7 @@ export function endSessionService(dependencies: EndSessionDependencies) {
     const state = onlyValue(query, 'state');
     if (state !== null && state.length > MAX_STATE) throw new AppError('invalid_request');
     const target = uri === null || state === null ? uri : withParameters(uri, { state });
-    const locales = onlyValue(query, 'ui_locales')?.trim().split(/\s+/).join(',') ?? null;
-    return { query, client, hint, target, locales };
+    return { query, client, hint, target, locales: localesIn(query) };
   }
 
   /**

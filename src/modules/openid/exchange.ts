@@ -1,8 +1,9 @@
 /** Exchanges authorization codes (RFC 6749 §4.1.3, RFC 7636): an application's for a session, a console client's for a key. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { onBehalfOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import { equalDigests } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import { SIGNIN_METHODS } from '../../core/sign-in-methods.ts';
@@ -158,5 +159,5 @@ function atTheirPlace(
 function isVerifierOf(challenge: string, verifier: string): boolean {
   const expected = Buffer.from(challenge, 'base64url');
   const shown = createHash('sha256').update(verifier, 'ascii').digest();
-  return VERIFIER.test(verifier) && expected.length === shown.length && timingSafeEqual(expected, shown);
+  return VERIFIER.test(verifier) && equalDigests(expected, shown);
 }

@@ -276,7 +276,7 @@ describe('users', () => {
     const agreed = await person.manage(['users', 'ban', 'ada@example.com'], { answers: ['yes'] });
     expect(agreed.err).toStartWith('ada@example.com: ');
     expect([agreed.exitCode, await status()]).toEqual([0, 'banned']);
-    // What only gives back asks nobody.
+    // An unban only gives back, so it asks nobody.
     expect((await person.manage(['users', 'unban', 'ada@example.com'])).exitCode).toBe(0);
   });
 

@@ -259,7 +259,7 @@ describe('a person who is signed in', () => {
     expect(answerOf(await browser.visit(silent))).toMatchObject({ error: 'login_required' });
     const page = await browser.visit(path);
     expect(offeredAt(page)).toEqual(['ada@example.com']);
-    // Who goes on as somebody else is not the person whom the client asked for.
+    // The client asked for another person than the one who goes on.
     expect(answerOf(await goOn(browser, page, bob))).toMatchObject({ error: 'login_required' });
     await browser.continueAs(application, ada.userId, { page: 'account' });
     expect(answerOf(await goOn(browser, page, ada.userId))).toHaveProperty('code');

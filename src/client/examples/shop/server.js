@@ -47,7 +47,7 @@ async function bytesOf(request) {
 
 createServer((request, response) => {
   answer(request, response).catch((error) => {
-    // Whoever is not admitted is told so: 401, 403, 429 or 503.
+    // Answers 401, 403, 429 or 503 to whoever is not admitted.
     if (error instanceof NotAdmitted) return error.sendTo(response);
     if (error instanceof WebhookRefused) return response.writeHead(401).end(error.message);
     console.error(error);
