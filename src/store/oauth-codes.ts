@@ -16,12 +16,13 @@ export const insertOAuthCode = pipelinedChange<NewOAuthCode>(
      :nonce, :ip, :ipCountry, :userAgent, :now, :expiresAt)`,
 );
 
-const COLUMNS = `client_id AS "clientId", application_id AS "applicationId", application_user_id AS "applicationUserId",
+/** The person's id is that of the membership. */
+const COLUMNS = `(SELECT m.user_id FROM application_users m WHERE m.id = application_user_id) AS "userId", client_id AS "clientId", application_id AS "applicationId", application_user_id AS "applicationUserId",
   page_session_id AS "pageSessionId", redirect_uri AS "redirectUri", code_challenge AS "codeChallenge", scope, nonce, ip,
   ip_country AS "ipCountry", user_agent AS "userAgent", expires_at AS "expiresAt", used_at AS "usedAt",
   session_id AS "sessionId", api_key_id AS "apiKeyId"`;
 
-type FoundCode = Omit<OAuthCode, 'codeHash' | 'createdAt'>;
+export type FoundCode = Omit<OAuthCode, 'codeHash' | 'createdAt'> & { readonly userId: string };
 
 /** Marks a code as used, once. @returns it, whoever asks and however old it is; undefined if unknown or used before. */
 export const consumeOAuthCode = change.row<FoundCode, Uint8Array>(

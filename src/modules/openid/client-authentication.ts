@@ -3,12 +3,11 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { MINUTE, SECOND, type WorldClock } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { addressPrefix } from '../../core/ip-address.ts';
-import type { Database } from '../../db/database.ts';
-import type { Credentials } from '../../http/authenticate.ts';
 import { challengeOf, type ClientShown, clientShown, refuseSecondWay } from '../../http/client-credentials.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { applyLimit, type LimitUses } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
+import { isClientSecret } from '../verification/credentials.ts';
 import type { OAuthClients, OpenIdClient } from './clients.ts';
 import { ASSERTION_ALGORITHMS } from './metadata.ts';
 import { JWT_BEARER, type TokenRequest } from './model.ts';
@@ -18,10 +17,8 @@ const MAX_ASSERTION_MS = 5 * MINUTE;
 const CLOCK_TOLERANCE_MS = 30 * SECOND;
 
 export interface ClientAuthenticationDependencies {
-  readonly db: Pick<Database, 'reader'>;
   readonly clock: WorldClock;
   readonly clients: Pick<OAuthClients, 'find'>;
-  readonly credentials: Pick<Credentials, 'findClient'>;
   readonly limiter: LimitUses;
   readonly limits: Pick<LimitSettings, 'wrongClientsPerAddress'>;
   /** The issuer. */
@@ -32,7 +29,7 @@ export type ClientAuthentication = ReturnType<typeof clientAuthentication>;
 
 /** Failures are rate limited per client address. Past the limit right credentials are refused there too. */
 export function clientAuthentication(dependencies: ClientAuthenticationDependencies) {
-  const { db, clock, clients, credentials, limiter, limits, baseUrl } = dependencies;
+  const { clock, clients, limiter, limits, baseUrl } = dependencies;
 
   /** Returns the client whose signed assertion it is (RFC 7523 §3), else null. */
   async function ofAssertion(assertion: string, clientId: string | null): Promise<OpenIdClient | null> {
@@ -56,12 +53,9 @@ export function clientAuthentication(dependencies: ClientAuthenticationDependenc
 
   /** Returns the confidential client whose secret it is, else null. */
   async function ofSecret({ clientId, secret }: Exclude<ClientShown, { way: 'key' }>): Promise<OpenIdClient | null> {
-    const [holder, client] = await Promise.all([
-      credentials.findClient(clientId, secret, db.reader),
-      clients.find(clientId),
-    ]);
-    const isRight = holder !== null && client?.kind === 'confidential' && client.jwks === null;
-    return isRight ? client : null;
+    const client = await clients.find(clientId);
+    const isRight = isClientSecret(secret, client?.application);
+    return isRight && client?.kind === 'confidential' && client.jwks === null ? client : null;
   }
 
   /** Returns a public client, which only says who it is. */

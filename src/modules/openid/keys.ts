@@ -59,6 +59,8 @@ export interface SigningKeyDependencies {
   readonly baseUrl: () => string;
 }
 
+type SealedKey = Pick<SigningKey, 'id' | 'sealedPrivateJwk'>;
+
 export type SigningKeys = ReturnType<typeof signingKeyService>;
 
 /** Makes the first keys when they are needed, so that an instance without OpenID clients has none. */
@@ -110,7 +112,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     return added;
   }
 
-  async function currentKey(alg: SigningAlgorithm): Promise<SigningKey> {
+  async function currentKey(alg: SigningAlgorithm): Promise<SealedKey> {
     const found = () => findSigningKey(db.reader, { alg, now: clock.now() });
     const key = await found();
     if (key) return key;
@@ -120,7 +122,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     return first;
   }
 
-  function privateKeyOf({ id, alg, sealedPrivateJwk }: SigningKey): Promise<CryptoKey> {
+  function privateKeyOf({ id, sealedPrivateJwk }: SealedKey, alg: SigningAlgorithm): Promise<CryptoKey> {
     const known = imported.get(id);
     if (known) return known;
     const key = instanceKey
@@ -137,7 +139,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
       const key = await currentKey(alg);
       return new SignJWT({ ...claims, iss: baseUrl() })
         .setProtectedHeader({ alg, typ, kid: key.id })
-        .sign(await privateKeyOf(key));
+        .sign(await privateKeyOf(key, alg));
     },
 
     /** Returns the public keys: those that sign, will sign soon, or have signed tokens that may still be valid. */

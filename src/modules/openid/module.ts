@@ -61,7 +61,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
   const countCall = sessionLimit({ ...context, noteRefusal });
   const answer = tokenAnswers({ ...context, verification, tokens });
   const token = tokenEndpoint({
-    authenticate: clientAuthentication({ ...context, clients, credentials }),
+    authenticate: clientAuthentication({ ...context, clients }),
     exchange: codeExchange({ ...context, sessions, personalKeys, answer }),
     refresh: tokenRefresh({ ...context, answer, countCall }),
     deviceAuthorization,
