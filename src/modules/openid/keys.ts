@@ -1,5 +1,6 @@
 /** Keys that sign ID tokens and logout tokens. They are in the database, so every instance signs with the same. */
 import {
+  CompactSign,
   compactVerify,
   type CryptoKey,
   decodeProtectedHeader,
@@ -8,7 +9,6 @@ import {
   importJWK,
   type JWK,
   type JWTPayload,
-  SignJWT,
 } from 'jose';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, DAY, HOUR } from '../../core/clock.ts';
@@ -137,7 +137,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     /** Returns a signed JWT with these claims and our `iss`. Call it outside of a change: it may make a key. */
     async sign(alg: SigningAlgorithm, typ: OwnTokenType, claims: JWTPayload): Promise<string> {
       const key = await currentKey(alg);
-      return new SignJWT({ ...claims, iss: baseUrl() })
+      return new CompactSign(Buffer.from(JSON.stringify({ ...claims, iss: baseUrl() })))
         .setProtectedHeader({ alg, typ, kid: key.id })
         .sign(await privateKeyOf(key, alg));
     },
