@@ -2,7 +2,7 @@
 import { type Clock, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
-import { requireUser } from '../../store/people.ts';
+import { requireClaimsUser } from '../../store/people.ts';
 import type { Verification } from '../verification/service.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { IdTokenInput, OpenIdTokens } from './id-token.ts';
@@ -35,7 +35,7 @@ export function tokenAnswers({ db, clock, verification, tokens }: TokenAnswerDep
     // Ended since the change, such as by a ban.
     if (looked === null || looked.refusal !== null || !('sessionId' in looked.row)) throw new AppError('invalid_grant');
     const subject = looked.row;
-    const user = await requireUser(db.reader, subject.profileUserId ?? subject.userId);
+    const user = await requireClaimsUser(db.reader, subject.profileUserId ?? subject.userId);
     return tokens.idToken({ client, subject, user, session, nonce, accessToken: token, scope });
   }
 
