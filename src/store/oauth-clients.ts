@@ -15,7 +15,7 @@ const byClientId = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a client's settings; undefined if OpenID was never set up for it. Callers compare `expiresAt`. */
+/** Returns a client's settings, also of one that has ended by `expiresAt`; undefined if OpenID was never set up for it. */
 export async function findOAuthClient(reader: Reader, clientId: string): Promise<OAuthClientRow | undefined> {
   const [row] = await byClientId(reader, { clientId });
   return row;
@@ -53,6 +53,15 @@ export async function saveOAuthClient(unit: Unit, settings: OAuthClientSettings)
     .returning();
   return saved as OAuthClientRow;
 }
+
+/**
+ * Switches an application's own client off. Its row stays until retention: logout tokens are signed as it asked for.
+ *
+ * @returns the number of clients that were on.
+ */
+export const endOAuthClient = note<string>(
+  'UPDATE oauth_clients SET expires_at = :now WHERE client_id = :clientId AND expires_at IS NULL',
+);
 
 /** Inserts a client that registered itself (RFC 7591). */
 export async function insertRegisteredClient(

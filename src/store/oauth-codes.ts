@@ -39,6 +39,11 @@ export const noteOAuthCodeResult = note<{ codeHash: Uint8Array; sessionId: strin
   'UPDATE oauth_codes SET session_id = :sessionId, api_key_id = :apiKeyId WHERE code_hash = :codeHash',
 );
 
+/** Marks all unused codes of a client as used. */
+export const endOAuthCodesOf = note<string>(
+  'UPDATE oauth_codes SET used_at = :now WHERE client_id = :clientId AND used_at IS NULL AND expires_at > :now',
+);
+
 const purgeCodes = change<{ memberIds: readonly string[] }>(
   ({ idList }) => `DELETE FROM oauth_codes WHERE application_user_id IN ${idList(':memberIds')}`,
 );

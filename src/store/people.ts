@@ -33,7 +33,7 @@ export async function requireUser(reader: Reader, id: string): Promise<User> {
   return required(await findUser(reader, id), `user ${id}`);
 }
 
-/** What OpenID claims need of an account besides its envelope. */
+/** Columns of an account that OpenID claims have besides its envelope. */
 export type ClaimsUser = Pick<User, 'emailVerifiedAt' | 'locale' | 'timezone'>;
 
 const claimsUser = query.row<ClaimsUser, string>(

@@ -15,7 +15,7 @@ const STATEMENTS = {
   expiredOAuthCodes: some('oauth_codes', 'expires_at < :before', 'code_hash'),
   expiredOAuthGrants: some('oauth_grants', 'expires_at < :before', 'session_id'),
   expiredRefreshTokens: some('oauth_refresh_tokens', 'expires_at < :before', 'token_hash'),
-  unusedOAuthClients: some('oauth_clients', 'expires_at < :before', 'client_id'),
+  endedOAuthClients: some('oauth_clients', 'expires_at < :before', 'client_id'),
   retiredSigningKeys: some('signing_keys', 'signs_until < :before'),
   retiredKeyTokens: some('retired_key_tokens', 'retired_at < :before', 'token_hash'),
   codeFailures: some('code_failures', 'failed_at < :before'),

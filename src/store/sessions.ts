@@ -135,10 +135,10 @@ export const isPageSessionLive = query.exists<{ id: string; hash: Uint8Array; no
 );
 
 /** How and when a session's person proved who they are. */
-export type Proof = Pick<Session, 'method' | 'createdAt' | 'authenticatedAt' | 'expiresAt'>;
+export type SessionProof = Pick<Session, 'method' | 'createdAt' | 'authenticatedAt' | 'expiresAt'>;
 
 /** Returns the proof behind a session in any state. */
-export const findProof = query.row<Proof, string>(
+export const findSessionProof = query.row<SessionProof, string>(
   `SELECT method, created_at AS "createdAt", authenticated_at AS "authenticatedAt", expires_at AS "expiresAt"
    FROM sessions WHERE id = :id`,
 );

@@ -14,7 +14,7 @@ import type { Author, Database } from '../../db/database.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { type Application } from '../../store/applications.ts';
-import { findProof } from '../../store/sessions.ts';
+import { findSessionProof } from '../../store/sessions.ts';
 import { LEAST_MS } from '../continuation/may-continue.ts';
 import type { Continuation, OfferedAccount } from '../continuation/service.ts';
 import type { BrowserSession, BrowserSessions } from '../page-sessions/browser-sessions.ts';
@@ -124,7 +124,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
 
   async function currentOf(session: { readonly sessionId: string; readonly userId: string }, application: Application) {
     const { sessionId, userId } = session;
-    const proof = required(await findProof(db.reader, sessionId), `session ${sessionId}`);
+    const proof = required(await findSessionProof(db.reader, sessionId), `session ${sessionId}`);
     const provedAt = proof.authenticatedAt ?? proof.createdAt;
     return {
       sessionId,

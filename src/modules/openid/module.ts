@@ -12,6 +12,7 @@ import { tokenAnswers } from './answer.ts';
 import { type Authorization, authorizationService } from './authorization.ts';
 import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
+import { clientSessionEndings } from './client-session-endings.ts';
 import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
 import { consoleSessions } from './console-sessions.ts';
@@ -94,5 +95,6 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       ...openIdManagementRoutes(settings),
     ],
     jobs: [rotationJob(keys)],
+    tasks: [clientSessionEndings],
   };
 }

@@ -18,7 +18,7 @@ import {
   insertRefreshToken,
   type OAuthGrant,
 } from '../../store/oauth-grants.ts';
-import { findOpenSession, findProof, rekeySession } from '../../store/sessions.ts';
+import { findOpenSession, findSessionProof, rekeySession } from '../../store/sessions.ts';
 import { refusalToMember } from '../devices/grants.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Granted, TokenAnswers } from './answer.ts';
@@ -74,7 +74,7 @@ export function tokenRefresh({ db, random, answer, countCall }: RefreshDependenc
     const application = await requireApplication(unit, member.applicationId);
     const reason = await refusalToMember(unit, application, member);
     if (reason !== null) return { reason };
-    const session = { id: sessionId, ...required(await findProof(unit, sessionId), 'an open session') };
+    const session = { id: sessionId, ...required(await findSessionProof(unit, sessionId), 'an open session') };
     const provedAt = session.authenticatedAt ?? session.createdAt;
     const expiresAt = Math.min(unit.now + application.sessionTtlSeconds * SECOND, provedAt + LONGEST_MS);
     const [token, refreshToken] = [mintSecret('session', random), mintSecret('refresh', random)];
