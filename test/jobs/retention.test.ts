@@ -199,7 +199,7 @@ describe('retention', () => {
     for (const day of [-1, 29, 31])
       insert('oauth_grants', { session_id: `${day} d`, application_user_id: memberId, expires_at: ago(day * DAY) });
     insert('oauth_clients', { client_id: 'of the application', ...ofApplication });
-    for (const day of [-1, 1])
+    for (const day of [-1, 29, 31])
       insert('oauth_clients', { client_id: `${day} d`, ...ofApplication, expires_at: ago(day * DAY) });
     for (const day of [-1, 399, 401]) insert('signing_keys', { id: `${day} d`, signs_until: ago(day * DAY) });
     for (const days of [30, 32]) {
@@ -231,7 +231,7 @@ describe('retention', () => {
     email_changes: ['-7 d', '29 d'],
     device_grants: ['-1 d', '29 d'],
     setup_links: ['-1 d', '29 d'],
-    oauth_clients: ['of the application', '-1 d'],
+    oauth_clients: ['of the application', '-1 d', '29 d'],
     oauth_codes: ['-1 d', '0.9 d'],
     oauth_grants: ['-1 d', '29 d'],
     oauth_refresh_tokens: ['-1 d', '29 d'],
