@@ -22,6 +22,8 @@ export type BrowserLogin =
 export interface BrowserLoginOptions {
   /** Origin of the server. */
   readonly url: string;
+  /** Names the key among the person's devices. */
+  readonly deviceName: string;
   readonly say: (text: string) => unknown;
 }
 
@@ -32,7 +34,10 @@ export function hasBrowser({ canAsk, env, platform }: Pick<Terminal, 'canAsk' | 
 }
 
 /** @throws {Unreachable} when the server does not answer. @throws the reason of an interruption. */
-export async function browserLogin(terminal: Terminal, { url, say }: BrowserLoginOptions): Promise<BrowserLogin> {
+export async function browserLogin(
+  terminal: Terminal,
+  { url, deviceName, say }: BrowserLoginOptions,
+): Promise<BrowserLogin> {
   if (!(await isOffered(terminal, url))) return { problem: null };
   const verifier = randomText();
   const state = randomText();
@@ -52,7 +57,7 @@ export async function browserLogin(terminal: Terminal, { url, say }: BrowserLogi
       terminal.inputEnd(signal).then(() => null),
     ]);
     return given instanceof URLSearchParams
-      ? await outcomeOf(terminal, given, { url, redirectUri, verifier })
+      ? await outcomeOf(terminal, given, { url, deviceName, redirectUri, verifier })
       : { problem: given };
   } finally {
     over.abort();
@@ -139,7 +144,7 @@ function page(status: number, words: string): Response {
 async function outcomeOf(
   { fetch, interruption: signal }: Terminal,
   given: URLSearchParams,
-  { url, redirectUri, verifier }: Attempt & Pick<BrowserLoginOptions, 'url'>,
+  { url, deviceName, redirectUri, verifier }: Attempt & Pick<BrowserLoginOptions, 'url' | 'deviceName'>,
 ): Promise<BrowserLogin> {
   // A code that another server issued would be given away to this one (RFC 9207).
   if (given.get('iss') !== url) return { refusal: `The answer in the browser was not of ${url}; nothing was stored.` };
@@ -153,6 +158,7 @@ async function outcomeOf(
     code,
     redirect_uri: redirectUri,
     code_verifier: verifier,
+    device_name: deviceName,
   });
   const server = { url, timeoutMs: TIMEOUT_MS, fetch };
   const answer = await exchange(server, { method: 'POST', path: '/oauth/token', body, signal });

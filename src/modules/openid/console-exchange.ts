@@ -21,13 +21,15 @@ export const REGISTRATION_LIFETIME_MS = 90 * DAY;
 export interface ConsoleExchange {
   readonly code: UsedCode;
   readonly client: OpenIdClient;
+  /** Names the key of the command line; empty for none. */
+  readonly deviceName: string;
 }
 
 /** Mints a key of the person, if they may still sign in. The person consented when the code was issued. */
 export async function exchangeForKey(
   unit: Unit,
   personalKeys: PersonalKeys,
-  { code, client }: ConsoleExchange,
+  { code, client, deviceName }: ConsoleExchange,
 ): Promise<Exchanged> {
   const application = await requireApplication(unit, code.applicationId);
   const member = await requireMemberById(unit, code.applicationUserId);
@@ -42,8 +44,10 @@ export async function exchangeForKey(
     throw error;
   }
   const { workspaceId } = first;
-  const expiresAt = client.clientId === COMMAND_LINE_CLIENT_ID ? unit.now + LOGIN_LIFETIME_MS : null;
-  const { name } = client;
+  const isCommandLine = client.clientId === COMMAND_LINE_CLIENT_ID;
+  const expiresAt = isCommandLine ? unit.now + LOGIN_LIFETIME_MS : null;
+  // A registered client has the name that the person has seen.
+  const name = (isCommandLine && deviceName) || client.name;
   const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name, expiresAt });
   await noteOAuthCodeResult(unit, { codeHash: code.codeHash, sessionId: null, apiKeyId: id });
   await noteClientUsed(unit, { clientId: client.clientId, expiresAt: unit.now + REGISTRATION_LIFETIME_MS });

@@ -37,6 +37,8 @@ export interface ShownCode {
   /** Empty if it was left out, as the verifier. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
+  /** Of the machine, for the key of the command line; empty if it was left out. */
+  readonly deviceName: string;
 }
 
 const REFUSED: Exchanged = { kind: 'refused' };
@@ -115,7 +117,9 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
       code.redirectUri === input.redirectUri &&
       isVerifierOf(code.codeChallenge, input.codeVerifier);
     if (!isRightful || !(await isSessionLive(unit, { id: code.pageSessionId, now: unit.now }))) return REFUSED;
-    return client.isConsole ? exchangeForKey(unit, personalKeys, { code, client }) : exchangeForSession(unit, code);
+    return client.isConsole
+      ? exchangeForKey(unit, personalKeys, { code, client, deviceName: input.deviceName })
+      : exchangeForSession(unit, code);
   }
 
   /**
