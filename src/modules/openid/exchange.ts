@@ -37,7 +37,7 @@ export interface ShownCode {
   /** Empty if it was left out, as the verifier. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
-  /** Of the machine, for the key of the command line; empty if it was left out. */
+  /** Names the key of the command line; empty if it was left out. */
   readonly deviceName: string;
 }
 
