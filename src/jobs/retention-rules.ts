@@ -66,6 +66,7 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   mails: { sweeps: { finishedMails: SENT_RETENTION_MS } },
   member_search: { kept: 'as long as the membership; a trigger empties it when the person is deleted' },
   membership_groups: { kept: DEFINED },
+  oauth_assertions: { sweeps: { expiredOAuthAssertions: 0 } },
   // Unused clients that registered themselves, and those of applications that were switched off: the logout tokens of their
   // sessions may still have to be sent.
   oauth_clients: { sweeps: { endedOAuthClients: 30 * DAY } },

@@ -12,6 +12,7 @@ const STATEMENTS = {
   expiredEmailChanges: some('email_changes', 'expires_at < :before'),
   expiredSetupLinks: some('setup_links', 'expires_at < :before', 'token_hash'),
   expiredDeviceGrants: some('device_grants', 'expires_at < :before'),
+  expiredOAuthAssertions: some('oauth_assertions', 'expires_at < :before', 'assertion_hash'),
   expiredOAuthCodes: some('oauth_codes', 'expires_at < :before', 'code_hash'),
   expiredOAuthGrants: some('oauth_grants', 'expires_at < :before', 'session_id'),
   expiredRefreshTokens: some('oauth_refresh_tokens', 'expires_at < :before', 'token_hash'),
