@@ -1,15 +1,12 @@
 /** Answers of the token endpoint for a client's session, with its ID token. */
 import { type Clock, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import type { Database } from '../../db/database.ts';
-import { requireClaimsUser } from '../../store/people.ts';
 import type { Verification } from '../verification/service.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { IdTokenInput, OpenIdTokens } from './id-token.ts';
 import type { TokenAnswer } from './model.ts';
 
 export interface TokenAnswerDependencies {
-  readonly db: Pick<Database, 'reader'>;
   readonly clock: Clock;
   readonly verification: Pick<Verification, 'look'>;
   readonly tokens: Pick<OpenIdTokens, 'idToken'>;
@@ -19,6 +16,7 @@ export interface TokenAnswerDependencies {
 export interface Granted {
   readonly token: string;
   readonly session: IdTokenInput['session'];
+  readonly user: IdTokenInput['user'];
   readonly expiresAt: number;
   readonly scope: string;
   readonly nonce: string | null;
@@ -29,13 +27,12 @@ export interface Granted {
 export type TokenAnswers = ReturnType<typeof tokenAnswers>;
 
 /** The result signs: call it after the change. */
-export function tokenAnswers({ db, clock, verification, tokens }: TokenAnswerDependencies) {
-  async function idTokenFor(client: OpenIdClient, { token, session, scope, nonce }: Granted): Promise<string> {
+export function tokenAnswers({ clock, verification, tokens }: TokenAnswerDependencies) {
+  async function idTokenFor(client: OpenIdClient, { token, session, user, scope, nonce }: Granted): Promise<string> {
     const looked = await verification.look(token);
     // Ended since the change, such as by a ban.
     if (looked === null || looked.refusal !== null || !('sessionId' in looked.row)) throw new AppError('invalid_grant');
     const subject = looked.row;
-    const user = await requireClaimsUser(db.reader, subject.profileUserId ?? subject.userId);
     return tokens.idToken({ client, subject, user, session, nonce, accessToken: token, scope });
   }
 

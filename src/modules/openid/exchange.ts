@@ -13,6 +13,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { consumeOAuthCode, findOAuthCode, type FoundCode, noteOAuthCodeResult } from '../../store/oauth-codes.ts';
 import { insertOAuthGrant, insertRefreshToken } from '../../store/oauth-grants.ts';
 import { findContinuedSession } from '../../store/page-sessions.ts';
+import { requireClaimsUser } from '../../store/people.ts';
 import { isSessionLive } from '../../store/sessions.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -66,7 +67,7 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
       continuedSince,
     });
     if (!signIn.ok) return { kind: 'refused', reason: signIn.refusal };
-    const { sessionId, token, expiresAt } = signIn;
+    const { sessionId, token, expiresAt, profileId } = signIn;
     const { clientId, applicationUserId, pageSessionId, scope, nonce, codeHash } = code;
     await insertOAuthGrant(unit, { sessionId, clientId, applicationUserId, pageSessionId, scope, expiresAt });
     await noteOAuthCodeResult(unit, { codeHash, sessionId, apiKeyId: null });
@@ -74,7 +75,8 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
     if (refreshToken !== null)
       await insertRefreshToken(unit, { tokenHash: hashSecret(refreshToken), sessionId, expiresAt });
     const session = { id: sessionId, method, authenticatedAt: continuedSince, createdAt: unit.now };
-    return { kind: 'session', token, session, expiresAt, scope, nonce, refreshToken };
+    const user = await requireClaimsUser(unit, profileId);
+    return { kind: 'session', token, session, user, expiresAt, scope, nonce, refreshToken };
   }
 
   /** Ends what a code was exchanged for when its client uses it again (RFC 6749 §10.5). */

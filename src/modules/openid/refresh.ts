@@ -18,7 +18,9 @@ import {
   insertRefreshToken,
   type OAuthGrant,
 } from '../../store/oauth-grants.ts';
+import { requireClaimsUser } from '../../store/people.ts';
 import { findOpenSession, findSessionProof, rekeySession } from '../../store/sessions.ts';
+import { profileIdOf } from '../../store/unproved-profiles.ts';
 import { refusalToMember } from '../devices/grants.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Granted, TokenAnswers } from './answer.ts';
@@ -81,7 +83,8 @@ export function tokenRefresh({ db, random, answer, countCall }: RefreshDependenc
     await rekeySession(unit, { sessionId, hash: hashSecret(token), expiresAt });
     await extendOAuthGrant(unit, { sessionId, expiresAt });
     await insertRefreshToken(unit, { tokenHash: hashSecret(refreshToken), sessionId, expiresAt });
-    return { token, session, expiresAt, scope, nonce: null, refreshToken };
+    const user = await requireClaimsUser(unit, profileIdOf(member));
+    return { token, session, user, expiresAt, scope, nonce: null, refreshToken };
   }
 
   /** @throws {AppError} invalid_grant, for whatever reason; invalid_scope, rate_limited, which leave the token unused. */
