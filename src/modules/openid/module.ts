@@ -14,7 +14,7 @@ import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
 import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
-import { consoleSessions } from './console-sessions.ts';
+import { type ConsoleSessions, consoleSessions } from './console-sessions.ts';
 import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
@@ -48,6 +48,7 @@ export interface OpenIdModule extends Module {
   /** For the pages. */
   readonly authorization: Authorization;
   readonly consents: Consents;
+  readonly consoleSessions: ConsoleSessions;
   readonly endSession: EndSession;
 }
 
@@ -83,6 +84,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       countCall,
     }),
     consents,
+    consoleSessions: ofConsole,
     endSession: endSessionService({ ...context, requests, keys, browser, sessions }),
     operations: [
       ...openIdRoutes({
