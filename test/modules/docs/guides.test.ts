@@ -96,7 +96,7 @@ describe('links', () => {
 
 describe('pictures', () => {
   const shown = texts.flatMap(([, text]) =>
-    [...text.matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path = '']) => path),
+    [...text.matchAll(/(?:src|srcset)="(images\/[^"]+)"/g)].map(([, path = '']) => path),
   );
 
   test('are embedded in the binary, each in light and dark, with an alternative text', () => {
