@@ -84,8 +84,7 @@ async function attempt(operation: Operation, { ids, query, body }: Try): Promise
   const { status, json } = answer;
   if (status >= 500 && status !== 502 && status !== 503) return `${status} ${answer.text}`;
   const { responses } = description.at(operation);
-  // Refusals are described once, and 503 has their body.
-  const described = responses[String(status)] ?? (status >= 400 ? responses['4XX'] : undefined);
+  const described = responses[String(status)] ?? (status >= 400 ? responses['default'] : undefined);
   if (!described) return `${status} is not described: ${answer.text.slice(0, 300)}`;
   const schema = described.content?.['application/json']?.schema;
   if (!schema) return json === undefined ? null : `${status} is described without JSON: ${answer.text.slice(0, 300)}`;

@@ -54,7 +54,7 @@ const PROGRAMS = {
 import type { components, paths } from './types.ts';
 type Patch = paths['/api/applications/{id}']['patch'];
 type Answer = Patch['responses'][200]['content']['application/json'];
-type Refusal = Patch['responses']['4XX']['content']['application/json']['error'];
+type Refusal = Patch['responses']['default']['content']['application/json']['error'];
 const refusal: Refusal = 'admin_scope_required';
 // @ts-expect-error is no error code
 const other: Refusal = 'not_fond';

@@ -83,11 +83,11 @@ export function refusalList(operation: Operation): string | undefined {
 }
 
 const REFUSED_WORDS = [
-  'Any refusal. An operation lists its own codes; these are common:',
+  'A refusal, by its status. An operation lists its own codes; these are common:',
   '400 `invalid_request`, on lists also `invalid_cursor`; 401 `unauthenticated`; 403 `forbidden`, `membership_blocked`,',
   'for Admin also `admin_scope_required`; 404 `not_found`; 429 `rate_limited`;',
   'with a body 408 `request_timeout`, 413 `payload_too_large`, 415 `unsupported_media_type`.',
-  'The same body has 500 `internal` and 503 `unavailable`.',
+  '500 `internal` and 503 `unavailable` have this body too.',
 ].join(' ');
 
 /** Returns one response for all refusals, shared by all operations whose errors have the same shape. */
@@ -99,7 +99,9 @@ export function failuresOf(operation: Operation, components: Components): Record
       ? { description: 'A page that explains the refusal.', content: { 'text/html': { schema: { type: 'string' } } } }
       : { description: REFUSED_WORDS, ...headersOfFailure(components), content: contentOf(family, components) };
   const name = family === 'envelope' ? 'Refused' : `Refused${pascalCase(family)}`;
-  return { '4XX': components.share('responses', name, response) };
+  const reference = components.share('responses', name, response);
+  // Some generators write a range such as `4XX` as a number. A redirect has a default of its own.
+  return family === 'page' ? { 400: reference } : { 400: reference, default: reference };
 }
 
 function contentOf(family: keyof typeof SHAPES, components: Components): object {

@@ -3,7 +3,7 @@ import type { Operation } from '../../http/operation.ts';
 
 export type DescriptionPart = 'application' | 'all';
 
-/** The account page, the console's texts and trials, the workspace, and documents that the command line applies. */
+/** The account page, the console's texts, trials and charts, the workspace, and documents that the command line applies. */
 const OF_OWN_PAGES = [
   /^\/api\/account\//,
   /^\/api\/workspaces?(?:\/|$)/,
@@ -12,6 +12,7 @@ const OF_OWN_PAGES = [
   /^\/gatehouse\./,
   /\/mail-lines(?:\/|$)/,
   /\/sign-in-trial$/,
+  /\/(?:stats|calls|performance)$/,
 ];
 
 /** People's profiles, which pages of applications show and change too. */
