@@ -22,8 +22,6 @@ function convert(node: unknown, components: Components, place: Place): unknown {
   const { remedy: _, isAnyText: __, described, describedFormat, $id, ...others } = node as Node;
   if (described !== undefined) return convert(described, components, place);
   if (describedFormat !== undefined) others['format'] = describedFormat;
-  // The description says once that unknown properties are refused.
-  if (others['additionalProperties'] === false) delete others['additionalProperties'];
   // Enum and const are sufficient; client generators fail on an additional pattern.
   if (Array.isArray(others['enum']) || others['const'] !== undefined) delete others['pattern'];
   const inside = typeof $id === 'string' ? { context: $id, property: '' } : place;

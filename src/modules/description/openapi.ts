@@ -1,13 +1,13 @@
 /** The OpenAPI description, derived from the operations' own declarations. */
 import { yieldIfLong } from '../../core/event-loop.ts';
 import type { Operation } from '../../http/operation.ts';
-import { withoutAnswerExamples } from './answers.ts';
 import { ACCESS_EXPLAINED, ACCESS_SENTENCES, SECURITY, securitySchemes, USUAL_SECURITY } from './access.ts';
 import { requestBodyOf, successesOf } from './bodies.ts';
 import { Components } from './components.ts';
 import { eventDescriptions } from './events.ts';
 import { failuresOf, refusalList, refusalSentence } from './failures.ts';
 import { HEADERS_EXPLAINED } from './headers.ts';
+import { withoutObvious } from './left-out.ts';
 import { type DescribedOperation, mountedDocument } from './mounted.ts';
 import { describedParameters } from './parameters.ts';
 import { type DescriptionPart, operationsInPart, PARTS_EXPLAINED } from './parts.ts';
@@ -71,7 +71,7 @@ export async function openApiDocument(
     tags: names.map((name) => ({ name, description: tagSentence(name) })),
   });
   return withSharedSchemas(
-    withoutAnswerExamples({
+    withoutObvious({
       openapi,
       info,
       servers,

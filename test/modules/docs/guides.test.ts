@@ -150,6 +150,12 @@ describe('the HTML of a guide', () => {
     expect(html).toContain('<pre tabindex="0">');
   });
 
+  test('marks a body of several lines in a shell as one string, and what follows it as none', () => {
+    const { html } = renderMarkdown("# T\n\n```sh\ncurl --json '{\n  \"a\": 1\n}' | grep -o 'b'\n```\n");
+    const strings = [...html.matchAll(/<span class="code-string">(.*?)<\/span>/gs)].map(([, text]) => text);
+    expect(strings).toEqual(["'{\n  &quot;a&quot;: 1\n}'", "'b'"]);
+  });
+
   test('shows every block unchanged', () => {
     for (const [, text] of texts) {
       const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, code = '']) =>

@@ -1,4 +1,4 @@
-/** Removes the examples of answers and events: clients derive them from the types, and they are a tenth of the document. */
+/** Leaves out of the description what clients derive themselves, and what it says once for all operations. */
 
 interface Parts {
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
@@ -14,9 +14,12 @@ interface Described {
 
 const REFERENCE = /"#\/components\/(\w+)\/([\w.-]+)"/g;
 
-/** Keeps the examples of parameters and request bodies, which people send as they are. */
-export function withoutAnswerExamples<Document extends Parts>(document: Document): Document {
-  const { components, paths, webhooks } = document;
+/**
+ * Removes the examples of answers and events, a tenth of the document, and `additionalProperties: false`. Examples of
+ * parameters and request bodies stay, since people send them as they are.
+ */
+export function withoutObvious<Document extends Parts>(document: Document): Document {
+  const { components, paths, webhooks } = open(document) as Document;
   const sent = new Set<string>();
   const note = (part: unknown) => {
     for (const [, kind = '', name = ''] of JSON.stringify(part).matchAll(REFERENCE)) {
@@ -44,6 +47,17 @@ export function withoutAnswerExamples<Document extends Parts>(document: Document
       ),
     ),
   };
+}
+
+/** Removes `additionalProperties: false`: every body with an unknown property is refused, as the description says once. */
+function open(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(open);
+  if (typeof part !== 'object' || part === null) return part;
+  return Object.fromEntries(
+    Object.entries(part)
+      .filter(([key, value]) => key !== 'additionalProperties' || value !== false)
+      .map(([key, value]) => [key, open(value)]),
+  );
 }
 
 /** Leaves properties named `examples` alone. */
