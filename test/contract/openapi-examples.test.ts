@@ -1,7 +1,11 @@
-/** Every body of a request has examples for its parts, which are valid together; answers show an example of a refusal. */
+/**
+ * Every body of a request has examples for its parts, which are valid together and which a server takes; refusals have an
+ * example too.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'bun:test';
+import { addressOf, createAttackWorld, send } from '../attack/world.ts';
 import { createInstance } from '../support/instance.ts';
 
 interface Schema {
@@ -104,5 +108,45 @@ describe('examples', () => {
       : [sample(schema, name)];
     expect(values.length).toBeGreaterThan(0);
     expect(values.map((value) => problemWith(schema, value)).filter((problem) => problem !== null)).toEqual([]);
+  });
+});
+
+/** Bodies whose parts exclude each other or name what another server has: the fields that are refused for it. */
+const NAMES_OF_ELSEWHERE: Readonly<Record<string, RegExp>> = {
+  requestProof: /^target$/,
+  createLegalEntity: /^addressId$/,
+  setOpenId: /^jwks\.keys\.0$/,
+  createApplicationKey: /^scopes\.0$/,
+  createWorkspaceKey: /^applicationIds\.0$/,
+  changeUserGrants: /\.remove\.0$/,
+  setUserRoles: /^slugs$/,
+  setUserScopes: /^slugs$/,
+  setUserMemberships: /^slugs$/,
+  startBulkChange: /^action$/,
+  applyDocument: /\.(?:secret|token|clientSecret)\.env$/,
+  applyToApplication: /\.(?:secret|token|clientSecret)\.env$/,
+  testMail: /^to$/,
+};
+
+describe('a server takes the example of', async () => {
+  const world = await createAttackWorld();
+  const withBody = world.instance.app.operations.filter(({ isUndocumented, body }) => !isUndocumented && body);
+  const described = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods as Record<string, Described>),
+  );
+
+  test.each(withBody.map((operation) => [operation.id, operation] as const))('%s', async (id, operation) => {
+    const { requestBody = {} } = described.find(({ operationId }) => operationId === id) ?? {};
+    const media = resolve(requestBody).content?.['application/json'];
+    const token = await world.tokenFor(operation);
+    const body = sample(media?.schema ?? {}, id);
+    const answer = await send(world, operation.method, addressOf(operation, world.ids), { token, body });
+    const { error, fields = [] } = (answer.json ?? {}) as {
+      error?: string;
+      fields?: { path: string; message: string }[];
+    };
+    // Codes and tickets of an example are nobody's; a form that is wrong is named with its field.
+    const wrong = error === 'invalid_request' ? fields.filter(({ path }) => !NAMES_OF_ELSEWHERE[id]?.test(path)) : [];
+    expect([answer.status === 413 || answer.status === 415, wrong]).toEqual([false, []]);
   });
 });
