@@ -48,6 +48,7 @@ import { sessionCookie } from './http/session-cookie.ts';
 import { blockedOnPages, readerOfPages } from './pages/reader.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { consoleRoutes } from './console/route.tsx';
+import { consoleOpening } from './modules/workspace/console-opening.ts';
 import type { Application } from './store/applications.ts';
 
 /** Wires the modules; starts nothing and queries no database. @param testTools null unless ephemeral. */
@@ -124,6 +125,12 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     emailUndo: account.emailUndo,
     hasOwner,
     cookie,
+    openingOf: consoleOpening({
+      sessionOf: (request) => openid.consoleSessions.find(request, context.db.reader),
+      account: account.overview,
+      workspaces: workspace.service,
+      applications: applications.service,
+    }),
     readerOf: readerOfPages({ db: context.db, cookie, credentials: verification.service.credentials }),
     isBlockedOn: blockedOnPages({ cookie, look: verification.service.lookAtPage }),
     wrongTriesPerCode: context.limits.wrongTriesPerCode,

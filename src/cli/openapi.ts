@@ -11,11 +11,13 @@ export const openapi: Command = {
   name: 'openapi',
   group: 'about',
   summary: 'Print the OpenAPI description as YAML',
-  async run() {
+  switches: { all: 'With the operations of the account page, the workspace and the instance.' },
+  async run(flags) {
     const config = loadConfig(process.env);
     const { openApiYaml } = await import('../modules/description/routes.ts');
     const operations = await operationsOf(config);
-    process.stdout.write(await openApiYaml(operations, ownUrl(config, config.port), config.limits));
+    const part = flags['all'] === true ? 'all' : 'application';
+    process.stdout.write(await openApiYaml(operations, ownUrl(config, config.port), part));
     return 0;
   },
 };

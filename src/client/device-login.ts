@@ -19,6 +19,8 @@ export interface DeviceLoginOptions {
   readonly clientId: string;
   /** Shown to the person who approves, and stored as the name of the key. */
   readonly deviceName?: string;
+  /** Days after which the key ends, 1 to 3650, or `never`. Default: 90 for `console`, never for an application. */
+  readonly keyDays?: number | 'never';
   readonly onCode: (pending: PendingLogin) => unknown;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -42,14 +44,18 @@ const SLOWER_SECONDS = 5;
  * @throws {Unreachable} when the first call finds no server; later failures are retried until the code expires.
  */
 export async function deviceLogin(options: DeviceLoginOptions): Promise<DeviceLogin> {
-  const { clientId, deviceName, onCode, signal, timeoutMs = 10_000, fetch, wait = pause } = options;
+  const { clientId, deviceName, keyDays, onCode, signal, timeoutMs = 10_000, fetch, wait = pause } = options;
   const url = baseUrl('deviceLogin', options.url);
   required('deviceLogin', 'clientId', clientId, 'CLIENT_ID');
   milliseconds('deviceLogin', 'timeoutMs', timeoutMs);
   const post = (path: string, body: object) =>
     exchange({ url, timeoutMs, fetch }, { method: 'POST', path, body, signal });
 
-  const begun = await post('/api/v1/device/code', { client_id: clientId, device_name: deviceName });
+  const begun = await post('/api/v1/device/code', {
+    client_id: clientId,
+    device_name: deviceName,
+    key_days: keyDays === undefined ? undefined : String(keyDays),
+  });
   const { device_code, user_code, verification_uri, verification_uri_complete, expires_in } = begun.body;
   if (begun.status !== 200 || typeof device_code !== 'string') throw apiErrorOf(begun);
   await onCode({

@@ -9,6 +9,7 @@ import {
   type WebhookEvent,
   verifyWebhook,
 } from './gatehouse.ts';
+import { signingSecrets } from './options.ts';
 
 declare global {
   namespace Express {
@@ -95,10 +96,12 @@ const MOST_BYTES = 1024 * 1024;
  * Handles a webhook: 200 once `onEvent` is done, 401 for a forgery, and the error handler if it fails, so that the
  * server sends the event again. Put it before `express.json()`, which would take the raw body.
  * @param secret `whsec_…`, or several during a rotation.
+ * @throws {TypeError} without a secret.
  */
 export function webhook(secret: string | readonly string[], onEvent: (event: WebhookEvent) => unknown): Middleware {
+  const secrets = signingSecrets('webhook', secret);
   return (request, response, next) => {
-    receive(request, secret, onEvent)
+    receive(request, secrets, onEvent)
       .then(() => {
         response.writeHead(200, {});
         response.end('');
@@ -109,11 +112,11 @@ export function webhook(secret: string | readonly string[], onEvent: (event: Web
 
 async function receive(
   request: ExpressRequest,
-  secret: string | readonly string[],
+  secrets: readonly string[],
   onEvent: (event: WebhookEvent) => unknown,
 ): Promise<void> {
   const body = request.body ?? (await rawBody(request as AsyncIterable<Uint8Array> & IncomingRequest));
-  await onEvent(await verifyWebhook(body as Uint8Array, request.headers, secret));
+  await onEvent(await verifyWebhook(body as Uint8Array, request.headers, secrets));
 }
 
 /** Reads the body, and ends with less than all of one that is too long, which then has no valid signature. */

@@ -9,6 +9,7 @@ import {
   type WebhookEvent,
   verifyWebhook,
 } from './gatehouse.ts';
+import { signingSecrets } from './options.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -75,18 +76,20 @@ export function gatehouse<Role extends string = string, Scope extends string = s
  * Returns a plugin for `register` that handles a webhook: 200 once `onEvent` is done, 401 for a forgery. It reads the
  * raw body; other routes keep their parsers.
  * @param secret `whsec_…`, or several during a rotation.
+ * @throws {TypeError} without a secret.
  */
 export function webhook(
   path: string,
   secret: string | readonly string[],
   onEvent: (event: WebhookEvent) => unknown,
 ): FastifyPluginAsync {
+  const secrets = signingSecrets('webhook', secret);
   return async (app) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.post(path, async (request, reply) => {
       try {
-        await onEvent(await verifyWebhook(request.body as Uint8Array, request.headers, secret));
+        await onEvent(await verifyWebhook(request.body as Uint8Array, request.headers, secrets));
         return '';
       } catch (error) {
         return answer(error, reply);

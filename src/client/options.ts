@@ -26,6 +26,12 @@ export function required(maker: string, name: string, value: string | undefined,
   throw wrong(maker, name, value, 'has wrong characters, such as spaces', variable);
 }
 
+/** Returns the signing secrets of a webhook. @throws {TypeError} without one. */
+export function signingSecrets(maker: string, secret: string | readonly string[] | undefined): readonly string[] {
+  const given = [secret].flat();
+  return (given.length > 0 ? given : ['']).map((one) => required(maker, 'secret', one, 'SIGNING_SECRET'));
+}
+
 /** Returns a duration. @throws {TypeError} unless it is a number of milliseconds that a timer takes. */
 export function milliseconds(maker: string, name: string, value: number, least = 1, most: number = MOST_MS): number {
   if (value >= least && value <= most) return value;

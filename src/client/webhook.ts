@@ -1,7 +1,7 @@
 /** Verifies the signature and age of a webhook delivery and returns its event. */
 import type { webhooks } from './generated/api.ts';
 import { type AnyHeaders, headerOf } from './headers.ts';
-import { required } from './options.ts';
+import { signingSecrets } from './options.ts';
 import { Refusal } from './refusal.ts';
 
 /** Every event, discriminated by `type`. New types may appear: ignore the unknown ones. */
@@ -38,8 +38,7 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
-  const given = typeof secret === 'string' ? [secret] : secret?.length ? secret : [undefined];
-  const secrets = given.map((one) => required('verifyWebhook', 'secret', one, 'SIGNING_SECRET'));
+  const secrets = signingSecrets('verifyWebhook', secret);
   const body = bytesOf(rawBody);
   const { time, signatures } = parse(headerOf(headers, 'svc-signature'));
   const stamp = new TextEncoder().encode(`${time}.`);

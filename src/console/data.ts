@@ -1,5 +1,5 @@
 /** Loads API records and paginated lists for views, with loading, failure and refresh. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Failure, Outcome, Page } from './api.ts';
 
 export interface Loaded<T> {
@@ -32,7 +32,8 @@ export function useLoaded<T>(load: () => Promise<Outcome<T>>, inputs: readonly u
     if (outcome.ok) setData(outcome.data);
   }, inputs);
 
-  useEffect(() => {
+  // Before the next frame is painted: an effect would ask only after it.
+  useLayoutEffect(() => {
     setData(null);
     void run();
     return () => void (request.current += 1);
@@ -82,7 +83,7 @@ export function useListed<Item>(
 
   const latest = useRef(fetchPage);
   latest.current = fetchPage;
-  useEffect(() => {
+  useLayoutEffect(() => {
     setPage(null);
     void fetchPage();
     return () => void (request.current += 1);

@@ -9,7 +9,11 @@ const GENERATED_FILES = ['console', 'client'].map((program) => join(ROOT, 'src',
 /** Writes `generated/api.ts` of both unless unchanged. The pages must be bundled already. */
 export async function describeApi(): Promise<void> {
   // Runs the product in a separate process, which loads the pages built before.
-  const child = Bun.spawn([process.execPath, 'src/main.ts', 'openapi'], { cwd: ROOT, stdout: 'pipe', env: {} });
+  const child = Bun.spawn([process.execPath, 'src/main.ts', 'openapi', '--all'], {
+    cwd: ROOT,
+    stdout: 'pipe',
+    env: {},
+  });
   const description = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error('the API could not be described');
   const types = astToString(await openapiTS(description, { alphabetize: true }));

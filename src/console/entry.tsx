@@ -1,5 +1,6 @@
 /** Entry script of the console; views load on demand. */
 import { render } from 'preact';
+import type { Opening } from './opening.ts';
 import { Shell } from './shell/shell.tsx';
 import { showTheme } from './shell/theme.ts';
 
@@ -7,7 +8,8 @@ import { showTheme } from './shell/theme.ts';
 if (/[#&]token=/.test(location.hash)) history.replaceState(null, '', location.pathname + location.search);
 
 const root = document.getElementById('page');
-if (!root) throw new Error('this document is not the console');
+const opening = document.getElementById('page-data')?.textContent;
+if (!root || !opening) throw new Error('this document is not the console');
 showTheme();
 root.replaceChildren();
-render(<Shell />, root);
+render(<Shell opening={JSON.parse(opening) as Opening} />, root);

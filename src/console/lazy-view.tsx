@@ -1,6 +1,6 @@
 /** Loads a view's script when it is first shown. */
 import type { FunctionComponent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** Storage key for the time of the last reload in this tab. */
 const RELOADED = 'gatehouse.console.reloaded';
@@ -15,16 +15,14 @@ export type LazyView<Props extends object> = FunctionComponent<Props> & {
 /** Reloads the page if a script is missing: an upgrade renames the scripts. */
 export function lazyView<Props extends object>(load: () => Promise<FunctionComponent<Props>>): LazyView<Props> {
   let known: FunctionComponent<Props> | null = null;
+  const loadOnce = async () => (known ??= await load());
   const view = (props: Props) => {
     const [View, setView] = useState<FunctionComponent<Props> | null>(() => known);
     const [isMissing, setIsMissing] = useState(false);
-    useEffect(() => {
+    useLayoutEffect(() => {
       if (View) return;
-      load().then(
-        (loaded) => {
-          known = loaded;
-          setView(() => loaded);
-        },
+      loadOnce().then(
+        (loaded) => setView(() => loaded),
         () => (reloadOnce() ? undefined : setIsMissing(true)),
       );
     }, []);
@@ -38,7 +36,7 @@ export function lazyView<Props extends object>(load: () => Promise<FunctionCompo
     return <div class="skeleton title" aria-busy="true" />;
   };
   // A failure shows when the view is opened.
-  return Object.assign(view, { preload: () => void load().catch(() => {}) });
+  return Object.assign(view, { preload: () => void loadOnce().catch(() => {}) });
 }
 
 function reloadOnce(): boolean {

@@ -1,5 +1,4 @@
 /** Routes of the console: one document for all views, or the sign-in page without a session. */
-import { CONSOLE_CLIENT_ID } from '../core/console.ts';
 import type { Database } from '../db/database.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { pageResponse } from '../http/page-response.ts';
@@ -9,25 +8,26 @@ import { textsFor } from '../i18n/catalogue.ts';
 import { renderPage } from '../pages/document.tsx';
 import { applicationOfPage, HOSTED_PAGE } from '../pages/hosted-page.ts';
 import { localeOf } from '../pages/page-locale.ts';
-import type { readerOfPages } from '../pages/reader.ts';
 import { hasStepHint } from '../pages/step-hint.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../pages/sign-in/sign-in-data.ts';
+import type { Opening } from './opening.ts';
 import { ConsoleSignInPage } from './sign-in-page.tsx';
 
 interface ConsoleDependencies extends SignInDataDependencies {
   readonly db: Database;
-  readonly readerOf: ReturnType<typeof readerOfPages>;
+  /** Returns the records for who is signed in to the console; null without a session. */
+  readonly openingOf: (request: Request) => Promise<Opening | null>;
 }
 
 const page = { ...HOSTED_PAGE, method: 'GET', limit: 'none' } as const;
 
 export function consoleRoutes(dependencies: ConsoleDependencies): Operation[] {
-  const { db, readerOf } = dependencies;
+  const { db, openingOf } = dependencies;
 
   async function show(context: RequestContext): Promise<Response> {
     const { request } = context;
-    const reader = await readerOf(request, CONSOLE_CLIENT_ID);
-    if (reader) return pageResponse(context, renderConsole(), 'framing');
+    const opening = await openingOf(request);
+    if (opening) return pageResponse(context, renderConsole(opening), 'framing');
     const query = queryOf(request);
     const application = await applicationOfPage(db.reader, new URLSearchParams());
     const locale = localeOf(context);
@@ -62,12 +62,13 @@ export function consoleRoutes(dependencies: ConsoleDependencies): Operation[] {
 }
 
 /** Renders placeholders that the script replaces. */
-function renderConsole(): string {
+function renderConsole(opening: Opening): string {
   return renderPage({
     locale: 'en',
     title: 'Gatehouse',
     style: 'console.css',
     module: 'console.js',
+    data: opening,
     body: (
       <div class="console" aria-busy="true">
         <div class="rail" />

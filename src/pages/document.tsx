@@ -28,8 +28,10 @@ export interface PageDocument {
   readonly brand?: Brand | null;
   /** Style sheet other than that of the hosted pages. */
   readonly style?: string;
-  /** Script that renders the body from scratch, without props. */
+  /** Script that renders the body from scratch. */
   readonly module?: string;
+  /** Data that a `module` shows first. */
+  readonly data?: unknown;
   /** The first step stays hidden until the script shows a later one, or for six seconds. */
   readonly isContinued?: boolean;
 }
@@ -40,11 +42,12 @@ export function renderPage(page: PageDocument): string {
   const texts = textsFor(locale);
   const accent = brand?.accentColor ? accentPath(brand.accentColor) : null;
   const icon = brand?.iconUrl ?? null;
-  const data: PageData | undefined = script && {
+  const props: PageData | undefined = script && {
     locale: texts.locale,
     messages: messagesFor(locale, script.services),
     props: script.props,
   };
+  const data = props ?? page.data;
   const document = renderToString(
     <html lang={texts.locale} data-continued={isContinued ? '' : undefined} data-ready={script ? undefined : ''}>
       <head>

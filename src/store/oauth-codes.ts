@@ -11,16 +11,16 @@ export type NewOAuthCode = Omit<OAuthCode, 'codeHash' | 'createdAt' | 'usedAt' |
 
 export const insertOAuthCode = pipelinedChange<NewOAuthCode>(
   `INSERT INTO oauth_codes (code_hash, client_id, application_id, application_user_id, page_session_id, redirect_uri,
-     code_challenge, scope, nonce, ip, ip_country, user_agent, created_at, expires_at)
+     code_challenge, scope, nonce, ip, ip_country, user_agent, created_at, expires_at, key_days)
    VALUES (:codeHash, :clientId, :applicationId, :applicationUserId, :pageSessionId, :redirectUri, :codeChallenge, :scope,
-     :nonce, :ip, :ipCountry, :userAgent, :now, :expiresAt)`,
+     :nonce, :ip, :ipCountry, :userAgent, :now, :expiresAt, :keyDays)`,
 );
 
 /** The person's id is that of the membership. */
 const COLUMNS = `(SELECT m.user_id FROM application_users m WHERE m.id = application_user_id) AS "userId", client_id AS "clientId", application_id AS "applicationId", application_user_id AS "applicationUserId",
   page_session_id AS "pageSessionId", redirect_uri AS "redirectUri", code_challenge AS "codeChallenge", scope, nonce, ip,
   ip_country AS "ipCountry", user_agent AS "userAgent", expires_at AS "expiresAt", used_at AS "usedAt",
-  session_id AS "sessionId", api_key_id AS "apiKeyId"`;
+  session_id AS "sessionId", api_key_id AS "apiKeyId", key_days AS "keyDays"`;
 
 export type FoundCode = Omit<OAuthCode, 'codeHash' | 'createdAt'> & { readonly userId: string };
 

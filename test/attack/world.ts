@@ -136,8 +136,8 @@ export interface Description {
   resolve(schema: Schema): Schema;
 }
 
-export async function describeApi({ app, config }: Instance): Promise<Description> {
-  const document = (await openApiDocument(app.operations, 'http://localhost:8080', config.limits)) as {
+export async function describeApi({ app }: Instance): Promise<Description> {
+  const document = (await openApiDocument(app.operations, 'http://localhost:8080', 'all')) as {
     readonly components: Description['components'];
     readonly paths: Record<string, Record<string, DescribedOperation>>;
   };

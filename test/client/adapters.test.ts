@@ -277,4 +277,9 @@ describe('in Express', () => {
 test('a wrong set-up is refused when the adapter is made', () => {
   for (const adapter of [forExpress, forFastify, forHono, forElysia])
     expect(() => adapter({ url: '', apiKey: 'eak_0' })).toThrow(/url is empty.*GATEHOUSE/);
+  const unset = /^webhook: secret is (?:empty|missing)\. Check the environment variable SIGNING_SECRET\.$/;
+  for (const secret of ['', [], ['whsec_1', '']]) {
+    expect(() => expressWebhook(secret, () => {})).toThrow(unset);
+    expect(() => fastifyWebhook('/hook', secret, () => {})).toThrow(unset);
+  }
 });

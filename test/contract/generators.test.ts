@@ -54,10 +54,10 @@ const PROGRAMS = {
 import type { components, paths } from './types.ts';
 type Patch = paths['/api/applications/{id}']['patch'];
 type Answer = Patch['responses'][200]['content']['application/json'];
-type Refusal = Patch['responses'][403]['content']['application/json']['error'];
+type Refusal = Patch['responses']['default']['content']['application/json']['error'];
 const refusal: Refusal = 'admin_scope_required';
-// @ts-expect-error is answered with another status
-const other: Refusal = 'not_found';
+// @ts-expect-error is no error code
+const other: Refusal = 'not_fond';
 void [refusal, other];
 const patch: Patch['requestBody'] = { content: { 'application/json': { name: 'Shop' } } };
 const { data } = (await call('PATCH', '/api/applications/' + id, patch.content['application/json'])) as Answer;

@@ -1,20 +1,18 @@
 /** Checks the OpenAPI description against the served operations. */
 import { describe, expect, test } from 'bun:test';
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { ErrorCode } from '@/core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, TEST_EVENT_TYPE } from '@/core/event.ts';
 import { isOfClients, type Operation } from '@/http/operation.ts';
-import { statusIn } from '@/modules/description/failures.ts';
+import { errorCodesOf, ownRefusals, statusIn } from '@/modules/description/failures.ts';
+import { operationsInPart } from '@/modules/description/parts.ts';
 import { createInstance } from '../support/instance.ts';
 
 const instance = await createInstance();
 const { operations } = instance.app;
 const named = (list: readonly Operation[]) => list.map((operation) => [operation.id, operation] as const);
 const documented = operations.filter(({ isUndocumented }) => !isUndocumented);
-/** The limit of the whole description's size per operation, including schemas. */
-const MOST_BYTES_AN_OPERATION = 2050;
-/** Statuses of the refusals that any operation may answer, which are described once. */
-const COMMON = [408, 413, 415, 500, 503];
+/** The limits of the description's size, in either format. */
+const MOST_BYTES = { application: 250_000, all: 375_000 };
 const openPath = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 interface Parameter {
@@ -28,6 +26,7 @@ interface Parameter {
 interface Described {
   readonly operationId?: string;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags?: string[];
   readonly security?: Record<string, string[]>[];
   readonly parameters?: Parameter[];
@@ -36,14 +35,9 @@ interface Described {
     string,
     {
       headers?: Record<string, object>;
-      content: Record<string, { schema: { allOf?: [{ $ref: string }, ErrorPart] }; examples: Record<string, object> }>;
+      content: Record<string, { schema: { $ref?: string; anyOf?: { $ref: string }[] } }>;
     }
   >;
-}
-
-/** The part of an error's schema that is specific to one status. */
-interface ErrorPart {
-  readonly properties: Record<string, { readonly enum: string[] }>;
 }
 
 interface Document {
@@ -70,7 +64,7 @@ interface DescribedEvent {
 describe('/openapi.yaml', async () => {
   let turns = 0;
   const turning = setInterval(() => void (turns += 1), 0);
-  const answer = await instance.call('GET', '/openapi.yaml');
+  const answer = await instance.call('GET', '/openapi.yaml?part=all');
   clearInterval(turning);
   const written = Bun.YAML.parse(answer.text) as Document;
   const resolve = <Part>(part: Part): Part => {
@@ -148,41 +142,35 @@ describe('/openapi.yaml', async () => {
     }
   });
 
-  test.each(named(documented))('%s: describes its success and every refusal with its codes', (_, operation) => {
-    const { responses } = at(operation)!;
-    const { access, scope, body, limit, style, upload, isRedirect, isCreated } = operation;
-    const succeeds = isRedirect ? '302' : isCreated ? '201' : '200';
-    expect(responses[succeeds]).toBeDefined();
-    const statuses = [
-      ...(access === 'none' ? [] : [401]),
-      ...(access === 'read' || access === 'full' ? [403] : []),
-      ...(scope === 'application' ? [404] : []),
-      ...(body || upload ? [400, 413, 415] : []),
-      ...(upload ? [408, 503] : []),
-      ...(limit === 'none' ? [] : [429]),
-      500,
-    ];
-    for (const status of statuses)
-      if (style === 'page' || !COMMON.includes(status))
-        expect(responses, String(status)).toHaveProperty(String(status));
-      else expect(responses[status] ?? responses['default'], String(status)).toBeDefined();
-    const isFlat = style === 'verify' || style === 'session' || style === 'oauth';
-    for (const [status, { content }] of Object.entries(responses).filter(([name]) => name >= '400')) {
-      if (isRedirect && status === 'default') continue;
-      if (style === 'page') {
-        expect(Object.keys(content)).toEqual(['text/html']);
-        continue;
+  test.each(named(documented))('%s: describes its success, and its refusals once for all statuses', (_, operation) => {
+    const { responses, description = '' } = at(operation)!;
+    const { style, isRedirect, isCreated, isRevalidated } = operation;
+    const succeeds = isRedirect ? ['302'] : [isCreated ? '201' : '200', ...(isRevalidated ? ['304'] : [])];
+    expect(Object.keys(responses).toSorted()).toEqual([...succeeds, '400', 'default']);
+    const { content } = responses['400']!;
+    if (style === 'page') expect(Object.keys(content)).toEqual(['text/html']);
+    else {
+      const { schema } = content['application/json']!;
+      const names = (schema.anyOf ?? [schema]).map(({ $ref = '' }) => $ref.split('/').at(-1));
+      const flat = { session: ['SessionError'], verify: ['VerifyError', 'VerifyRefusal'], oauth: ['OAuthError'] };
+      expect(names).toEqual(
+        style === undefined || style === 'envelope' || style === 'flat' ? ['ApiError'] : flat[style],
+      );
+    }
+    if (!isRedirect) expect(responses['default']).toEqual(responses['400']);
+    for (const { code, status } of ownRefusals(operation)) expect(description).toContain(`- \`${code}\` (${status}): `);
+  });
+
+  test('explains each code where it is: the common ones with the shared response, all others with their operation', () => {
+    const { Refused } = (written.components as unknown as { responses: Record<string, { description: string }> })
+      .responses;
+    for (const operation of documented) {
+      const own = ownRefusals(operation).map(({ code }) => code);
+      for (const code of errorCodesOf(operation)) {
+        const text = own.includes(code) ? at(operation)?.description : Refused?.description;
+        expect([operation.id, code, text?.includes(`\`${code}\``)]).toEqual([operation.id, code, true]);
+        expect(text).toContain(String(statusIn(operation, code)));
       }
-      const { schema, examples } = content['application/json']!;
-      const codes = Object.keys(examples);
-      expect(codes.length).toBeGreaterThan(0);
-      const [shape, { properties }] = schema.allOf!;
-      expect(Object.values(properties).map((property) => property.enum)).toEqual([codes]);
-      const name = shape.$ref.split('/').at(-1)!;
-      expect(isFlat ? ['SessionError', 'VerifyError', 'VerifyRefusal', 'OAuthError'] : ['ApiError']).toContain(name);
-      const of = codes.map((code) => statusIn(operation, code as ErrorCode));
-      for (const one of of) if (status !== 'default') expect(one).toBe(Number(status));
-      if (status === 'default') expect(of.toSorted()).toEqual(COMMON);
     }
   });
 
@@ -199,7 +187,7 @@ describe('/openapi.yaml', async () => {
       expect(Object.keys(properties)).toEqual(required);
       expect(properties['type']).toEqual({ type: 'string', const: type } as never);
       const declared = type === TEST_EVENT_TYPE ? Type.Object({ webhookId: Type.String() }) : EVENT_SCHEMAS[type];
-      const data = properties['data'] as unknown as { required: string[]; properties: Record<string, object> };
+      const data = resolve(properties['data']) as unknown as { required: string[]; properties: Record<string, object> };
       expect(Object.keys(data.properties)).toEqual(Object.keys(declared.properties));
       expect(data.required).toEqual(declared.required!);
       expect(data.required).toContain(type === TEST_EVENT_TYPE ? 'webhookId' : 'userId');
@@ -241,10 +229,8 @@ describe('/openapi.yaml', async () => {
       expect(headersAt(200)).toEqual(ofTag);
       if (operation.isRevalidated) expect(headersAt(304)).toEqual(ofTag);
     }
-    const { responses } = at(operation)!;
-    if (responses[429]) expect(headersAt(429)).toEqual(['Retry-After', ...ofLimit]);
-    if (responses[503]) expect(headersAt(503)).toEqual(['Retry-After']);
-    if (responses[401] && operation.style !== 'page') expect(headersAt(401)).toEqual(['WWW-Authenticate']);
+    const ofRefusals = operation.style === 'page' ? [] : ['WWW-Authenticate', 'Retry-After', ...ofLimit];
+    expect(Object.keys(at(operation)!.responses['400']?.headers ?? {})).toEqual(ofRefusals);
   });
 
   test('is generated in many short steps that yield to the event loop', () => {
@@ -252,7 +238,7 @@ describe('/openapi.yaml', async () => {
   });
 
   test('is the same in JSON and YAML', async () => {
-    const { headers, json } = await instance.call('GET', '/openapi.json');
+    const { headers, json } = await instance.call('GET', '/openapi.json?part=all');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(json).toEqual(written);
   });
@@ -281,11 +267,26 @@ describe('/openapi.yaml', async () => {
         for (const part of [...parameters, ...(requestBody ? [requestBody] : []), ...Object.values(responses)])
           count(part);
         for (const [status, response] of Object.entries(responses))
-          if (status >= '400' && !('$ref' in response)) inline.push(`${operationId} ${status} of ${path}`);
+          if (status.startsWith('4') && !('$ref' in response)) inline.push(`${operationId} ${status} of ${path}`);
       }
     expect(inline).toEqual([]);
     expect([...seen].filter(([, times]) => times > 1)).toEqual([]);
-    expect(answer.text.length / documented.length).toBeLessThan(MOST_BYTES_AN_OPERATION);
+  });
+
+  test('defines each schema once that bodies and answers repeat', () => {
+    const seen = new Map<string, number>();
+    const walk = (part: unknown, isSchema: boolean): void => {
+      if (typeof part !== 'object' || part === null) return;
+      if (isSchema && ('type' in part || 'anyOf' in part) && !('$ref' in part)) {
+        const { description: _, default: __, ...own } = part as Record<string, unknown>;
+        const text = JSON.stringify(own);
+        seen.set(text, (seen.get(text) ?? 0) + 1);
+      }
+      for (const [key, value] of Object.entries(part)) walk(value, key !== 'properties' && key !== 'examples');
+    };
+    walk(written, false);
+    const wasted = (text: string, times: number) => (times - 1) * text.length - times * 45;
+    expect([...seen].filter(([text, times]) => wasted(text, times) >= 100)).toEqual([]);
   });
 
   test('quotes every time, since YAML 1.1 reads an unquoted one as a date', () => {
@@ -298,4 +299,51 @@ describe('/openapi.yaml', async () => {
     expect(answer.text).not.toMatch(/\bremedy: [^{]/);
     expect(answer.text).not.toMatch(/\b(eak|est|egs|ecs|whsec)_[0-9A-Za-z]{20,}/);
   });
+});
+
+describe('the description of what applications build on', async () => {
+  const [yaml, json] = await Promise.all(['yaml', 'json'].map((type) => instance.call('GET', `/openapi.${type}`)));
+  const { paths, info } = json!.json as Document;
+
+  test.each(['application', 'all'] as const)('the part %s stays small, in either format', async (part) => {
+    for (const type of ['yaml', 'json']) {
+      const { text } = await instance.call('GET', `/openapi.${type}${part === 'all' ? '?part=all' : ''}`);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MOST_BYTES[part]);
+    }
+  });
+
+  test('has all operations but those of the account page, the console and the command line, and says where they are', () => {
+    const described = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect(described.toSorted()).toEqual(
+      operationsInPart('application', documented)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+    const left = documented.filter(({ id }) => !described.includes(id)).map(({ path }) => path);
+    expect(
+      left.every((path) =>
+        /^\/api\/(account|workspaces?|setup)|mail-lines|sign-in-trial|apply$|schema|(stats|calls|performance)$/.test(
+          path,
+        ),
+      ),
+    ).toBe(true);
+    expect(info.description).toContain('`?part=all`');
+  });
+
+  test('is the same in JSON and YAML, and refuses a part that there is not', async () => {
+    expect(Bun.YAML.parse(yaml!.text)).toEqual(json!.json);
+    const { status, json: refusal } = await instance.call('GET', '/openapi.json?part=most');
+    expect([status, refusal.error]).toEqual([400, 'invalid_request']);
+  });
+
+  test.each(named(operationsInPart('application', documented)))(
+    '%s: names its own error codes with their status',
+    (_, operation) => {
+      const { description = '' } = paths[openPath(operation.path)]![operation.method.toLowerCase()]!;
+      for (const { code, status } of ownRefusals(operation))
+        expect(description).toMatch(new RegExp(`Errors: .*\\b${status} [^;]*\`${code}\``));
+    },
+  );
 });

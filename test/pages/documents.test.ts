@@ -132,6 +132,7 @@ const documents = {
     },
     query: HOSTILE,
     confirmation: HOSTILE,
+    keyEndsAt: null,
   }),
   'a sign-out with hostile values': renderSignOutPage({
     locale: 'en',

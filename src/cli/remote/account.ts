@@ -18,14 +18,23 @@ const URL_OPTION = {
   meaning: `Address of the server. Default: ${CLIENT_VARIABLES.url}, then the last login.`,
 };
 
+/** Ten years, the longest that a server accepts. */
+const MAX_DAYS = 3_650;
+
 export const login = remoteCommand({
   name: 'login',
   summary: 'Log in to a server in a browser, here or on another device',
-  options: { url: URL_OPTION },
-  switches: { device: 'Show a code to confirm on any device. Used without a terminal or browser, and over SSH, too.' },
+  options: {
+    url: URL_OPTION,
+    days: { value: 'N', meaning: 'Days after which the login ends, 1 to 3650. Default: 90.' },
+  },
+  switches: {
+    device: 'Show a code to confirm on any device. Used without a terminal or browser, and over SSH, too.',
+    never: 'The login does not end by itself, only by gatehouse logout or in your account.',
+  },
   next: [
     'The key is kept in your configuration folder, in a file that only you can read.',
-    'It ends after 90 days; then log in again.',
+    'It ends after 90 days, unless you ask for another time; then log in again.',
     'Each server has one; without --url the last login is used.',
     '',
     'Next: gatehouse whoami, then gatehouse apps list',
@@ -33,10 +42,12 @@ export const login = remoteCommand({
   async execute({ terminal, text, show, isOn }) {
     const url = namedUrl(terminal, text('url')) ?? findLogin(readProfile(terminal), undefined)?.url;
     if (url === undefined) throw new UsageError('Say which server: gatehouse login --url https://auth.example.com');
+    const keyDays = keyDaysAsked(text('days'), isOn('never'));
     // With JSON output prompts go to stderr, so that stdout stays parseable.
     const say = (line: string) => (show.isJson ? terminal.err(line) : terminal.out(line));
     const fail = (message: string, error = 'failed') => show.failure({ error, message });
-    const key = await askForKey(terminal, { url, say, fail, isByCode: isOn('device') || !hasBrowser(terminal) });
+    const isByCode = isOn('device') || !hasBrowser(terminal);
+    const key = await askForKey(terminal, { url, say, fail, keyDays, isByCode });
     if (key === null) return 1;
     const { fetch, wait } = terminal;
     const me = await createClient({ url, apiKey: key, fetch, wait }).get('/api/me');
@@ -45,12 +56,30 @@ export const login = remoteCommand({
     storeLogin(terminal, { url, key, who });
     if (before) await revokeKey(terminal, before).catch(() => {});
     const expiresAt = me.key?.expiresAt ?? null;
-    const until = expiresAt === null ? '' : ` The login ends after ${daysUntil(expiresAt, terminal)} days.`;
+    const days = expiresAt === null ? null : daysUntil(expiresAt, terminal);
+    const until = days === null ? endless(me.key) : ` The login ends after ${days} ${days === 1 ? 'day' : 'days'}.`;
     await show.done({ url, who, expiresAt, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.${until}`);
+    if (keyDays !== null && keyDays !== (days ?? 'never'))
+      terminal.err('The server is older than --days and --never, and has not followed them.\n');
     if (me.workspaces.length === 0) terminal.err('You are not a member of any workspace there.\n');
     return 0;
   },
 });
+
+/** Returns a sentence for a key without an end; nothing if there is no word of it. */
+function endless(key: { readonly expiresAt: string | null } | null | undefined): string {
+  return key?.expiresAt === null ? ' The login does not end by itself.' : '';
+}
+
+/** Returns how long the login is to last; null where the person leaves it to the server. @throws {UsageError} */
+function keyDaysAsked(days: string | undefined, isNever: boolean): number | 'never' | null {
+  if (isNever && days !== undefined) throw new UsageError('Give --days or --never, not both.');
+  if (isNever) return 'never';
+  if (days === undefined) return null;
+  const count = /^\d{1,4}$/.test(days) ? Number(days) : 0;
+  if (count < 1 || count > MAX_DAYS) throw new UsageError(`--days must be a whole number from 1 to ${MAX_DAYS}.`);
+  return count;
+}
 
 function daysUntil(time: string, { now }: Terminal): number {
   return Math.round((Date.parse(time) - now()) / (24 * 3600_000));
@@ -64,18 +93,20 @@ interface LoginRequest extends Omit<BrowserLoginOptions, 'deviceName'> {
 }
 
 /** Waits for approval in the browser. @returns null when refused or aborted; the reason is already printed. */
-async function askForKey(terminal: Terminal, { url, say, fail, isByCode }: LoginRequest): Promise<string | null> {
+async function askForKey(terminal: Terminal, request: LoginRequest): Promise<string | null> {
+  const { url, say, fail, keyDays, isByCode } = request;
   const { fetch, wait, interruption: signal } = terminal;
   const deviceName = deviceNameOn(terminal.host);
   try {
-    const answer = isByCode ? { problem: null } : await browserLogin(terminal, { url, deviceName, say });
+    const answer = isByCode ? { problem: null } : await browserLogin(terminal, { url, deviceName, say, keyDays });
     if ('key' in answer) return answer.key;
     if ('refusal' in answer) {
       fail(answer.refusal);
       return null;
     }
     if (answer.problem !== null) terminal.err(`${answer.problem} Here is a code instead.\n\n`);
-    const options = { url, clientId: CONSOLE_CLIENT_ID, deviceName, fetch, wait, signal };
+    const asked = { deviceName, ...(keyDays !== null && { keyDays }) };
+    const options = { url, clientId: CONSOLE_CLIENT_ID, ...asked, fetch, wait, signal };
     const onCode = async (pending: PendingLogin) => say(await confirmationPrompt(terminal, pending));
     return (await deviceLogin({ ...options, onCode })).token;
   } catch (error) {

@@ -25,6 +25,8 @@ export interface BrowserLoginOptions {
   /** Names the key among the person's devices. */
   readonly deviceName: string;
   readonly say: (text: string) => unknown;
+  /** Days after which the key is to end; null for the server's default. */
+  readonly keyDays: number | 'never' | null;
 }
 
 /** Returns whether a browser of this machine can be expected to open in front of the person. */
@@ -36,7 +38,7 @@ export function hasBrowser({ canAsk, env, platform }: Pick<Terminal, 'canAsk' | 
 /** @throws {Unreachable} when the server does not answer. @throws the reason of an interruption. */
 export async function browserLogin(
   terminal: Terminal,
-  { url, deviceName, say }: BrowserLoginOptions,
+  { url, deviceName, say, keyDays }: BrowserLoginOptions,
 ): Promise<BrowserLogin> {
   if (!(await isOffered(terminal, url))) return { problem: null };
   const verifier = randomText();
@@ -48,7 +50,7 @@ export async function browserLogin(
   const signal = AbortSignal.any([terminal.interruption, over.signal]);
   try {
     const redirectUri = `http://127.0.0.1:${listener.port}${CALLBACK}`;
-    const address = addressOf(url, { redirectUri, verifier, state });
+    const address = addressOf(url, { redirectUri, verifier, state, keyDays });
     if (!(await terminal.open(address))) return { problem: 'The browser could not be opened.' };
     await say(waiting(address));
     const given = await Promise.race([
@@ -87,7 +89,11 @@ interface Attempt {
   readonly verifier: string;
 }
 
-function addressOf(url: string, { redirectUri, verifier, state }: Attempt & { readonly state: string }): string {
+interface AskedInBrowser extends Attempt, Pick<BrowserLoginOptions, 'keyDays'> {
+  readonly state: string;
+}
+
+function addressOf(url: string, { redirectUri, verifier, state, keyDays }: AskedInBrowser): string {
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: COMMAND_LINE_CLIENT_ID,
@@ -95,6 +101,7 @@ function addressOf(url: string, { redirectUri, verifier, state }: Attempt & { re
     state,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
+    ...(keyDays !== null && { key_days: String(keyDays) }),
   });
   return `${url}/oauth/authorize?${query}`;
 }

@@ -1,5 +1,6 @@
 /** The drawing of a chart: complete times as a line, and the step to the running one dashed. */
 import type uPlot from 'uplot';
+import { once } from '../once.ts';
 import { count, dayOf } from './format.ts';
 
 export interface Series {
@@ -78,17 +79,17 @@ export function optionsFor(element: HTMLElement, drawn: () => Drawn): uPlot.Opti
   };
 }
 
-const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const SHORT_HOUR = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const shortDay = once(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));
+const shortHour = once(() => new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' }));
 
 const shortTime = (seconds: number, { isHourly }: Drawn) =>
-  (isHourly ? SHORT_HOUR : SHORT_DAY).format(new Date(seconds * 1000));
+  (isHourly ? shortHour() : shortDay()).format(new Date(seconds * 1000));
 
 /** Returns the day, or the day and the hour in UTC. */
 export function timeOf(time: string, { isHourly }: Pick<Drawn, 'isHourly'>): string {
   if (!isHourly) return dayOf(time);
   const at = new Date(time);
-  return `${SHORT_DAY.format(at)}, ${SHORT_HOUR.format(at)}`;
+  return `${shortDay().format(at)}, ${shortHour().format(at)}`;
 }
 
 /** Shows the hovered time and its numbers in a native tooltip. */

@@ -1,8 +1,13 @@
 /** Values over days or hours as a chart, with a table for people who cannot see it. The last one is still running. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { alignedData, type Drawn, HEIGHT, optionsFor, type Series, timeOf } from './chart-drawing.ts';
 import { count, dayOf } from './format.ts';
+
+/** Loads what draws charts while their values are loaded. A failure shows when one is drawn. */
+export function useChartPreload(): void {
+  useLayoutEffect(() => void import('uplot').catch(() => {}), []);
+}
 
 interface ChartProps extends Drawn {
   readonly id: string;
@@ -42,7 +47,7 @@ function Drawing({ label, summary, ...drawn }: Omit<ChartProps, 'id'>) {
   const latest = useRef(drawn);
   latest.current = drawn;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     let isOver = false;
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const watcher = new ResizeObserver(([entry]) =>

@@ -1,9 +1,10 @@
 /** Formats times, numbers and names for the console. */
+import { once } from '../once.ts';
 
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
-const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
-const NUMBER = new Intl.NumberFormat('en');
+const relative = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' }));
+const exact = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }));
+const day = once(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }));
+const number = once(() => new Intl.NumberFormat('en'));
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 const STEPS: readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
@@ -22,12 +23,12 @@ export function relativeTime(time: string, now = Date.now()): string {
   const distance = Math.abs(seconds);
   if (distance < 5) return 'just now';
   const [, unit] = STEPS.find(([limit]) => distance < limit) ?? [0, 'year' as const];
-  return RELATIVE.format(Math.trunc(seconds / SECONDS[unit as keyof typeof SECONDS]), unit);
+  return relative().format(Math.trunc(seconds / SECONDS[unit as keyof typeof SECONDS]), unit);
 }
 
-export const exactTime = (time: string) => EXACT.format(new Date(time));
-export const dayOf = (time: string) => DAY.format(new Date(time));
-export const count = (value: number) => NUMBER.format(value);
+export const exactTime = (time: string) => exact().format(new Date(time));
+export const dayOf = (time: string) => day().format(new Date(time));
+export const count = (value: number) => number().format(value);
 
 export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -1,5 +1,5 @@
 import { SelectField } from '../../pages/components/select-field.tsx';
-import { LANGUAGES } from './languages.ts';
+import { languages } from './languages.ts';
 
 interface LanguageFieldProps {
   readonly id: string;
@@ -14,5 +14,5 @@ interface LanguageFieldProps {
 
 /** Language of a person's mails. */
 export function LanguageField(props: LanguageFieldProps) {
-  return <SelectField {...props} label="Language" choices={LANGUAGES} />;
+  return <SelectField {...props} label="Language" choices={languages()} />;
 }

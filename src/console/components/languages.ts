@@ -1,9 +1,10 @@
 import { LOCALES } from '../../core/locale.ts';
+import { once } from '../once.ts';
 
-const names = new Intl.DisplayNames('en', { type: 'language' });
+const names = once(() => new Intl.DisplayNames('en', { type: 'language' }));
 
 /** Returns the English name of a language. */
-export const languageOf = (locale: string) => names.of(locale) ?? locale;
+export const languageOf = (locale: string) => names().of(locale) ?? locale;
 
 /** Languages of pages and mails, for a select field. */
-export const LANGUAGES = LOCALES.map((value) => ({ value, label: languageOf(value) }));
+export const languages = once(() => LOCALES.map((value) => ({ value, label: languageOf(value) })));

@@ -1,6 +1,6 @@
 /** Frame of the console: loads member, workspace and application, and shows the view of the address. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { Button } from '../../pages/components/button.tsx';
 import { ToastProvider } from '../../pages/components/toast.tsx';
@@ -9,6 +9,7 @@ import { NothingHere } from '../components/nothing-here.tsx';
 import { api, ask, type Failure, type Outcome, type Schemas } from '../api.ts';
 import { allOf } from '../read-all.ts';
 import { type Workspace, type ConsoleContext, ConsoleProvider } from '../console-context.tsx';
+import type { Opening } from '../opening.ts';
 import { TrialsProvider } from '../trials.tsx';
 import { applicationEvents } from '../views/activity/source.ts';
 import { ApplicationRoutes, OpenIdTrialView, preloadView, WorkspaceRoutes } from '../views.tsx';
@@ -30,44 +31,33 @@ interface ConsoleData {
   readonly applicationsReadAt: number;
 }
 
-export function Shell() {
+export function Shell({ opening }: { readonly opening: Opening }) {
   return (
     <ToastProvider>
       <Router base="/console">
         <TrialsProvider>
-          <SignedIn />
+          <SignedIn opening={opening} />
         </TrialsProvider>
       </Router>
     </ToastProvider>
   );
 }
 
-function SignedIn() {
+function SignedIn({ opening }: { readonly opening: Opening }) {
   const [location] = useLocation();
-  const [known, setKnown] = useState<ConsoleData | null>(null);
+  const [known, setKnown] = useState<ConsoleData | null>(() => knownIn(opening));
   const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     preloadView(location);
-    void load();
+    if (!known) void load();
   }, []);
 
+  /** Loads the applications that are too many for the document. */
   async function load(): Promise<void> {
     setFailure(null);
-    const [me, workspaces, applications] = await Promise.all([
-      ask(api.GET('/api/account')),
-      ask(api.GET('/api/workspaces')),
-      loadApplications(),
-    ]);
-    if (!me.ok) return setFailure(me);
-    if (!workspaces.ok) return setFailure(workspaces);
-    if (!applications.ok) return setFailure(applications);
-    const { userId, email, identity } = me.data;
-    setKnown({
-      me: { userId, email, name: identity.fullName ?? '' },
-      workspaces: workspaces.data.items,
-      applications: applications.data,
-      applicationsReadAt: performance.now(),
-    });
+    const applications = await loadApplications();
+    if (applications.ok) setKnown(knownIn({ ...opening, applications: applications.data }, performance.now()));
+    else setFailure(applications);
   }
 
   if (failure)
@@ -100,6 +90,13 @@ function SignedIn() {
       }}
     />
   );
+}
+
+/** @param applicationsReadAt by default the time at which the document was asked for. */
+function knownIn({ account, workspaces, applications }: Opening, applicationsReadAt = 0): ConsoleData | null {
+  if (applications === null) return null;
+  const { userId, email, identity } = account;
+  return { me: { userId, email, name: identity.fullName ?? '' }, workspaces, applications, applicationsReadAt };
 }
 
 /** Loads all applications, including hidden ones, for the switcher and search. */

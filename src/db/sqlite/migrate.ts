@@ -18,7 +18,8 @@ import instances from '../../../migrations/0014_instances.sql' with { type: 'tex
 import pages from '../../../migrations/0015_pages.sql' with { type: 'text' };
 import addressSearch from '../../../migrations/0016_address_search.sql' with { type: 'text' };
 import openid from '../../../migrations/0017_openid.sql' with { type: 'text' };
-import assertions from '../../../migrations/0018_assertions.sql' with { type: 'text' };
+import keyDays from '../../../migrations/0018_key_days.sql' with { type: 'text' };
+import assertions from '../../../migrations/0019_assertions.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Connection } from '../connection.ts';
@@ -45,6 +46,7 @@ const MIGRATIONS: readonly string[] = [
   pages,
   addressSearch,
   openid,
+  keyDays,
   assertions,
 ];
 

@@ -8,7 +8,7 @@ import { type EmailUndo, emailUndoService } from './email-undo.ts';
 import { exportService } from './export.ts';
 import { forgetSessions } from './forget-sessions.ts';
 import { ownMembershipService } from './membership.ts';
-import { overviewService } from './overview.ts';
+import { type Overview, overviewService } from './overview.ts';
 import { proofService } from './proof.ts';
 import { accountRoutes } from './routes.ts';
 import { ownSessionService } from './sessions.ts';
@@ -16,14 +16,16 @@ import { ownSessionService } from './sessions.ts';
 export function accountModule(
   context: ModuleContext,
   { challenges }: { challenges: CodeChallenges },
-): Module & { readonly emailUndo: EmailUndo } {
+): Module & { readonly emailUndo: EmailUndo; readonly overview: Overview } {
   const { db, auditDays, notices } = context;
   const confirmations = confirmationService({ db, challenges, notices });
   const emailUndo = emailUndoService(context);
+  const overview = overviewService(context);
   return {
     emailUndo,
+    overview,
     operations: accountRoutes({
-      overview: overviewService(context),
+      overview,
       proofs: proofService(confirmations, notices),
       ownSessions: ownSessionService(context),
       emailChanges: emailChangeService({ confirmations, undo: emailUndo, notices }),

@@ -27,7 +27,6 @@ function described(type: string, data: TObject, components: Components): object 
     post: {
       operationId: `on.${type}`,
       summary: `Event ${type}`,
-      description: 'Answer 2xx within 15 seconds.',
       tags: ['Webhooks'],
       security: [],
       parameters: [
@@ -36,14 +35,15 @@ function described(type: string, data: TObject, components: Components): object 
       ],
       requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(schema, components) } } },
       responses: {
-        200: components.share('responses', 'EventAccepted', { description: 'Accepted, like any 2xx.' }),
-        410: components.share('responses', 'EventGone', {
-          description: 'Quarantines the endpoint: no further events are sent to it.',
-        }),
+        200: components.share('responses', 'EventAccepted', EVENT_ACCEPTED),
       },
     },
   };
 }
+
+const EVENT_ACCEPTED = {
+  description: 'Accepted, like any 2xx within 15 seconds; 410 quarantines the endpoint, which is then sent no more.',
+};
 
 const SIGNATURE = {
   name: 'Svc-Signature',

@@ -1,9 +1,6 @@
-/** Errors in the OpenAPI description: the codes an operation answers with, and the body of each status. */
+/** Errors in the OpenAPI description: the codes an operation answers with, and their body, described once. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
 import { WAITLIST_STANDINGS } from '../../core/waitlist-standing.ts';
-import { onlyOne } from '../../core/required.ts';
-import { type Style, verifyCodeField } from '../../http/errors.ts';
-import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
 import { isList, isOfClients, type Operation } from '../../http/operation.ts';
 import { type Components, pascalCase, type Reference } from './components.ts';
 import { headersOfFailure } from './headers.ts';
@@ -38,100 +35,80 @@ export function statusIn({ access }: Pick<Operation, 'access'>, code: ErrorCode)
   return code === 'invalid_client' && isOfClients(access) ? 401 : ERROR_CATALOGUE[code].status;
 }
 
-/** Names of the responses for common sets of codes; others are named after their codes. */
-const ANSWER_NAMES: Readonly<Record<string, string>> = {
-  'forbidden membership_blocked': 'Forbidden',
-  'admin_scope_required forbidden membership_blocked': 'NotAdmin',
-  'forbidden membership_blocked reauthentication_required': 'NotProven',
-  'invalid_cursor invalid_request': 'InvalidList',
-  'code_exhausted code_expired code_invalid invalid_request': 'InvalidCode',
-  payload_too_large: 'TooLarge',
-  unsupported_media_type: 'WrongType',
-};
+/** Refusals that say the same on every operation. The shared response describes them, not each operation. */
+const COMMON_CODES: ReadonlySet<ErrorCode> = new Set([
+  'invalid_request',
+  'invalid_cursor',
+  'unauthenticated',
+  'forbidden',
+  'membership_blocked',
+  'admin_scope_required',
+  'not_found',
+  'request_timeout',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable',
+]);
 
-/** Refusals that any operation may answer, by status: described once, as its `default`. */
-const COMMON: Readonly<Record<number, ErrorCode>> = {
-  408: 'request_timeout',
-  413: 'payload_too_large',
-  415: 'unsupported_media_type',
-  500: 'internal',
-  503: 'unavailable',
-};
+export interface OwnRefusal {
+  readonly code: ErrorCode;
+  readonly status: number;
+}
 
-const COMMON_WORDS = [
-  'Any other refusal: `internal` (500), or `unavailable` (503).',
-  'Where the request has a body also `request_timeout` (408), `payload_too_large` (413) and `unsupported_media_type` (415).',
+/** Returns the refusals that callers of this operation must know besides the common ones, by status. */
+export function ownRefusals(operation: Operation): OwnRefusal[] {
+  return errorCodesOf(operation)
+    .filter((code) => !COMMON_CODES.has(code))
+    .map((code) => ({ code, status: statusIn(operation, code) }))
+    .toSorted((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1));
+}
+
+/** Returns the operation's own refusals as a sentence; undefined if it has none. */
+export function refusalSentence(operation: Operation): string | undefined {
+  const byStatus = Map.groupBy(ownRefusals(operation), ({ status }) => status);
+  if (byStatus.size === 0) return undefined;
+  const ofStatus = ([status, refusals]: [number, OwnRefusal[]]) =>
+    `${status} ${refusals.map(({ code }) => `\`${code}\``).join(', ')}`;
+  return `Errors: ${[...byStatus].map(ofStatus).join('; ')}.`;
+}
+
+/** Returns the operation's own refusals with their words, as a Markdown list; undefined if it has none. */
+export function refusalList(operation: Operation): string | undefined {
+  const lines = ownRefusals(operation).map(
+    ({ code, status }) => `- \`${code}\` (${status}): ${ERROR_CATALOGUE[code].message}`,
+  );
+  return lines.length === 0 ? undefined : `Errors:\n\n${lines.join('\n')}`;
+}
+
+const REFUSED_WORDS = [
+  'A refusal, by its status. An operation lists its own codes; these are common:',
+  '400 `invalid_request`, on lists also `invalid_cursor`; 401 `unauthenticated`; 403 `forbidden`, `membership_blocked`,',
+  'for Admin also `admin_scope_required`; 404 `not_found`; 429 `rate_limited`;',
+  'with a body 408 `request_timeout`, 413 `payload_too_large`, 415 `unsupported_media_type`.',
+  '500 `internal` and 503 `unavailable` have this body too.',
 ].join(' ');
 
-/**
- * Returns one response per status, shared by all operations with the same codes. A status with nothing but its common
- * refusal is part of `default`.
- */
-export function failuresOf(
-  operation: Operation,
-  components: Components,
-  limits: LimitSettings,
-): Record<string, Reference> {
-  const { style = 'envelope', limit } = operation;
+/** Returns one response for all refusals, shared by all operations whose errors have the same shape. */
+export function failuresOf(operation: Operation, components: Components): Record<string, Reference> {
+  const { style = 'envelope' } = operation;
   const family = style === 'flat' ? 'envelope' : style;
-  const ofFamily = family === 'envelope' ? '' : pascalCase(family);
-  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => statusIn(operation, code));
-  const isCommon = ([status, codes]: [number, ErrorCode[]]) => codes.length === 1 && codes[0] === COMMON[status];
-  const [common, own] = family === 'page' ? [[], [...byStatus]] : partition([...byStatus], isCommon);
-  const answers = Object.fromEntries(
-    own.map(([status, unsorted]) => {
-      const codes = unsorted.toSorted();
-      const ofLimit = status === 429 ? `_${limit}` : '';
-      const description = [
-        `${codes.map((code) => `\`${code}\``).join(', ')}.`,
-        ...(status === 429 ? [`Limit: ${describeLimitClass(limit, limits)}.`] : []),
-      ].join(' ');
-      const response = {
-        description,
-        ...headersOfFailure(status, operation, components),
-        content: contentOf(family, codes, components),
-      };
-      return [
-        status,
-        components.share(
-          'responses',
-          `${ofFamily}${ANSWER_NAMES[codes.join(' ')] ?? codes.map(pascalCase).join('')}${ofLimit}`,
-          response,
-        ),
-      ];
-    }),
-  );
-  if (common.length === 0) return answers;
-  const shared = {
-    description: COMMON_WORDS,
-    ...headersOfFailure(503, operation, components),
-    content: contentOf(family, Object.values(COMMON).toSorted(), components),
-  };
-  return { ...answers, default: components.share('responses', `${ofFamily}Refusal`, shared) };
+  const response =
+    family === 'page'
+      ? { description: 'A page that explains the refusal.', content: { 'text/html': { schema: { type: 'string' } } } }
+      : { description: REFUSED_WORDS, ...headersOfFailure(components), content: contentOf(family, components) };
+  const name = family === 'envelope' ? 'Refused' : `Refused${pascalCase(family)}`;
+  const reference = components.share('responses', name, response);
+  // Some generators write a range such as `4XX` as a number. A redirect has a default of its own.
+  return family === 'page' ? { 400: reference } : { 400: reference, default: reference };
 }
 
-function partition<Item>(items: readonly Item[], isIn: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(isIn), items.filter((item) => !isIn(item))];
-}
-
-function contentOf(family: Exclude<Style, 'flat'>, codes: readonly ErrorCode[], components: Components): object {
-  if (family === 'page') return { 'text/html': { schema: { type: 'string' } } };
-  const names = namesOf(family, codes);
-  const examples = Object.fromEntries(
-    codes.map((code) => [
-      code,
-      family === 'envelope'
-        ? components.share('examples', code, { value: exampleOf(code, names) })
-        : { value: exampleOf(code, names) },
-    ]),
-  );
-  const schema = {
-    allOf: [
-      components.share('schemas', names.schema, bodySchema(names, components)),
-      { properties: { [names.code]: { enum: codes }, ...interestOf(codes, components) } },
-    ],
-  };
-  return { 'application/json': { schema, examples } };
+function contentOf(family: keyof typeof SHAPES, components: Components): object {
+  const shapes = family === 'verify' ? [SHAPES.verify, VERIFY_REFUSAL] : [SHAPES[family]];
+  const schemas = shapes.map((names) => components.share('schemas', names.schema, bodySchema(names, components)));
+  const schema = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
+  return { 'application/json': { schema, examples: { rate_limited: { value: exampleOf('rate_limited', shapes) } } } };
 }
 
 interface FailureNames {
@@ -149,14 +126,10 @@ const SHAPES = {
   oauth: { schema: 'OAuthError', flag: null, code: 'error', text: 'error_description' },
 } as const satisfies Record<string, FailureNames>;
 
-function namesOf(family: keyof typeof SHAPES, codes: readonly ErrorCode[]): FailureNames {
-  const names = SHAPES[family];
-  if (family !== 'verify') return names;
-  const code = onlyOne([...new Set(codes.map(verifyCodeField))]);
-  return code === 'errorMessage' ? { ...names, schema: 'VerifyRefusal', code } : names;
-}
+/** Refusals of the caller, in the field of the verdicts. */
+const VERIFY_REFUSAL = { ...SHAPES.verify, schema: 'VerifyRefusal', code: 'errorMessage' } as const;
 
-function bodySchema({ flag, code, text }: FailureNames, components: Components): object {
+function bodySchema({ schema, flag, code, text }: FailureNames, components: Components): object {
   return {
     type: 'object',
     required: [...(flag ? [flag] : []), code, ...(flag === 'success' ? [text] : []), 'requestId'],
@@ -165,19 +138,15 @@ function bodySchema({ flag, code, text }: FailureNames, components: Components):
       [code]: components.share('schemas', 'ErrorCode', { type: 'string', enum: Object.keys(ERROR_CATALOGUE).sort() }),
       [text]: { type: 'string', description: 'One sentence that says what to do.' },
       requestId: { type: 'string', examples: ['req_01kat1h5ppe3bv2d9g3wq5r1xm'] },
-      ...(flag && { fields: components.share('schemas', 'FieldProblems', FIELDS) }),
+      ...(flag && { fields: FIELDS }),
+      ...(schema === 'ApiError' && { interest: INTEREST }),
     },
   };
 }
 
-/** Refused sign-ins by code say where the request for access stands. */
-function interestOf(codes: readonly ErrorCode[], components: Components): object {
-  return codes.includes('waitlist') ? { interest: components.share('schemas', 'RefusedInterest', INTEREST) } : {};
-}
-
 const INTEREST = {
   type: 'object',
-  description: 'After a right code: the request for access, with a ticket for `public/access-state`.',
+  description: 'With `waitlist`: the request for access, with a ticket for `public/access-state`.',
   required: ['status', 'since', 'ticket'],
   properties: {
     status: { type: 'string', enum: WAITLIST_STANDINGS },
@@ -196,7 +165,8 @@ const FIELDS = {
   },
 };
 
-function exampleOf(error: ErrorCode, { flag, code, text }: FailureNames): object {
+function exampleOf(error: ErrorCode, [names]: readonly FailureNames[]): object {
+  const { flag, code, text } = names ?? SHAPES.envelope;
   return {
     ...(flag && { [flag]: false }),
     [code]: error,

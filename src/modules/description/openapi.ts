@@ -1,18 +1,22 @@
 /** The OpenAPI description, derived from the operations' own declarations. */
 import { yieldIfLong } from '../../core/event-loop.ts';
-import type { LimitSettings } from '../../http/limits.ts';
 import type { Operation } from '../../http/operation.ts';
 import { ACCESS_EXPLAINED, ACCESS_SENTENCES, SECURITY, securitySchemes, USUAL_SECURITY } from './access.ts';
 import { requestBodyOf, successesOf } from './bodies.ts';
 import { Components } from './components.ts';
 import { eventDescriptions } from './events.ts';
-import { failuresOf } from './failures.ts';
+import { failuresOf, refusalList, refusalSentence } from './failures.ts';
 import { HEADERS_EXPLAINED } from './headers.ts';
+import { withoutObvious } from './left-out.ts';
 import { type DescribedOperation, mountedDocument } from './mounted.ts';
 import { describedParameters } from './parameters.ts';
+import { type DescriptionPart, operationsInPart, PARTS_EXPLAINED } from './parts.ts';
 import { shareRepeated } from './repeated.ts';
+import { withSharedSchemas } from './shared-schemas.ts';
 
 export const API_VERSION = '1.0.0';
+
+const BODIES_EXPLAINED = 'A request body with an unknown property is refused as `invalid_request`.';
 
 const TAGS: Record<string, string> = {
   'Sign-in': 'Sign-in methods: codes, passkeys, identity providers.',
@@ -42,12 +46,12 @@ const TAGS: Record<string, string> = {
 export async function openApiDocument(
   operations: readonly Operation[],
   baseUrl: string,
-  limits: LimitSettings,
+  part: DescriptionPart = 'application',
 ): Promise<object> {
   const components = new Components();
   const inFull: DescribedOperation[] = [];
-  for (const operation of documented(operations)) {
-    inFull.push({ operation, detail: describe(operation, components, limits) });
+  for (const operation of documentedIn(part, operations)) {
+    inFull.push({ operation, detail: describe(operation, components, part) });
     await yieldIfLong();
   }
   const described = await shareRepeated(inFull, components);
@@ -59,23 +63,25 @@ export async function openApiDocument(
     info: {
       title: 'Gatehouse',
       version: API_VERSION,
-      description: `Sign-in, session verification and user management.\n\n${ACCESS_EXPLAINED}\n\n${HEADERS_EXPLAINED}`,
+      description: `Sign-in, session verification and user management.${part === 'all' ? '' : ` ${PARTS_EXPLAINED}`}\n\n${ACCESS_EXPLAINED}\n\n${BODIES_EXPLAINED}\n\n${HEADERS_EXPLAINED}`,
       contact: { name: 'Gatehouse' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/', description: 'The server that this description was fetched from.' }],
     tags: names.map((name) => ({ name, description: tagSentence(name) })),
   });
-  return {
-    openapi,
-    info,
-    servers,
-    security: USUAL_SECURITY,
-    tags,
-    paths,
-    webhooks,
-    components: { securitySchemes: securitySchemes(baseUrl), ...components.sorted() },
-  };
+  return withSharedSchemas(
+    withoutObvious({
+      openapi,
+      info,
+      servers,
+      security: USUAL_SECURITY,
+      tags,
+      paths,
+      webhooks,
+      components: { securitySchemes: securitySchemes(baseUrl), ...components.sorted() },
+    }),
+  );
 }
 
 /** Returns what a tag's operations are about, in a sentence. */
@@ -88,22 +94,36 @@ export function documented(operations: readonly Operation[]): Operation[] {
   return operations.filter((operation) => !operation.isUndocumented);
 }
 
-/** Returns an operation's description with its access, as Markdown. */
-export function operationText({ description, access }: Pick<Operation, 'description' | 'access'>): string {
-  return [description, ACCESS_SENTENCES[access]].filter(Boolean).join('\n\n');
+/** Returns an operation's description with its access and its own errors in words, as Markdown. */
+export function operationText(operation: Operation): string {
+  const { description, access } = operation;
+  return [description, ACCESS_SENTENCES[access], refusalList(operation)].filter(Boolean).join('\n\n');
 }
 
-function describe(operation: Operation, components: Components, limits: LimitSettings): DescribedOperation['detail'] {
+/** Returns its description and its own error codes. `security` has the access of all but management. */
+function shortText(operation: Operation): string | undefined {
+  const { description, access } = operation;
+  const isManagement = access === 'read' || access === 'full';
+  const texts = [description, isManagement && ACCESS_SENTENCES[access], refusalSentence(operation)].filter(Boolean);
+  return texts.length === 0 ? undefined : texts.join('\n\n');
+}
+
+/** Returns the operations that a part of the description has. */
+function documentedIn(part: DescriptionPart, operations: readonly Operation[]): readonly Operation[] {
+  return operationsInPart(part, documented(operations));
+}
+
+function describe(operation: Operation, components: Components, part: DescriptionPart): DescribedOperation['detail'] {
   const { id, summary, tag, access } = operation;
   const parameters = describedParameters(operation, components);
   return {
     operationId: id,
     summary,
-    description: operationText(operation),
+    description: part === 'all' ? operationText(operation) : shortText(operation),
     tags: [tag],
     ...(SECURITY[access] !== USUAL_SECURITY && { security: SECURITY[access] }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(operation, components),
-    responses: { ...successesOf(operation, components), ...failuresOf(operation, components, limits) },
+    responses: { ...successesOf(operation, components), ...failuresOf(operation, components) },
   };
 }

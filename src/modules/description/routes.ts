@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
+import { answerTagged, tagged } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { Choice } from '../../http/schemas.ts';
 import { openApiDocument } from './openapi.ts';
+import type { DescriptionPart } from './parts.ts';
 import { roleManifest } from './roles.ts';
 import { yaml } from './yaml.ts';
 
@@ -12,20 +14,37 @@ export interface DescriptionDependencies {
   readonly limits: LimitSettings;
 }
 
+const PartQuery = Type.Object({
+  part: Type.Optional(
+    Choice(['all'], { description: 'Adds the operations of the account page, the workspace and the instance.' }),
+  ),
+});
+
+/** Computes a value once for each part. */
+function onceFor<Value>(
+  compute: (part: DescriptionPart) => Promise<Value>,
+): (part?: DescriptionPart) => Promise<Value> {
+  const values = new Map<DescriptionPart, Promise<Value>>();
+  return (part = 'application') => {
+    const value = values.get(part) ?? compute(part);
+    values.set(part, value);
+    return value;
+  };
+}
+
 export async function openApiYaml(
   operations: readonly Operation[],
   baseUrl: string,
-  limits: LimitSettings,
+  part: DescriptionPart,
 ): Promise<string> {
-  return yaml(await openApiDocument(operations, baseUrl, limits));
+  return yaml(await openApiDocument(operations, baseUrl, part));
 }
 
 export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDependencies): Operation[] {
   // Each is built at the first call and cached: it takes a while and cannot change while the process runs.
-  let document: Promise<object> | undefined;
-  const described = () => (document ??= openApiDocument(operations(), baseUrl(), limits));
-  let asYaml: Promise<Tagged> | undefined;
-  let asJson: Promise<Tagged> | undefined;
+  const described = onceFor((part) => openApiDocument(operations(), baseUrl(), part));
+  const asYaml = onceFor(async (part) => tagged(await yaml(await described(part))));
+  const asJson = onceFor(async (part) => tagged(JSON.stringify(await described(part))));
   const common = {
     method: 'GET',
     tag: 'Descriptions',
@@ -42,11 +61,9 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       summary: 'Read this description',
       mediaType: 'application/yaml',
       isRevalidated: true,
-      async handle({ context }) {
-        asYaml ??= described()
-          .then(yaml)
-          .then((text) => tagged(text));
-        return answerTagged(context, await asYaml, { mediaType: 'application/yaml' });
+      query: PartQuery,
+      async handle({ context, query }) {
+        return answerTagged(context, await asYaml(query.part), { mediaType: 'application/yaml' });
       },
     }),
     operation({
@@ -56,11 +73,9 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       summary: 'Read this description, as JSON',
       data: Type.Object({}, { additionalProperties: true }),
       isRevalidated: true,
-      async handle({ context }) {
-        asJson ??= described()
-          .then(JSON.stringify)
-          .then((text) => tagged(text));
-        return answerTagged(context, await asJson, { mediaType: 'application/json' });
+      query: PartQuery,
+      async handle({ context, query }) {
+        return answerTagged(context, await asJson(query.part), { mediaType: 'application/json' });
       },
     }),
     operation({

@@ -17,6 +17,7 @@ import { listWorkspaces } from '../../store/workspaces.ts';
 import { requireFresh } from '../sign-in/step-up.ts';
 import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
+import { defaultDaysOf, keyEnd } from './key-days.ts';
 import type { DeviceDecision, DeviceRequest } from './model.ts';
 
 export interface DeviceApprovalDependencies {
@@ -69,7 +70,8 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
         if (!seen) return null;
         if (seen.grant.claimedSessionId !== principal.sessionId)
           await updateDeviceGrant(unit, seen.grant.id, { claimedSessionId: principal.sessionId });
-        return present(seen, code, await grantsOf(unit, principal));
+        const keyEndsAt = keyEnd(unit.now, seen.grant.keyDays, defaultDaysOf(seen.application));
+        return present(seen, code, { grants: await grantsOf(unit, principal), keyEndsAt });
       });
     },
 
@@ -167,7 +169,7 @@ export async function grantsOf(
 function present(
   { grant, application: { id, clientId, name, logoUrl } }: AliveGrant,
   code: string,
-  grants: DeviceRequest['grants'],
+  { grants, keyEndsAt }: { readonly grants: DeviceRequest['grants']; readonly keyEndsAt: number | null },
 ): DeviceRequest {
   const { status, deviceName, ip, ipCountry, userAgent, createdAt, expiresAt } = grant;
   return {
@@ -176,6 +178,7 @@ function present(
     application: { id, clientId, name, logoUrl },
     device: { name: deviceName ?? deviceNameOf(userAgent), ip, ipCountry, userAgent },
     grants,
+    keyEndsAt: isoTime(keyEndsAt),
     requestedAt: isoTime(createdAt),
     expiresAt: isoTime(expiresAt),
   };

@@ -22,8 +22,9 @@ import {
 } from '../../store/device-grants.ts';
 import { findMemberById, requireMemberById } from '../../store/members.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
-import { LOGIN_LIFETIME_MS, type PersonalKeys } from './personal-keys.ts';
+import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
+import { defaultDaysOf, keyDaysOf, keyEnd } from './key-days.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 
 export const GRANT_LIFETIME_MS = 15 * MINUTE;
@@ -80,7 +81,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       return refused('access_denied');
     }
     const name = grant.deviceName ?? deviceNameOf(grant.userAgent) ?? UNNAMED;
-    const expiresAt = application.workspaceId === null ? unit.now + LOGIN_LIFETIME_MS : null;
+    const expiresAt = keyEnd(unit.now, grant.keyDays, defaultDaysOf(application));
     const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name, expiresAt });
     await updateDeviceGrant(unit, grant.id, { status: 'redeemed', apiKeyId: id });
     return { ok: true, token };
@@ -120,6 +121,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
           expiresAt: unit.now + GRANT_LIFETIME_MS,
           decidedAt: null,
           applicationEpoch: application.sessionEpoch,
+          keyDays: keyDaysOf(input.key_days) ?? null,
         }),
       );
       const verificationUri = `${baseUrl()}/device`;

@@ -15,6 +15,7 @@ import {
 } from '../../http/schemas.ts';
 import { ApiKeySchema } from '../api-keys/model.ts';
 import { DEVICE_GRANT_STATUSES } from '../../store/device-grants.ts';
+import { KEY_DAYS_PATTERN, KEY_DAYS_REMEDY } from './key-days.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -39,6 +40,15 @@ export const DeviceCodeInput = OAuthParameters({
       description: 'Name that the person sees when approving, and of the key.',
       remedy: 'Give a name of at most 100 characters in one line.',
       examples: ['Ada’s laptop'],
+    }),
+  ),
+  key_days: Type.Optional(
+    Type.String({
+      pattern: KEY_DAYS_PATTERN,
+      description:
+        'Days after which the key ends, 1 to 3650, or `never`. Default: 90 for the console, never for applications.',
+      remedy: KEY_DAYS_REMEDY,
+      examples: ['30'],
     }),
   ),
 });
@@ -114,6 +124,7 @@ export const DeviceRequest = Type.Object({
     },
     { description: 'What the device could do, as of now.' },
   ),
+  keyEndsAt: Nullable(Timestamp()),
   requestedAt: Timestamp(),
   expiresAt: Timestamp(),
 });

@@ -1,6 +1,6 @@
 /** Personal keys, which have no principal of their own: the owner's membership is checked at each use. */
 import type { Actor } from '../../core/actor.ts';
-import { type Clock, DAY, isoTime } from '../../core/clock.ts';
+import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -32,9 +32,6 @@ import type { DeviceRecord } from './model.ts';
 import { recordDevice } from './record.ts';
 
 const MAX_PERSONAL_KEYS = 50;
-
-/** A login of the command line has its person's rights in the console, so it ends by itself. */
-export const LOGIN_LIFETIME_MS = 90 * DAY;
 
 export interface PersonalKeyDependencies {
   readonly db: Database;

@@ -15,7 +15,7 @@ export function llmsText(guides: readonly Guide[], url: string): string {
     '',
     '## Reference',
     '',
-    `- [OpenAPI description](${url}/openapi.yaml): every operation with its bodies, answers and errors; also as ${url}/openapi.json`,
+    `- [OpenAPI description](${url}/openapi.yaml): what applications build on, with bodies, answers and errors; every operation with ?part=all; also as ${url}/openapi.json`,
     `- [Role manifest](${url}/openapi.roles.json): which principal each operation needs, and what limits it`,
     `- [Authorization server metadata](${url}/.well-known/oauth-authorization-server): endpoints for OAuth clients (RFC 8414)`,
     '',

@@ -69,7 +69,9 @@ const COMMENTS: Readonly<Record<string, string>> = {
   nginx: HASH,
   yaml: HASH,
 };
-const STRINGS = String.raw`&quot;(?:(?!&quot;|\n).)*&quot;|'[^'\n]*'|${'`'}[^${'`'}]*${'`'}`;
+/** In a shell, text in single quotes may have several lines. */
+const stringsOf = (language: string) =>
+  String.raw`&quot;(?:(?!&quot;|\n).)*&quot;|'[^'${language === 'sh' ? '' : String.raw`\n`}]*'|${'`'}[^${'`'}]*${'`'}`;
 const WORDS =
   'import|export|from|const|let|function|async|await|return|if|else|for|of|in|throw|try|catch|except|new|class|def|with|as|raise|package|func|var|type|struct|defer|range|nil|None|True|False|true|false|null';
 
@@ -78,7 +80,7 @@ function highlight(code: string, language: string): string {
   const comment = COMMENTS[language];
   if (comment === undefined) return code;
   const words = language === 'sh' || language === 'nginx' ? '(?!)' : String.raw`\b(?:${WORDS})\b`;
-  const pattern = new RegExp(`(?<comment>${comment})|(?<string>${STRINGS})|(?<word>${words})`, 'gms');
+  const pattern = new RegExp(`(?<comment>${comment})|(?<string>${stringsOf(language)})|(?<word>${words})`, 'gms');
   return code.replace(pattern, (...given) => {
     const groups = given.at(-1) as Record<string, string | undefined>;
     const [kind = '', text = ''] = Object.entries(groups).find(([, found]) => found !== undefined) ?? [];

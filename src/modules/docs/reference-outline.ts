@@ -1,4 +1,4 @@
-/** Outline of the API reference: its text by tag, which is readable before the renderer has loaded. */
+/** Outline of the API reference, which is readable before its renderer has loaded: each tag’s operations and their errors. */
 import type { Operation } from '../../http/operation.ts';
 import { pathTemplate } from '../description/mounted.ts';
 import { documented, operationText, tagSentence } from '../description/openapi.ts';

@@ -1,4 +1,5 @@
 /** Authorization requests (RFC 6749 §4.1.1, RFC 7636, OpenID Connect Core 1.0 §3.1.2.1), as a client sends them. */
+import { KEY_DAYS_REMEDY, keyDaysOf } from '../devices/key-days.ts';
 import { knownScopes, PASSKEY_ACR } from './claims.ts';
 
 /** Our own parameters in the address of a request that is under way: no part of what the client asks for. */
@@ -27,6 +28,8 @@ export interface AuthorizationRequest {
   readonly idTokenHint: string | null;
   /** Languages that the client asks for, separated by commas. */
   readonly locales: string | null;
+  /** Days after which a console client's key ends; 0 for never, null for the client's default. */
+  readonly keyDays: number | null;
   /** A phishing-resistant sign-in is wanted. */
   readonly isPasskeyWanted: boolean;
 }
@@ -116,6 +119,8 @@ export function parseAuthorization(query: URLSearchParams, resource: string | nu
     return refused('invalid_request', `Send at most ${MAX_TEXT} characters of state and nonce.`);
   if (nonce !== null && CONTROL_CHARACTER.test(nonce))
     return refused('invalid_request', 'Send a nonce without control characters.');
+  const keyDays = keyDaysOf(given('key_days'));
+  if (keyDays === undefined) return refused('invalid_request', KEY_DAYS_REMEDY);
   const target = given('resource');
   if (target !== null && target !== resource)
     return refused(
@@ -135,6 +140,7 @@ export function parseAuthorization(query: URLSearchParams, resource: string | nu
       loginHint: given('login_hint'),
       idTokenHint: given('id_token_hint'),
       locales: localesIn(query),
+      keyDays,
       isPasskeyWanted: (given('acr_values') ?? '').split(' ').some((value) => PASSKEY_CLASSES.includes(value)),
     },
   };

@@ -232,6 +232,7 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
         codeChallenge: request.codeChallenge,
         scope: request.scope,
         nonce: request.nonce,
+        keyDays: null,
         userAgent: context.request.headers.get('user-agent'),
       });
     });

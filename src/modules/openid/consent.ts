@@ -1,5 +1,6 @@
 /** Consent to a client that signs in to the console: its codes are exchanged for keys, which outlive the session. */
 import { onBehalfOf } from '../../core/actor.ts';
+import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
@@ -10,17 +11,20 @@ import { recordAudit } from '../../store/audit.ts';
 import { requireMemberById } from '../../store/members.ts';
 import { grantsOf, type KeyRights } from '../devices/approval.ts';
 import { refusalToMember } from '../devices/grants.ts';
+import { keyEnd } from '../devices/key-days.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { requireFresh } from '../sign-in/step-up.ts';
 import { type AuthorizationRequest, requestIn } from './authorization-request.ts';
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
+import { keyDaysByDefault } from './console-exchange.ts';
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
 import { formTarget } from './redirect-uris.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
 
 export interface ConsentDependencies {
   readonly db: Database;
+  readonly clock: Clock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly requests: AuthorizationRequests;
@@ -39,6 +43,8 @@ export interface ConsentAsked {
   readonly query: string;
   /** Proves that this server showed the request to this session. */
   readonly confirmation: string;
+  /** When the key will end; null if only a disconnection ends it. */
+  readonly keyEndsAt: number | null;
   readonly locales: string | null;
 }
 
@@ -53,7 +59,7 @@ const AUDITED = { allow: 'device.approved', deny: 'device.denied' } as const;
 export type Consents = ReturnType<typeof consentService>;
 
 export function consentService(dependencies: ConsentDependencies) {
-  const { db, random, instanceKey, requests, consoleSessions, personalKeys } = dependencies;
+  const { db, clock, random, instanceKey, requests, consoleSessions, personalKeys } = dependencies;
 
   /** Binds a decision to the session of the cookie and to the request that was shown. */
   const confirmationOf = (value: string, query: URLSearchParams) =>
@@ -99,6 +105,7 @@ export function consentService(dependencies: ConsentDependencies) {
       codeChallenge: request.codeChallenge,
       scope: request.scope,
       nonce: request.nonce,
+      keyDays: request.keyDays,
       userAgent: browser.headers.get('user-agent'),
     });
     await record(unit, 'allow', client, userId);
@@ -118,6 +125,7 @@ export function consentService(dependencies: ConsentDependencies) {
         grants: await grantsOf(db.reader, principal),
         query: query.toString(),
         confirmation: Buffer.from(confirmationOf(value, query)).toString('base64url'),
+        keyEndsAt: keyEnd(clock.now(), request.keyDays, keyDaysByDefault(client)),
         locales: request.locales,
       };
     },

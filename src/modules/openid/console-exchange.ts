@@ -10,7 +10,8 @@ import { noteClientUsed } from '../../store/oauth-clients.ts';
 import { noteOAuthCodeResult } from '../../store/oauth-codes.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
 import { refusalToMember } from '../devices/grants.ts';
-import { LOGIN_LIFETIME_MS, type PersonalKeys } from '../devices/personal-keys.ts';
+import { keyEnd, LOGIN_DAYS } from '../devices/key-days.ts';
+import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { recordDevice } from '../devices/record.ts';
 import type { OpenIdClient } from './clients.ts';
 import type { Exchanged, UsedCode } from './exchanged.ts';
@@ -44,14 +45,18 @@ export async function exchangeForKey(
     throw error;
   }
   const { workspaceId } = first;
-  const isCommandLine = client.clientId === COMMAND_LINE_CLIENT_ID;
-  const expiresAt = isCommandLine ? unit.now + LOGIN_LIFETIME_MS : null;
+  const expiresAt = keyEnd(unit.now, code.keyDays, keyDaysByDefault(client));
   // A registered client has the name that the person has seen.
-  const name = (isCommandLine && deviceName) || client.name;
+  const name = (client.clientId === COMMAND_LINE_CLIENT_ID && deviceName) || client.name;
   const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name, expiresAt });
   await noteOAuthCodeResult(unit, { codeHash: code.codeHash, sessionId: null, apiKeyId: id });
   await noteClientUsed(unit, { clientId: client.clientId, expiresAt: unit.now + REGISTRATION_LIFETIME_MS });
   return { kind: 'key', token };
+}
+
+/** Returns the days of a client's key where none were asked; null for a key that does not end. */
+export function keyDaysByDefault({ clientId }: Pick<OpenIdClient, 'clientId'>): number | null {
+  return clientId === COMMAND_LINE_CLIENT_ID ? LOGIN_DAYS : null;
 }
 
 /** Ends the key that a code was exchanged for. @returns false if it had ended before. */

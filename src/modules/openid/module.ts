@@ -15,7 +15,7 @@ import { clientAuthentication } from './client-authentication.ts';
 import { clientSessionEndings } from './client-session-endings.ts';
 import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
-import { consoleSessions } from './console-sessions.ts';
+import { type ConsoleSessions, consoleSessions } from './console-sessions.ts';
 import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
@@ -49,6 +49,7 @@ export interface OpenIdModule extends Module {
   /** For the pages. */
   readonly authorization: Authorization;
   readonly consents: Consents;
+  readonly consoleSessions: ConsoleSessions;
   readonly endSession: EndSession;
 }
 
@@ -84,6 +85,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       countCall,
     }),
     consents,
+    consoleSessions: ofConsole,
     endSession: endSessionService({ ...context, requests, keys, browser, sessions }),
     operations: [
       ...openIdRoutes({

@@ -83,19 +83,21 @@ export type BulkChangeRecord = Static<typeof BulkChangeRecord>;
 
 export const BulkChangePage = PageOf(BulkChangeRecord);
 
-export const BulkChangeDetail = Type.Object(
-  {
-    ...entry,
-    leftOut: Type.Array(
-      Type.Object({
-        userId: Id('usr'),
-        email: Email(),
-        outcome: Choice(['refused', 'skipped']),
-        message: Nullable(Type.String()),
-      }),
-      { description: 'Up to 100 of those who were refused or left alone.' },
-    ),
-  },
+export const BulkChangeDetail = Type.Intersect(
+  [
+    BulkChangeRecord,
+    Type.Object({
+      leftOut: Type.Array(
+        Type.Object({
+          userId: Id('usr'),
+          email: Email(),
+          outcome: Choice(['refused', 'skipped']),
+          message: Nullable(Type.String()),
+        }),
+        { description: 'Up to 100 of those who were refused or left alone.' },
+      ),
+    }),
+  ],
   { $id: 'BulkChangeDetail' },
 );
 export type BulkChangeDetail = Static<typeof BulkChangeDetail>;

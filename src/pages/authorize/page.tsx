@@ -1,4 +1,5 @@
 /** Consent page of a client that asks to act as the person in the console. It works without JavaScript. */
+import { isoTime } from '../../core/clock.ts';
 import type { Locale } from '../../core/locale.ts';
 import { hyphenated } from '../../core/hyphenated.ts';
 import { AUTHORIZATION_PATH, CONSENT_PATH } from '../../core/openid-paths.ts';
@@ -6,7 +7,7 @@ import type { PageApplication } from '../../http/request-context.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { ApplicationFrame } from '../components/application-frame.tsx';
 import { Button } from '../components/button.tsx';
-import { AccessFacts, type DeviceRequest, Line } from '../device/request.tsx';
+import { AccessFacts, type DeviceRequest, EndFact, Line } from '../device/request.tsx';
 import { renderPage } from '../document.tsx';
 
 /** A client that asks, and what its form sends. */
@@ -17,13 +18,16 @@ export interface ShownConsent {
   /** The request as a query. */
   readonly query: string;
   readonly confirmation: string;
+  /** When the key will end, in epoch milliseconds; null if only a disconnection ends it. */
+  readonly keyEndsAt: number | null;
 }
 
 export interface ConsentPage extends ShownConsent {
   readonly locale: Locale;
 }
 
-export function renderConsentPage({ locale, client, redirectUri, grants, query, confirmation }: ConsentPage): string {
+export function renderConsentPage(page: ConsentPage): string {
+  const { locale, client, redirectUri, grants, query, confirmation, keyEndsAt } = page;
   const text = textsFor(locale);
   const { application, kind } = client;
   const { name, email } = grants.actsAs;
@@ -67,6 +71,7 @@ export function renderConsentPage({ locale, client, redirectUri, grants, query, 
             <dd id="access">
               <AccessFacts grants={grants} />
             </dd>
+            <EndFact at={isoTime(keyEndsAt)} />
           </dl>
           <p class="warning" id="warning">
             {text('openid.warning')}

@@ -27,6 +27,8 @@ export interface DeviceRequest {
       readonly role: 'owner' | 'admin' | 'member';
     }[];
   };
+  /** When the key will end; null if only a disconnection ends it. */
+  readonly keyEndsAt: string | null;
   readonly requestedAt: string;
   readonly expiresAt: string;
 }
@@ -42,7 +44,7 @@ interface RequestProps {
 
 export function Request({ request, userCode, appName, deciding, onDecide, onChangeAccount }: RequestProps) {
   const text = useTexts();
-  const { device, grants, requestedAt } = request;
+  const { device, grants, keyEndsAt, requestedAt } = request;
   const { name, email } = grants.actsAs;
   const place = placeOf(device, text.locale);
   const time = timeOf(requestedAt, text.locale);
@@ -89,6 +91,7 @@ export function Request({ request, userCode, appName, deciding, onDecide, onChan
         <dd id="access">
           <AccessFacts grants={grants} />
         </dd>
+        <EndFact at={keyEndsAt} />
       </dl>
       <p class="warning" id="warning">
         {text('device.warning')}
@@ -139,6 +142,20 @@ export function AccessFacts({ grants }: Pick<DeviceRequest, 'grants'>) {
           </ul>
         </div>
       ))}
+    </>
+  );
+}
+
+/** Says when the key ends by itself. @param at ISO time; null if only a disconnection ends it. */
+export function EndFact({ at }: { readonly at: string | null }) {
+  const text = useTexts();
+  const date = at && new Intl.DateTimeFormat(text.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
+  return (
+    <>
+      <dt>{text('device.endTitle')}</dt>
+      <dd id="end">
+        <Line>{date ? text('device.endOn', { date }) : text('device.endNever')}</Line>
+      </dd>
     </>
   );
 }

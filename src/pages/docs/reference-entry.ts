@@ -42,7 +42,7 @@ function draw(target: HTMLElement): void {
   });
   observer.observe(target, { attributeFilter: ['id'], childList: true, subtree: true });
   window.Scalar.createApiReference('#reference', {
-    url: '/openapi.json',
+    url: '/openapi.json?part=all',
     // Styled by docs.css, which follows the system's colour scheme.
     theme: 'none',
     withDefaultFonts: false,

@@ -13,7 +13,12 @@ export function renderReference(guides: readonly GuideEntry[], outline: readonly
         <div id="outline">
           <p class="with-script">Parameters, bodies and forms to try each call are loading.</p>
           <p class="without-script">
-            Parameters and bodies are in <a href="/openapi.yaml">openapi.yaml</a>; trying a call here needs JavaScript.
+            Parameters and bodies are in <a href="/openapi.yaml?part=all">openapi.yaml</a>; trying a call here needs
+            JavaScript.
+          </p>
+          <p>
+            An operation lists the errors that only it has;{' '}
+            <a href="/docs/guides/errors-and-limits">Errors and limits</a> has those that any may answer.
           </p>
           {outline.map((tag) => (
             <Tag key={tag.name} {...tag} />

@@ -31,6 +31,8 @@ export const deviceGrants = sqliteTable('device_grants', {
   expiresAt: integer('expires_at').notNull(),
   decidedAt: integer('decided_at'),
   applicationEpoch: integer('application_epoch').notNull().default(0),
+  /** Days after which its key ends; 0 for never, null for the client's default. */
+  keyDays: integer('key_days'),
 });
 
 export type DeviceGrant = typeof deviceGrants.$inferSelect;

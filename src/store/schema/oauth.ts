@@ -58,6 +58,8 @@ export const oauthCodes = sqliteTable('oauth_codes', {
   /** The session or key that it was exchanged for. */
   sessionId: text('session_id'),
   apiKeyId: text('api_key_id'),
+  /** Days after which a key ends that it is exchanged for; 0 for never, null for the client's default. */
+  keyDays: integer('key_days'),
 });
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;

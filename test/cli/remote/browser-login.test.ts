@@ -284,12 +284,19 @@ async function atConsole(decision: 'allow' | 'deny') {
     listen: systemTerminal().listen,
     async open(address) {
       const page = await browser.visit(address.slice(URL_A.length));
+      pages.push(page.text);
       const answer = await submit(browser, '/oauth/authorize/decision', { ...formOf(page), decision });
       await fetch(answer.headers.get('location')!);
       return true;
     },
   };
-  return { instance, person, logIn: () => person.gatehouse(['login', '--url', URL_A], desktop) };
+  const pages: string[] = [];
+  return {
+    instance,
+    person,
+    pages,
+    logIn: (flags: readonly string[] = []) => person.gatehouse(['login', '--url', URL_A, ...flags], desktop),
+  };
 }
 
 describe('a login by the browser at this server', () => {
@@ -312,6 +319,61 @@ describe('a login by the browser at this server', () => {
     expect([await statusOf(first), await statusOf(storedKey())]).toEqual([401, 200]);
     await person.gatehouse(['logout']);
     expect(existsSync(person.credentials)).toBe(false);
+  });
+
+  test.each([
+    [[], 90, 'The login ends after 90 days.'],
+    [['--days', '1'], 1, 'The login ends after 1 day.'],
+    [['--days', '30'], 30, 'The login ends after 30 days.'],
+    [['--never'], null, 'The login does not end by itself.'],
+  ] as const)('with %p says on the consent page and afterwards when it ends', async (flags, days, words) => {
+    const { instance, person, pages, logIn } = await atConsole('allow');
+    const { exitCode, out, err } = await logIn(flags);
+    expect([exitCode, err]).toEqual([0, '']);
+    expect(out).toEndWith(`Logged in to ${URL_A} as owner@example.com. ${words}\n`);
+    const style = { dateStyle: 'long', timeZone: 'UTC' } as const;
+    const date = days && new Intl.DateTimeFormat('en', style).format(instance.clock.now() + days * 24 * 3600_000);
+    const end = date === null ? 'When you disconnect it' : `On ${date}, or when you disconnect it`;
+    expect(pages[0]).toContain(`<dd id="end"><div dir="auto">${end}</div></dd>`);
+    const { key } = (await person.gatehouse(['whoami', '--json'])).json();
+    expect(key.expiresAt === null).toBe(date === null);
+  });
+
+  test('keeps to the days that the page showed: another request than that needs another decision', async () => {
+    const { instance } = await atConsole('allow');
+    const { console: application } = await consoleSceneOf(instance, COMMAND_LINE_CLIENT_ID);
+    const browser = pageBrowser(instance);
+    await browser.signIn(application, 'owner@example.com');
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: COMMAND_LINE_CLIENT_ID,
+      redirect_uri: 'http://127.0.0.1:1/callback',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+      key_days: '1',
+    });
+    const form = formOf(await browser.visit(`/oauth/authorize?${query}`));
+    const longer = { ...form, request: String(form['request']).replace('key_days=1', 'key_days=never') };
+    const answer = await submit(browser, '/oauth/authorize/decision', { ...longer, decision: 'allow' });
+    expect(answer.headers.get('location')).toStartWith('/oauth/authorize?');
+    expect(instance.sqlite.query('SELECT code_hash FROM oauth_codes').all()).toEqual([]);
+  });
+
+  test('refuses in the browser an end that no key can have', async () => {
+    const { instance } = await atConsole('allow');
+    for (const days of ['0', '-1', '3651', 'soon']) {
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: COMMAND_LINE_CLIENT_ID,
+        redirect_uri: 'http://127.0.0.1:1/callback',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+        key_days: days,
+      });
+      const answer = await instance.call('GET', `/oauth/authorize?${query}`, {});
+      const location = new URL(answer.headers.get('location') ?? 'missing:');
+      expect([days, location.searchParams.get('error')]).toEqual([days, 'invalid_request']);
+    }
   });
 
   test('stores nothing where the person denies it', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { profilePath } from '@/cli/remote/profile.ts';
+import { DAY } from '@/core/clock.ts';
 import { createInstance } from '../../support/instance.ts';
 import { deciding, logIn, oneServer, personAt, URL_A, URL_B } from './scene.ts';
 
@@ -45,6 +46,34 @@ describe('login', () => {
     const call = (token: string) => instance.call('GET', '/api/me', { token });
     expect((await call(first!.key)).status).toBe(401);
     expect((await call(logins[0]!.key)).status).toBe(200);
+  });
+
+  test.each([
+    [['--days', '30'], 'The login ends after 30 days.', 30],
+    [['--never'], 'The login does not end by itself.', null],
+  ] as const)('by a code with %p ends when it was asked to', async (flags, words, days) => {
+    const { instance, person } = await oneServer();
+    const { text, ...browser } = deciding(instance, 'approve');
+    await person.gatehouse(['login', '--url', URL_A, ...flags], browser);
+    expect(text()).toContain(`as owner@example.com. ${words}`);
+    const { key } = (await person.gatehouse(['whoami', '--json'])).json();
+    expect(key.expiresAt && (Date.parse(key.expiresAt) - Date.parse(key.createdAt)) / DAY).toBe(days);
+  });
+
+  test.each([['0'], ['-1'], ['1.5'], ['3651'], ['soon'], ['']])(
+    'refuses --days %p before it asks a server',
+    async (days) => {
+      const { instance, person } = await oneServer();
+      const ran = await person.gatehouse(['login', '--url', URL_A, `--days=${days}`]);
+      expect([ran.exitCode, ran.err]).toEqual([2, expect.stringContaining('--days')]);
+      expect(instance.sqlite.query('SELECT id FROM device_grants').all()).toEqual([]);
+    },
+  );
+
+  test('refuses --days and --never together', async () => {
+    const { person } = await oneServer();
+    const ran = await person.gatehouse(['login', '--url', URL_A, '--days', '30', '--never']);
+    expect([ran.exitCode, ran.err]).toEqual([2, expect.stringContaining('not both')]);
   });
 
   test('keeps several servers and uses the last', async () => {

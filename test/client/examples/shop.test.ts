@@ -56,9 +56,14 @@ async function prepare(shop: string): Promise<Record<string, string>> {
   };
 }
 
-test('the shop depends only on this version of the package', async () => {
+test('the shop depends only on the package, and every example on the file of this version: a registry has another’s', async () => {
+  const file = `file:gatehouse-${manifest.version}.tgz`;
+  const manifests = [...new Bun.Glob('*/package.json').scanSync(join(EXAMPLE, '..'))];
+  expect(manifests.length).toBeGreaterThanOrEqual(4);
+  for (const path of manifests)
+    expect([path, (await Bun.file(join(EXAMPLE, '..', path)).json()).dependencies.gatehouse]).toEqual([path, file]);
   const { dependencies } = await Bun.file(join(EXAMPLE, 'package.json')).json();
-  expect(dependencies).toEqual({ gatehouse: manifest.version });
+  expect(dependencies).toEqual({ gatehouse: file });
 });
 
 test('a customer signs in, the backend recognises them, and the shop receives the event', async () => {

@@ -57,6 +57,7 @@ describe('looking up a user code', () => {
           memberships: ['berlin'],
           workspaces: [],
         },
+        keyEndsAt: null,
         requestedAt: isoTime(instance.clock.now()),
         expiresAt: isoTime(instance.clock.now() + 15 * MINUTE),
       },

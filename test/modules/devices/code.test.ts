@@ -68,6 +68,12 @@ describe('a device code', () => {
     ['a name too long', { device_name: 'x'.repeat(101) }],
     ['a name of two lines', { device_name: 'a\nb' }],
     ['a name that reads backwards', { device_name: 'a\u202eb' }],
+    ['a key of no days', { key_days: '0' }],
+    ['a key of negative days', { key_days: '-1' }],
+    ['a key of half a day', { key_days: '0.5' }],
+    ['a key of more than ten years', { key_days: '3651' }],
+    ['a key of days in words', { key_days: 'thirty' }],
+    ['a key of nearly never', { key_days: 'Never' }],
   ])('is refused for %s with invalid_request, and nothing is written', async (what, fields) => {
     const { instance, application } = await createScene();
     const before = dumpTables(instance);

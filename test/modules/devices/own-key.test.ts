@@ -1,6 +1,6 @@
 /** `/api/me` for each kind of credential, and a personal key that revokes itself. */
 import { describe, expect, test } from 'bun:test';
-import { DAY } from '@/core/clock.ts';
+import { DAY, isoTime } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createScene } from './scene.ts';
 
@@ -8,8 +8,8 @@ async function setUp() {
   const scene = await createScene();
   const { instance, application } = scene;
   const owner = await instance.signIn('console', 'owner@example.com');
-  const connect = async (clientId: string, token: string) => {
-    const body = { client_id: clientId, device_name: 'Laptop' };
+  const connect = async (clientId: string, token: string, asked: Record<string, string> = {}) => {
+    const body = { client_id: clientId, device_name: 'Laptop', ...asked };
     const { user_code, device_code } = (await instance.call('POST', '/api/v1/device/code', { body })).json;
     await instance.call('POST', '/api/account/device/approve', { token, body: { user_code } });
     instance.clock.advance(10_000);
@@ -52,6 +52,30 @@ describe('GET /api/me', () => {
     expect((await me(login)).status).toBe(200);
     instance.clock.advance(1);
     expect((await me(login)).status).toBe(401);
+  });
+
+  test.each([
+    ['1', 1],
+    ['30', 30],
+    ['3650', 3650],
+    ['never', null],
+    ['', 90],
+  ])('a login that asks for %p days ends after %p, and says so to the person who approves', async (keyDays, days) => {
+    const { instance, owner, connect, me } = await setUp();
+    const body = { client_id: 'console', key_days: keyDays };
+    const { user_code } = (await instance.call('POST', '/api/v1/device/code', { body })).json;
+    const shown = await instance.call('GET', `/api/account/device?user_code=${user_code}`, { token: owner.token });
+    expect(shown.json.data.keyEndsAt).toBe(days === null ? null : isoTime(instance.clock.now() + days * DAY));
+    const login = await connect('console', owner.token, { key_days: keyDays });
+    const { expiresAt, createdAt } = (await me(login)).json.data.key;
+    expect(expiresAt).toBe(days === null ? null : isoTime(Date.parse(createdAt) + days * DAY));
+  });
+
+  test('a device of another application ends when it asks for it', async () => {
+    const { instance, application, ada, connect } = await setUp();
+    await connect(application.clientId, ada.token, { key_days: '7' });
+    const ends = instance.sqlite.query("SELECT expires_at - created_at FROM api_keys WHERE source = 'device'").values();
+    expect(ends).toEqual([[7 * DAY]]);
   });
 
   test('refuses callers without a credential of the console', async () => {

@@ -37,7 +37,8 @@ export class Workplace {
   async prepare(): Promise<void> {
     const packages = join(this.folder, 'node_modules');
     await mkdir(packages);
-    for (const name of ['stripe', 'openid-client']) symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
+    for (const name of ['stripe', 'openid-client', 'express'])
+      symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
     const client = join(packages, 'gatehouse');
     const exports = Object.fromEntries(Object.entries(ENTRIES).map(([name, entry]) => [name, `./${entry}.ts`]));
     await Bun.write(join(client, 'package.json'), JSON.stringify({ name: 'gatehouse', type: 'module', exports }));

@@ -284,11 +284,39 @@ test('the package guide has an example', () => {
   for (const name of ['typescript sh 0', 'typescript js 0']) expect(take(name).code).toContain('gatehouse');
 });
 
-// test/client/package.test.ts compiles them, and those next to it run the adapters.
-test('the frameworks guide has an example of each', () => {
-  const names = blocks.map(({ name }) => name).filter((name) => name.startsWith('frameworks '));
-  expect(names.length).toBeGreaterThan(10);
-  for (const name of names) expect(take(name).code).toMatch(/gatehouse|auth/);
+describe('the frameworks guide', () => {
+  test('protects a route of Express', async () => {
+    const port = freePort();
+    const block = take('frameworks js 0');
+    const name = await place.write({ ...block, code: block.code.replace('3000', String(port)) });
+    const run = await shell(['frameworks sh 1'], (script) =>
+      script
+        .replace(`node ${name}`, `exec ${process.execPath} ${name}`)
+        .replaceAll('3000', String(port))
+        // Waits for the program instead of a second, asks as a stranger too, and ends it.
+        .replace(
+          'sleep 1',
+          `until curl -s -o stranger http://localhost:${port}/me; do sleep 0.05; done; trap 'kill %1' EXIT`,
+        ),
+    );
+    expect(JSON.parse(run)).toMatchObject({ email: 'ada@example.com' });
+    expect(await Bun.file(join(place.folder, 'stranger')).json()).toMatchObject({ error: 'no_token' });
+  });
+
+  test('registers the page of React, and the client of Next.js with its secret', async () => {
+    const install = /^npm install .*$/gm;
+    const withoutNpm = (script: string) => script.replace(install, ':');
+    expect(await shell(['frameworks sh 2'], withoutNpm)).toContain('"returnUrls":["http://localhost:5173/"]');
+    const said = await shell(['frameworks sh 3'], (script) => `${withoutNpm(script)}\necho "secret: $secret."`);
+    expect(said).toMatch(/secret: ecs_[0-9A-Za-z]{20,}\.\n$/);
+  });
+
+  // test/client/package.test.ts compiles them, and those next to it run the adapters.
+  test('has an example of each', () => {
+    const names = blocks.map(({ name }) => name).filter((name) => name.startsWith('frameworks '));
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(take(name).code).toMatch(/gatehouse|auth|main\.tsx/i);
+  });
 });
 
 describe('the verify guide', () => {

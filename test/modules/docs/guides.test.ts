@@ -96,7 +96,7 @@ describe('links', () => {
 
 describe('pictures', () => {
   const shown = texts.flatMap(([, text]) =>
-    [...text.matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path = '']) => path),
+    [...text.matchAll(/(?:src|srcset)="(images\/[^"]+)"/g)].map(([, path = '']) => path),
   );
 
   test('are embedded in the binary, each in light and dark, with an alternative text', () => {
@@ -148,6 +148,12 @@ describe('the HTML of a guide', () => {
     expect(html).toContain('<span class="code-string">&quot;&lt;b&gt;&quot;</span>');
     expect(html).toContain('<span class="code-comment">// https://c</span>');
     expect(html).toContain('<pre tabindex="0">');
+  });
+
+  test('marks a body of several lines in a shell as one string, and what follows it as none', () => {
+    const { html } = renderMarkdown("# T\n\n```sh\ncurl --json '{\n  \"a\": 1\n}' | grep -o 'b'\n```\n");
+    const strings = [...html.matchAll(/<span class="code-string">(.*?)<\/span>/gs)].map(([, text]) => text);
+    expect(strings).toEqual(["'{\n  &quot;a&quot;: 1\n}'", "'b'"]);
   });
 
   test('shows every block unchanged', () => {

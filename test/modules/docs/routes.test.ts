@@ -78,7 +78,7 @@ test('llms.txt has a title, a summary, and working links to each guide and descr
 
 test('the reference has every operation as text, at the place that the search leads to, before any renderer', async () => {
   const html = await (await get('/docs/reference')).text();
-  const { paths, tags } = (await (await get('/openapi.json')).json()) as {
+  const { paths, tags } = (await (await get('/openapi.json?part=all')).json()) as {
     paths: Record<string, Record<string, { summary: string; tags: string[] }>>;
     tags: { name: string }[];
   };
@@ -98,6 +98,15 @@ test('the reference has every operation as text, at the place that the search le
       ]).toEqual([id, true]);
     }
   expect(/<script[^>]*\/reference\.[0-9a-f]{8}\.js/.test(html)).toBe(false);
+});
+
+test('the reference says in words what an operation of its own may be refused with', async () => {
+  const html = await (await get('/docs/reference')).text();
+  const [, article = ''] = html.split('id="tag/account/PATCH/api/account/username"');
+  expect(article.slice(0, article.indexOf('</article>'))).toContain(
+    `<code>conflict</code> (409): ${ERROR_CATALOGUE.conflict.message}`,
+  );
+  expect(html).toContain('href="/docs/guides/errors-and-limits"');
 });
 
 describe('the renderer of the reference', async () => {
@@ -142,7 +151,7 @@ describe('the search', async () => {
   const titles = (query: string) => search(query).map(({ title }) => title);
 
   test('covers every guide, described operation, error code, setting and event, and is small', async () => {
-    const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, object> };
+    const { paths } = (await (await get('/openapi.json?part=all')).json()) as { paths: Record<string, object> };
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );

@@ -171,6 +171,7 @@ export async function consoleSceneOf(instance: Instance, clientId: string, redir
         codeChallenge: CHALLENGE,
         scope: '',
         nonce: null,
+        keyDays: null,
         userAgent: null,
       }),
     );

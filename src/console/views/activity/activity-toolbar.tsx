@@ -8,7 +8,7 @@ import { FilterFields, SearchField } from '../../components/filters.tsx';
 import { Status } from '../../components/status.tsx';
 import { useLive } from '../../shell/live.tsx';
 import { type ACTIVITY_FILTERS, COLLAPSING } from './activity-filters.ts';
-import { COUNTRIES } from './countries.ts';
+import { countries } from './countries.ts';
 import { type AuthEvent, FAMILIES, kindInWords, reasonInWords } from './kinds.ts';
 import { filterOfId, ID_FILTERS, labelOf } from './narrowings.ts';
 import { PeopleFound } from './people-found.tsx';
@@ -29,17 +29,15 @@ const RESULTS = [
   { value: 'error', label: 'Refused or failed' },
 ];
 
-const FILTERS = [
-  { name: 'status', label: 'Result', any: 'Any result', choices: RESULTS },
-  { name: 'family', label: 'Kind', any: 'Any kind', choices: FAMILIES },
-  { name: 'country', label: 'Country', any: 'Any country', choices: COUNTRIES },
-] as const;
-
 /** Offers one kind of record beside the families where a link has chosen it. */
-function filtersFor({ family }: Shown): typeof FILTERS {
-  if (!family || FAMILIES.some(({ value }) => value === family)) return FILTERS;
-  const [status, kind, country] = FILTERS;
-  return [status, { ...kind, choices: [{ value: family, label: kindInWords(family) }, ...FAMILIES] }, country];
+function filtersFor({ family }: Shown) {
+  const isOneKind = family !== undefined && family !== '' && FAMILIES.every(({ value }) => value !== family);
+  const kinds = isOneKind ? [{ value: family, label: kindInWords(family) }, ...FAMILIES] : FAMILIES;
+  return [
+    { name: 'status', label: 'Result', any: 'Any result', choices: RESULTS },
+    { name: 'family', label: 'Kind', any: 'Any kind', choices: kinds },
+    { name: 'country', label: 'Country', any: 'Any country', choices: countries() },
+  ] as const;
 }
 
 /** Width in pixels that all filters and the live switch need in one row. */

@@ -1,6 +1,7 @@
 /** Country names for a filter, as far as the browser knows them. */
+import { once } from '../../once.ts';
 
-const NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const names = once(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 /** Reserved, withdrawn and private codes. */
 const NO_COUNTRIES = new Set(
@@ -12,15 +13,16 @@ const NO_COUNTRIES = new Set(
 /** Returns the name, or the code if unnamed. */
 export function countryName(code: string): string {
   try {
-    return NAMES.of(code) ?? code;
+    return names().of(code) ?? code;
   } catch {
     return code;
   }
 }
 
-export const COUNTRIES: readonly { readonly value: string; readonly label: string }[] = LETTERS.flatMap((first) =>
-  LETTERS.map((second) => first + second),
-)
-  .filter((code) => !NO_COUNTRIES.has(code) && NAMES.of(code) !== undefined)
-  .map((value) => ({ value, label: countryName(value) }))
-  .sort((one, other) => one.label.localeCompare(other.label, 'en'));
+/** Returns all countries by name. */
+export const countries = once(() =>
+  LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
+    .filter((code) => !NO_COUNTRIES.has(code) && names().of(code) !== undefined)
+    .map((value) => ({ value, label: countryName(value) }))
+    .sort((one, other) => one.label.localeCompare(other.label, 'en')),
+);

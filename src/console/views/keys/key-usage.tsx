@@ -1,6 +1,6 @@
 /** Calls of a backend key over time, accepted and refused. */
 import { useState } from 'preact/hooks';
-import { Chart } from '../../components/chart.tsx';
+import { Chart, useChartPreload } from '../../components/chart.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { count } from '../../components/format.ts';
 import { DetailPart } from '../../components/list-detail.tsx';
@@ -14,6 +14,7 @@ interface KeyUsageProps {
 }
 
 export function KeyUsage({ id, calls }: KeyUsageProps) {
+  useChartPreload();
   const [days, setDays] = useState(7);
   const used = useLoaded(() => calls.calls(id, days), [id, days]);
   const points = used.data?.points ?? [];

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact';
 import { Select } from '../../../pages/components/select-field.tsx';
 import { addresses, useFilters } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
-import { Chart } from '../../components/chart.tsx';
+import { Chart, useChartPreload } from '../../components/chart.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -55,6 +55,7 @@ interface StatisticsProps extends ApplicationViewProps {
 }
 
 function Statistics({ application, days }: StatisticsProps) {
+  useChartPreload();
   const path = { id: application.id };
   const stats = useLoaded(
     () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),

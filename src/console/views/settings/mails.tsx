@@ -6,7 +6,7 @@ import { api, ask, type Schemas } from '../../api.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { count } from '../../components/format.ts';
-import { LANGUAGES, languageOf } from '../../components/languages.ts';
+import { languageOf, languages } from '../../components/languages.ts';
 import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
 import { MailPreview } from './mail-preview.tsx';
@@ -74,7 +74,7 @@ export function Mails({ application }: ApplicationViewProps) {
           id="mail-locale"
           label="Language"
           value={locale}
-          choices={LANGUAGES}
+          choices={languages()}
           hint={written.length === 0 ? 'No language has a line yet.' : `With a line: ${written.join(', ')}.`}
           onChoose={(value) => setLocale(value as Locale)}
         />
@@ -102,7 +102,7 @@ export function Mails({ application }: ApplicationViewProps) {
 }
 
 function keptLines(items: Schemas['MailLines']['lines']): Lines {
-  const none = Object.keys(KINDS).flatMap((mail) => LANGUAGES.map(({ value }) => [keyOf(mail as Kind, value), '']));
+  const none = Object.keys(KINDS).flatMap((mail) => languages().map(({ value }) => [keyOf(mail as Kind, value), '']));
   return {
     ...Object.fromEntries(none),
     ...Object.fromEntries(items.map((one) => [keyOf(one.mail, one.locale), one.line])),

@@ -5,7 +5,7 @@ import { Action } from '../../components/action.tsx';
 import { exactTime } from '../../components/format.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LanguageField } from '../../components/language-field.tsx';
-import { LANGUAGES } from '../../components/languages.ts';
+import { languages } from '../../components/languages.ts';
 import { Time } from '../../components/time.tsx';
 import { useDialog } from '../../components/use-dialog.tsx';
 import { useForm } from '../../components/use-form.ts';
@@ -13,7 +13,7 @@ import { useLoaded } from '../../data.ts';
 
 export type Invitation = Outcome<Schemas['UserInvited']>;
 
-type Language = (typeof LANGUAGES)[number]['value'];
+type Language = ReturnType<typeof languages>[number]['value'];
 
 /** Sends one mail an hour at most; a repeated call says when the next is possible. */
 export function invite(applicationId: string, userId: string, locale?: Language): Promise<Invitation> {
@@ -76,7 +76,7 @@ interface InviteDialogProps {
 
 function InviteDialog({ email, send, onDone }: InviteDialogProps) {
   const form = useForm<{ locale: string }>({ locale: '' });
-  const chosen = LANGUAGES.find(({ value }) => value === form.values.locale)?.value;
+  const chosen = languages().find(({ value }) => value === form.values.locale)?.value;
   return (
     <FormDialog
       id="invite-dialog"

@@ -4,12 +4,13 @@ import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useRights } from '../../console-context.tsx';
+import { once } from '../../once.ts';
 import { countryName } from '../activity/countries.ts';
 import { STATUSES, statusOf } from './statuses.ts';
 
 type Detail = Schemas['UserDetail'];
 
-const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
+const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
 
 export function UserProfile({ user }: { readonly user: Detail }) {
   const { canWrite } = useRights();
@@ -90,7 +91,7 @@ function Avatar({ user: { profile, email } }: { readonly user: Detail }) {
 
 function languageName(tag: string): string {
   try {
-    return LANGUAGES.of(tag) ?? tag;
+    return languages().of(tag) ?? tag;
   } catch {
     return tag;
   }

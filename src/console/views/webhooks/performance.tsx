@@ -1,6 +1,6 @@
 /** Success and latency of an endpoint over time. */
 import { useState } from 'preact/hooks';
-import { Chart } from '../../components/chart.tsx';
+import { Chart, useChartPreload } from '../../components/chart.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { count } from '../../components/format.ts';
 import { Panel } from '../../components/panel.tsx';
@@ -21,6 +21,7 @@ const LIVE_MS = 6000;
 const milliseconds = (value: number) => `${count(value)} ms`;
 
 export function Performance({ webhookId, calls }: PerformanceProps) {
+  useChartPreload();
   const [days, setDays] = useState(STATS_DAYS);
   const loaded = useLoaded(() => calls.performance(webhookId, days), [webhookId, days]);
   useLiveEvents(LIVE_MS, loaded.reload);
