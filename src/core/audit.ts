@@ -21,6 +21,7 @@ const AUDIT_KINDS = [
   'application.went_live',
   'application.secret_rotated',
   'application.openid_changed',
+  'application.openid_ended',
   'application.gate_changed',
   'application.urls_checked',
   'application.lifecycle_requested',

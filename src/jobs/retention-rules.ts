@@ -66,8 +66,10 @@ export const RETENTION_RULES: Readonly<Record<string, TableRetention>> = {
   mails: { sweeps: { finishedMails: SENT_RETENTION_MS } },
   member_search: { kept: 'as long as the membership; a trigger empties it when the person is deleted' },
   membership_groups: { kept: DEFINED },
-  // Clients that have registered themselves and are not used; an application's own have no expiry.
-  oauth_clients: { sweeps: { unusedOAuthClients: 0 } },
+  oauth_assertions: { sweeps: { expiredOAuthAssertions: 0 } },
+  // Unused clients that registered themselves, and those of applications that were switched off: the logout tokens of their
+  // sessions may still have to be sent.
+  oauth_clients: { sweeps: { endedOAuthClients: 30 * DAY } },
   // A used code stays for a while, so that its replay ends what it was exchanged for.
   oauth_codes: { sweeps: { expiredOAuthCodes: DAY } },
   oauth_grants: { sweeps: { expiredOAuthGrants: 30 * DAY } },

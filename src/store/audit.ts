@@ -1,15 +1,12 @@
 /** The audit log, written in the change it describes. `audit-lists.ts` reads activity from it. */
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Actor } from '../core/actor.ts';
 import type { AuditEntry } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
-import { onlyOne } from '../core/required.ts';
 import { type Reader, topic, topicForAll, type Unit } from '../db/database.ts';
-import { orm, pipelined, prepared, query } from '../db/statements.ts';
+import { note, orm, pipelined, query } from '../db/statements.ts';
 import { findEmailOfPerson } from './people.ts';
 import { auditRecords } from './schema/records.ts';
-
-const { placeholder } = sql;
 
 export type AuditRecord = typeof auditRecords.$inferSelect;
 
@@ -22,30 +19,13 @@ export type AuditNotice = Pick<AuditRecord, 'id' | 'applicationId' | 'workspaceI
 /** Published for each record, on every instance. */
 export const AUDIT_NOTICED = topicForAll<AuditNotice>('audit');
 
-const insertRecord = prepared((orm) =>
-  orm
-    .insert(auditRecords)
-    .values({
-      id: placeholder('id'),
-      applicationId: placeholder('applicationId'),
-      workspaceId: sql`coalesce(${placeholder('workspaceId')},
-        (SELECT workspace_id FROM applications WHERE id = ${placeholder('applicationId')}))`,
-      kind: placeholder('kind'),
-      ok: placeholder('ok'),
-      userId: placeholder('userId'),
-      email: placeholder('email'),
-      actorType: placeholder('actorType'),
-      actorUserId: placeholder('actorUserId'),
-      actorApiKeyId: placeholder('actorApiKeyId'),
-      targetId: placeholder('targetId'),
-      requestId: placeholder('requestId'),
-      ip: placeholder('ip'),
-      ipCountry: placeholder('ipCountry'),
-      detail: placeholder('detail'),
-      createdAt: placeholder('createdAt'),
-    })
-    .returning({ workspaceId: auditRecords.workspaceId })
-    .prepare(),
+const insertRecord = note.row<Pick<AuditRecord, 'workspaceId'>, Omit<AuditRecord, 'ok'> & { readonly ok: 0 | 1 }>(
+  `INSERT INTO audit_records (id, application_id, workspace_id, kind, ok, user_id, email, actor_type, actor_user_id,
+     actor_api_key_id, target_id, request_id, ip, ip_country, detail, created_at)
+   VALUES (:id, :applicationId,
+     coalesce(:workspaceId, (SELECT workspace_id FROM applications WHERE id = :applicationId)), :kind, :ok, :userId, :email,
+     :actorType, :actorUserId, :actorApiKeyId, :targetId, :requestId, :ip, :ipCountry, :detail, :createdAt)
+   RETURNING workspace_id AS "workspaceId"`,
 );
 
 /**
@@ -83,8 +63,9 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
 
 /** @returns the record's workspace; without one given, that of the application. */
 async function insert(unit: Unit, record: AuditRecord): Promise<string | null> {
-  if (record.workspaceId === null) return onlyOne(await insertRecord(unit, record)).workspaceId;
-  await pipelined(unit, () => insertRecord(unit, record));
+  const row = { ...record, ok: record.ok ? 1 : 0 } as const;
+  if (record.workspaceId === null) return (await insertRecord(unit, row))?.workspaceId ?? null;
+  await pipelined(unit, () => insertRecord(unit, row));
   return record.workspaceId;
 }
 

@@ -6,6 +6,7 @@ import { onlyOne, required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { change, hold, note, orm, ormFor, prepared, query } from '../db/statements.ts';
 import { type FirstSeen, type LastSeenAt, lastSeenRows } from './last-seen.ts';
+import type { User } from './people.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 import { asShown, type Member, type MemberWithUser } from './shown-member.ts';
 
@@ -38,6 +39,16 @@ export async function findMember(reader: Reader, applicationId: string, userId: 
   const [member] = await memberByUser(reader, { applicationId, userId });
   return member;
 }
+
+/** A member with their account, as far as it decides whether they may sign in. */
+export type Applicant = Pick<Member, 'status'> & Pick<User, 'id' | 'kind' | 'email' | 'deletedAt'>;
+
+/** Returns a membership in any state with its account. */
+export const findApplicant = query.row<Applicant, { applicationId: string; userId: string }>(
+  `SELECT m.status, u.id, u.kind, u.email, u.deleted_at AS "deletedAt"
+   FROM application_users m JOIN users u ON u.id = m.user_id
+   WHERE m.application_id = :applicationId AND m.user_id = :userId`,
+);
 
 /** Holds a membership. */
 export const holdMember = hold<{ applicationId: string; userId: string }>(

@@ -2,6 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { note, orm, prepared } from '../db/statements.ts';
+import { type Application, applications } from './schema/applications.ts';
 import { type OAuthClientRow, oauthClients } from './schema/oauth.ts';
 
 export { OAUTH_CLIENT_KINDS, type OAuthClientRow, type PublicJwk, SIGNING_ALGORITHMS } from './schema/oauth.ts';
@@ -14,9 +15,27 @@ const byClientId = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a client's settings; undefined if OpenID was never set up for it. Callers compare `expiresAt`. */
+/** Returns a client's settings, also of one that has ended by `expiresAt`; undefined if OpenID was never set up for it. */
 export async function findOAuthClient(reader: Reader, clientId: string): Promise<OAuthClientRow | undefined> {
   const [row] = await byClientId(reader, { clientId });
+  return row;
+}
+
+const withApplication = prepared((db) =>
+  db
+    .select({ client: oauthClients, application: applications })
+    .from(oauthClients)
+    .innerJoin(applications, eq(applications.id, oauthClients.applicationId))
+    .where(eq(oauthClients.clientId, sql.placeholder('clientId')))
+    .prepare(),
+);
+
+/** Works like {@link findOAuthClient}, with the application that its people sign in to, in any state. */
+export async function findClientWithApplication(
+  reader: Reader,
+  clientId: string,
+): Promise<{ readonly client: OAuthClientRow; readonly application: Application } | undefined> {
+  const [row] = await withApplication(reader, { clientId });
   return row;
 }
 
@@ -34,6 +53,15 @@ export async function saveOAuthClient(unit: Unit, settings: OAuthClientSettings)
     .returning();
   return saved as OAuthClientRow;
 }
+
+/**
+ * Switches an application's own client off. Its row stays until retention: logout tokens are signed as it asked for.
+ *
+ * @returns the number of clients that were on.
+ */
+export const endOAuthClient = note<string>(
+  'UPDATE oauth_clients SET expires_at = :now WHERE client_id = :clientId AND expires_at IS NULL',
+);
 
 /** Inserts a client that registered itself (RFC 7591). */
 export async function insertRegisteredClient(

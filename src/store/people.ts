@@ -33,6 +33,18 @@ export async function requireUser(reader: Reader, id: string): Promise<User> {
   return required(await findUser(reader, id), `user ${id}`);
 }
 
+/** Columns of an account that OpenID claims have besides its envelope. */
+export type ClaimsUser = Pick<User, 'emailVerifiedAt' | 'locale' | 'timezone'>;
+
+const claimsUser = query.row<ClaimsUser, string>(
+  'SELECT email_verified_at AS "emailVerifiedAt", locale, timezone FROM users WHERE id = :id',
+);
+
+/** @throws if the account is missing. */
+export async function requireClaimsUser(reader: Reader, id: string): Promise<ClaimsUser> {
+  return required(await claimsUser(reader, id), `user ${id}`);
+}
+
 const userByEmail = prepared((db) =>
   db
     .select()

@@ -122,11 +122,25 @@ export const findOpenSession = query.row<SessionOwner, { id: string; now: number
   `SELECT ${OWNER} FROM ${OWNED} WHERE s.id = :id AND s.revoked_at IS NULL AND s.expires_at > :now AND ${IS_CURRENT}`,
 );
 
+const LIVE = `SELECT s.id FROM ${OWNED} JOIN users u ON u.id = m.user_id
+   WHERE s.id = :id AND s.revoked_at IS NULL AND s.expires_at > :now AND s.expiry_reported_at IS NULL AND ${IS_CURRENT}
+     AND m.status = 'active' AND u.deleted_at IS NULL`;
+
 /** Returns whether a verification would accept the session. */
-export const isSessionLive = query.exists<{ id: string; now: number }>(
-  `SELECT s.id FROM ${OWNED} JOIN users u ON u.id = m.user_id
-   WHERE s.id = :id AND s.revoked_at IS NULL AND s.expires_at > :now AND ${IS_CURRENT}
-     AND m.status = 'active' AND u.deleted_at IS NULL`,
+export const isSessionLive = query.exists<{ id: string; now: number }>(LIVE);
+
+/** Returns whether the session is live, and held by this page secret. */
+export const isPageSessionLive = query.exists<{ id: string; hash: Uint8Array; now: number }>(
+  `${LIVE} AND s.page_token_hash = :hash`,
+);
+
+/** How and when a session's person proved who they are. */
+export type SessionProof = Pick<Session, 'method' | 'createdAt' | 'authenticatedAt' | 'expiresAt'>;
+
+/** Returns the proof behind a session in any state. */
+export const findSessionProof = query.row<SessionProof, string>(
+  `SELECT method, created_at AS "createdAt", authenticated_at AS "authenticatedAt", expires_at AS "expiresAt"
+   FROM sessions WHERE id = :id`,
 );
 
 /** Returns client addresses of sign-ins since the address was proved. Setup links prove nothing of their holder. */

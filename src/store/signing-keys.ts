@@ -1,5 +1,5 @@
 /** Keys that sign ID tokens and logout tokens. The private part is sealed. */
-import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
+import { desc, eq, gt, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, query } from '../db/statements.ts';
 import { type PublicJwk, type SigningKey, signingKeys } from './schema/oauth.ts';
@@ -17,30 +17,14 @@ export async function listPublicKeys(reader: Reader, since: number): Promise<{ i
     .orderBy(desc(signingKeys.id));
 }
 
-const current = prepared((db) =>
-  db
-    .select()
-    .from(signingKeys)
-    .where(
-      and(
-        eq(signingKeys.alg, sql.placeholder('alg')),
-        lte(signingKeys.signsFrom, sql.placeholder('now')),
-        gt(signingKeys.signsUntil, sql.placeholder('now')),
-      ),
-    )
-    .orderBy(desc(signingKeys.signsUntil))
-    .limit(1)
-    .prepare(),
-);
-
 /** Returns the key that signs now; undefined before the first one. */
-export async function findSigningKey(
-  reader: Reader,
-  wanted: { readonly alg: SigningAlgorithm; readonly now: number },
-): Promise<SigningKey | undefined> {
-  const [key] = await current(reader, wanted);
-  return key;
-}
+export const findSigningKey = query.row<
+  Pick<SigningKey, 'id' | 'sealedPrivateJwk'>,
+  { alg: SigningAlgorithm; now: number }
+>(
+  `SELECT id, sealed_private_jwk AS "sealedPrivateJwk" FROM signing_keys
+   WHERE alg = :alg AND signs_from <= :now AND signs_until > :now ORDER BY signs_until DESC LIMIT 1`,
+);
 
 const byId = prepared((db) =>
   db

@@ -125,6 +125,23 @@ test('a back-channel logout URI shows that calls are sent, and goes when its fie
   await expectSound();
 });
 
+test('OpenID is switched off after a question, and the form is as before it was set up', async () => {
+  const { id } = await newApplication();
+  await manage('PUT', openId(id), { redirectUris: [CALLBACK], backchannelLogoutUri: 'https://wiki.example.com/out' });
+  await page.go(settings(id));
+  await page.press('#end-openid');
+  await page.untilText('#end-openid-dialog', /those who did are signed out/);
+  await page.pressNamed('Cancel');
+  expect((await manage('GET', openId(id))).updatedAt).not.toBeNull();
+  await page.press('#end-openid');
+  await page.press('#end-openid-dialog [type=submit]');
+  await page.untilText('#openid-client .lead', /off for this application/);
+  expect(await page.isVisible('#end-openid')).toBe(false);
+  expect([await inField('#openid-redirect-uris'), await inField('#openid-backchannel')]).toEqual(['', '']);
+  expect((await manage('GET', openId(id))).updatedAt).toBeNull();
+  await expectSound();
+});
+
 test('a product’s settings carry this application’s values, and its redirect URIs are added to the form', async () => {
   const { id, clientId } = await newApplication();
   await manage('PUT', openId(id), { redirectUris: [CALLBACK] });

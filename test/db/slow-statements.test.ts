@@ -1,16 +1,25 @@
 /** Slow statements are logged by their text, never with bound values, and in a bounded number. */
 import { expect, test } from 'bun:test';
+import { eq, sql } from 'drizzle-orm';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
 import { openEngine } from '@/db/sqlite/engine.ts';
 import { openWriter } from '@/db/sqlite/pragmas.ts';
-import { change, orm, query } from '@/db/statements.ts';
+import { change, orm, prepared, query } from '@/db/statements.ts';
 import { workspaces } from '@/store/schema/workspaces.ts';
 import { freshDatabaseFile } from '../support/database.ts';
 
 const insert = change<{ id: string; name: string }>(`INSERT INTO workspaces (id, name,
   created_at) VALUES (:id, :name, 1)`);
 const find = query.rows<{ id: string }, string>('SELECT id FROM workspaces WHERE name = :name');
+
+const findBuilt = prepared((db) =>
+  db
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(eq(workspaces.name, sql.placeholder('name')))
+    .prepare(),
+);
 
 async function open(thresholdMs: number) {
   const path = freshDatabaseFile();
@@ -32,6 +41,13 @@ test('slow changes and reads are logged in one line without values, raw and buil
   ]);
   for (const { durationMs } of told) expect(durationMs).toBeGreaterThanOrEqual(0);
   expect(db.metrics.slowStatements).toBe(3);
+  await db.close();
+});
+
+test('prepared builders run under a plan that does not depend on the bound value, as raw statements do', async () => {
+  const { db, told } = await open(0);
+  await findBuilt(db.reader, { name: 'Ada' });
+  expect(told.map((one) => one.sql)).toEqual(['select "id" from "workspaces" where "workspaces"."name" = +?']);
   await db.close();
 });
 

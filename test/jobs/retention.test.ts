@@ -14,6 +14,7 @@ const HASHED: Readonly<Record<string, readonly string[]>> = {
   device_grants: ['device_code_hash', 'user_code_digest'],
   retired_key_tokens: ['token_hash'],
   setup_links: ['token_hash'],
+  oauth_assertions: ['assertion_hash'],
   oauth_codes: ['code_hash'],
   oauth_refresh_tokens: ['token_hash'],
 };
@@ -32,6 +33,7 @@ const UNNAMED = [
   'email_changes',
   'retired_key_tokens',
   'setup_links',
+  'oauth_assertions',
   'oauth_clients',
   'oauth_codes',
   'oauth_grants',
@@ -195,11 +197,12 @@ describe('retention', () => {
     expiring('device_grants', [-1, 29, 31], ofApplication);
     expiring('setup_links', [-1, 29, 31]);
     expiring('oauth_codes', [-1, 0.9, 1.1], { ...ofApplication, application_user_id: memberId });
+    expiring('oauth_assertions', [-1, 1]);
     expiring('oauth_refresh_tokens', [-1, 29, 31]);
     for (const day of [-1, 29, 31])
       insert('oauth_grants', { session_id: `${day} d`, application_user_id: memberId, expires_at: ago(day * DAY) });
     insert('oauth_clients', { client_id: 'of the application', ...ofApplication });
-    for (const day of [-1, 1])
+    for (const day of [-1, 29, 31])
       insert('oauth_clients', { client_id: `${day} d`, ...ofApplication, expires_at: ago(day * DAY) });
     for (const day of [-1, 399, 401]) insert('signing_keys', { id: `${day} d`, signs_until: ago(day * DAY) });
     for (const days of [30, 32]) {
@@ -231,7 +234,8 @@ describe('retention', () => {
     email_changes: ['-7 d', '29 d'],
     device_grants: ['-1 d', '29 d'],
     setup_links: ['-1 d', '29 d'],
-    oauth_clients: ['of the application', '-1 d'],
+    oauth_clients: ['of the application', '-1 d', '29 d'],
+    oauth_assertions: ['-1 d'],
     oauth_codes: ['-1 d', '0.9 d'],
     oauth_grants: ['-1 d', '29 d'],
     oauth_refresh_tokens: ['-1 d', '29 d'],

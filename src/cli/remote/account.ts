@@ -85,7 +85,7 @@ function daysUntil(time: string, { now }: Terminal): number {
   return Math.round((Date.parse(time) - now()) / (24 * 3600_000));
 }
 
-interface LoginRequest extends BrowserLoginOptions {
+interface LoginRequest extends Omit<BrowserLoginOptions, 'deviceName'> {
   /** Whether the browser of this machine is not asked. */
   readonly isByCode: boolean;
   /** Prints why there is no key. @param error the code of the API, if it has one. */
@@ -95,16 +95,17 @@ interface LoginRequest extends BrowserLoginOptions {
 /** Waits for approval in the browser. @returns null when refused or aborted; the reason is already printed. */
 async function askForKey(terminal: Terminal, request: LoginRequest): Promise<string | null> {
   const { url, say, fail, keyDays, isByCode } = request;
-  const { fetch, wait, interruption: signal, host } = terminal;
+  const { fetch, wait, interruption: signal } = terminal;
+  const deviceName = deviceNameOn(terminal.host);
   try {
-    const answer = isByCode ? { problem: null } : await browserLogin(terminal, { url, say, keyDays });
+    const answer = isByCode ? { problem: null } : await browserLogin(terminal, { url, deviceName, say, keyDays });
     if ('key' in answer) return answer.key;
     if ('refusal' in answer) {
       fail(answer.refusal);
       return null;
     }
     if (answer.problem !== null) terminal.err(`${answer.problem} Here is a code instead.\n\n`);
-    const asked = { deviceName: deviceName(host), ...(keyDays !== null && { keyDays }) };
+    const asked = { deviceName, ...(keyDays !== null && { keyDays }) };
     const options = { url, clientId: CONSOLE_CLIENT_ID, ...asked, fetch, wait, signal };
     const onCode = async (pending: PendingLogin) => say(await confirmationPrompt(terminal, pending));
     return (await deviceLogin({ ...options, onCode })).token;
@@ -134,8 +135,8 @@ async function confirmationPrompt(terminal: Terminal, pending: PendingLogin): Pr
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns the device name shown for approval, at most 100 characters. */
-function deviceName(host: string): string {
+/** Returns the name of the key, which is shown for approval by a code, at most 100 characters. */
+function deviceNameOn(host: string): string {
   return `Command line on ${host.replace(/[^\p{L}\p{N}._ -]/gu, '').slice(0, 60) || 'this machine'}`;
 }
 

@@ -22,6 +22,8 @@ export type BrowserLogin =
 export interface BrowserLoginOptions {
   /** Origin of the server. */
   readonly url: string;
+  /** Names the key among the person's devices. */
+  readonly deviceName: string;
   readonly say: (text: string) => unknown;
   /** Days after which the key is to end; null for the server's default. */
   readonly keyDays: number | 'never' | null;
@@ -36,7 +38,7 @@ export function hasBrowser({ canAsk, env, platform }: Pick<Terminal, 'canAsk' | 
 /** @throws {Unreachable} when the server does not answer. @throws the reason of an interruption. */
 export async function browserLogin(
   terminal: Terminal,
-  { url, say, keyDays }: BrowserLoginOptions,
+  { url, deviceName, say, keyDays }: BrowserLoginOptions,
 ): Promise<BrowserLogin> {
   if (!(await isOffered(terminal, url))) return { problem: null };
   const verifier = randomText();
@@ -57,7 +59,7 @@ export async function browserLogin(
       terminal.inputEnd(signal).then(() => null),
     ]);
     return given instanceof URLSearchParams
-      ? await outcomeOf(terminal, given, { url, redirectUri, verifier })
+      ? await outcomeOf(terminal, given, { url, deviceName, redirectUri, verifier })
       : { problem: given };
   } finally {
     over.abort();
@@ -149,7 +151,7 @@ function page(status: number, words: string): Response {
 async function outcomeOf(
   { fetch, interruption: signal }: Terminal,
   given: URLSearchParams,
-  { url, redirectUri, verifier }: Attempt & Pick<BrowserLoginOptions, 'url'>,
+  { url, deviceName, redirectUri, verifier }: Attempt & Pick<BrowserLoginOptions, 'url' | 'deviceName'>,
 ): Promise<BrowserLogin> {
   // A code that another server issued would be given away to this one (RFC 9207).
   if (given.get('iss') !== url) return { refusal: `The answer in the browser was not of ${url}; nothing was stored.` };
@@ -163,6 +165,7 @@ async function outcomeOf(
     code,
     redirect_uri: redirectUri,
     code_verifier: verifier,
+    device_name: deviceName,
   });
   const server = { url, timeoutMs: TIMEOUT_MS, fetch };
   const answer = await exchange(server, { method: 'POST', path: '/oauth/token', body, signal });

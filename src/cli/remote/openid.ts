@@ -116,6 +116,12 @@ export const OPENID: readonly RemoteCommand[] = [
       if (next) await show.say(`\n${next}`);
     },
   }),
+  operationCommand('removeOpenId', {
+    name: 'openid off',
+    isAppOperand: true,
+    confirm: ({ label }) => [label, 'Nobody signs in by OpenID Connect any more, and those who did are signed out.'],
+    done: (_, { label }) => `OpenID is off for ${label}.`,
+  }),
   operationCommand('rotateApplicationSecret', {
     name: 'openid secret',
     summary: 'Make a new client secret; the old one stops working at once',

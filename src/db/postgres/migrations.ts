@@ -5,6 +5,7 @@ import pages from '../../../migrations/postgres/0015_pages.sql' with { type: 'te
 import addressSearch from '../../../migrations/postgres/0016_address_search.sql' with { type: 'text' };
 import openid from '../../../migrations/postgres/0017_openid.sql' with { type: 'text' };
 import keyDays from '../../../migrations/postgres/0018_key_days.sql' with { type: 'text' };
+import assertions from '../../../migrations/postgres/0019_assertions.sql' with { type: 'text' };
 
 export interface PostgresMigration {
   /** The schema that it leads to. */
@@ -25,4 +26,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   { version: 16, sql: addressSearch, readableFrom: 13 },
   { version: 17, sql: openid, readableFrom: 13 },
   { version: 18, sql: keyDays, readableFrom: 13 },
+  { version: 19, sql: assertions, readableFrom: 13 },
 ];

@@ -127,7 +127,7 @@ export function createConnection(
 
   const preparing = {
     prepare(sql: string) {
-      const prepared = prepare(sql);
+      const prepared = prepare(sqliteDialect.hinted(sql));
       const run =
         <Method extends keyof Results>(method: Method) =>
         (...values: SqlValue[]) =>

@@ -1,7 +1,7 @@
 /** SQLite's SQL. */
 import type { Dialect } from '../dialect.ts';
 
-const COMPARED_VALUE = /([=<>]) (?=:[a-z])/gi;
+const COMPARED_VALUE = /([=<>]) (?=:[a-z]|\?)/gi;
 
 export const sqliteDialect: Dialect = {
   placeholder: (name) => `:${name}`,

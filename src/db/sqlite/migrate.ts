@@ -19,6 +19,7 @@ import pages from '../../../migrations/0015_pages.sql' with { type: 'text' };
 import addressSearch from '../../../migrations/0016_address_search.sql' with { type: 'text' };
 import openid from '../../../migrations/0017_openid.sql' with { type: 'text' };
 import keyDays from '../../../migrations/0018_key_days.sql' with { type: 'text' };
+import assertions from '../../../migrations/0019_assertions.sql' with { type: 'text' };
 import { StartupError } from '../../core/startup-error.ts';
 import { quoted } from './data-folder.ts';
 import type { Connection } from '../connection.ts';
@@ -46,6 +47,7 @@ const MIGRATIONS: readonly string[] = [
   addressSearch,
   openid,
   keyDays,
+  assertions,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,17 +1,12 @@
 /** Answers of the token endpoint for a client's session, with its ID token. */
 import { type Clock, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import { required } from '../../core/required.ts';
-import type { Database } from '../../db/database.ts';
-import { requireUser } from '../../store/people.ts';
-import { findSession } from '../../store/sessions.ts';
 import type { Verification } from '../verification/service.ts';
 import type { OpenIdClient } from './clients.ts';
-import type { OpenIdTokens } from './id-token.ts';
+import type { IdTokenInput, OpenIdTokens } from './id-token.ts';
 import type { TokenAnswer } from './model.ts';
 
 export interface TokenAnswerDependencies {
-  readonly db: Pick<Database, 'reader'>;
   readonly clock: Clock;
   readonly verification: Pick<Verification, 'look'>;
   readonly tokens: Pick<OpenIdTokens, 'idToken'>;
@@ -20,6 +15,8 @@ export interface TokenAnswerDependencies {
 /** Tokens that a change has made, in plain text. */
 export interface Granted {
   readonly token: string;
+  readonly session: IdTokenInput['session'];
+  readonly user: IdTokenInput['user'];
   readonly expiresAt: number;
   readonly scope: string;
   readonly nonce: string | null;
@@ -30,25 +27,13 @@ export interface Granted {
 export type TokenAnswers = ReturnType<typeof tokenAnswers>;
 
 /** The result signs: call it after the change. */
-export function tokenAnswers({ db, clock, verification, tokens }: TokenAnswerDependencies) {
-  async function idTokenFor(client: OpenIdClient, { token, scope, nonce }: Granted): Promise<string> {
+export function tokenAnswers({ clock, verification, tokens }: TokenAnswerDependencies) {
+  async function idTokenFor(client: OpenIdClient, { token, session, user, scope, nonce }: Granted): Promise<string> {
     const looked = await verification.look(token);
     // Ended since the change, such as by a ban.
     if (looked === null || looked.refusal !== null || !('sessionId' in looked.row)) throw new AppError('invalid_grant');
     const subject = looked.row;
-    const [user, session] = await Promise.all([
-      requireUser(db.reader, subject.profileUserId ?? subject.userId),
-      findSession(db.reader, subject.sessionId),
-    ]);
-    return tokens.idToken({
-      client,
-      subject,
-      user,
-      session: required(session, 'session of a token'),
-      nonce,
-      accessToken: token,
-      scope,
-    });
+    return tokens.idToken({ client, subject, user, session, nonce, accessToken: token, scope });
   }
 
   /** @throws {AppError} invalid_grant if the session has ended meanwhile. */

@@ -14,7 +14,7 @@ import type { Author, Database } from '../../db/database.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { type Application } from '../../store/applications.ts';
-import { findSession } from '../../store/sessions.ts';
+import { findSessionProof } from '../../store/sessions.ts';
 import { LEAST_MS } from '../continuation/may-continue.ts';
 import type { Continuation, OfferedAccount } from '../continuation/service.ts';
 import type { BrowserSession, BrowserSessions } from '../page-sessions/browser-sessions.ts';
@@ -40,7 +40,7 @@ export interface AuthorizationDependencies {
   readonly requests: AuthorizationRequests;
   readonly consents: Consents;
   readonly keys: Pick<SigningKeys, 'verifyOwn'>;
-  readonly browser: Pick<BrowserSessions, 'live' | 'isLive'>;
+  readonly browser: Pick<BrowserSessions, 'current' | 'isLive'>;
   readonly continuation: Pick<Continuation, 'accounts'>;
   readonly consoleSessions: ConsoleSessions;
   readonly countCall: CountSessionCall;
@@ -124,58 +124,71 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
 
   async function currentOf(session: { readonly sessionId: string; readonly userId: string }, application: Application) {
     const { sessionId, userId } = session;
-    const row = required(await findSession(db.reader, sessionId), `session ${sessionId}`);
-    const provedAt = row.authenticatedAt ?? row.createdAt;
+    const proof = required(await findSessionProof(db.reader, sessionId), `session ${sessionId}`);
+    const provedAt = proof.authenticatedAt ?? proof.createdAt;
     return {
       sessionId,
       userId,
-      startedAt: row.createdAt,
+      startedAt: proof.createdAt,
       provedAt,
-      endsAt: Math.min(row.expiresAt, provedAt + application.sessionTtlSeconds * SECOND),
+      endsAt: Math.min(proof.expiresAt, provedAt + application.sessionTtlSeconds * SECOND),
       // A setup link is no method to choose: it recovers access.
-      isMethodOffered: row.method === 'setup' || application.signinMethods.some((method) => method === row.method),
+      isMethodOffered: proof.method === 'setup' || application.signinMethods.some((method) => method === proof.method),
     };
   }
 
-  /** Returns who is signed in, and whom the person may continue as. */
-  async function signedIn({ context: { request }, client }: Pick<Visit, 'context' | 'client'>) {
-    const { application, isConsole } = client;
+  /** Returns who is signed in; null for nobody. */
+  async function signedIn(
+    { request }: RequestContext,
+    { application, isConsole }: OpenIdClient,
+  ): Promise<Current | null> {
     if (isConsole) {
       const session = await consoleSessions.find(request, db.reader);
-      if (!session) return { current: null, accounts: [] };
-      const held = { in: 'console', session } as const;
-      return { current: { ...(await currentOf(session.principal, application)), held }, accounts: [] };
+      return session && { ...(await currentOf(session.principal, application)), held: { in: 'console', session } };
     }
-    const sessions = await browser.live(request, application.clientId);
-    const here = sessions.find(({ isCurrent, subject }) => isCurrent && subject.applicationId === application.id);
-    const offered = await continuation.accounts(request, application);
+    const session = await browser.current(request, application.clientId);
     // A session that an application holds the token of is not this browser's alone, and gets no code.
-    if (!here?.isOfPage) return { current: null, accounts: offered.filter(({ isCurrent }) => !isCurrent) };
-    const held = { in: 'pages', session: here } as const;
-    return { current: { ...(await currentOf(here.subject, application)), held }, accounts: offered };
+    if (!session?.isOfPage) return null;
+    return { ...(await currentOf(session.subject, application)), held: { in: 'pages', session } };
+  }
+
+  /** Returns whom the person may continue as, of those that the client asks for. */
+  async function offered(
+    { context, client, request: { loginHint }, hinted }: Visit,
+    current: Current | null,
+  ): Promise<OfferedAccount[]> {
+    if (client.isConsole) return [];
+    return (await continuation.accounts(context.request, client.application)).filter(
+      ({ userId, email, isCurrent }) =>
+        (current !== null || !isCurrent) &&
+        (hinted === null || userId === hinted) &&
+        (loginHint === null || email === loginHint.trim().toLowerCase()),
+    );
   }
 
   /** Decides what a request needs: a code at once, or a page, or for `prompt=none` the error instead of the page. */
-  function nextStep(
-    { request: { prompts, maxAge, loginHint }, beganAt, chosen, hinted }: Visit,
-    current: Current | null,
-    all: readonly OfferedAccount[],
-  ): Next {
-    const isWanted = ({ userId, email }: OfferedAccount) =>
-      (hinted === null || userId === hinted) && (loginHint === null || email === loginHint.trim().toLowerCase());
-    const wanted = all.filter(isWanted);
+  async function nextStep(visit: Visit, current: Current | null): Promise<Next> {
+    const {
+      request: { prompts, maxAge },
+      beganAt,
+      chosen,
+      hinted,
+    } = visit;
     const signInAgain = { accounts: [], error: 'login_required' } as const;
-    if (!current) return { accounts: wanted, error: wanted.length > 0 ? 'interaction_required' : 'login_required' };
+    if (!current) {
+      const accounts = await offered(visit, current);
+      return { accounts, error: accounts.length > 0 ? 'interaction_required' : 'login_required' };
+    }
     const isTooOld = maxAge !== null && current.provedAt + maxAge * SECOND < clock.now();
     const isProofWanted = prompts.has('login') || maxAge === 0 || isTooOld;
     if (isProofWanted && !(beganAt !== null && current.provedAt >= beganAt)) return signInAgain;
     const hasChosen = beganAt !== null && (chosen === current.userId || current.startedAt >= beganAt);
     const isChoiceWanted = prompts.has('select_account') || prompts.has('consent');
     if (isChoiceWanted && !hasChosen && current.held.in === 'pages')
-      return { accounts: wanted, error: 'interaction_required' };
+      return { accounts: await offered(visit, current), error: 'interaction_required' };
     if (hinted !== null && hinted !== current.userId)
       // The person has signed in as somebody else than the client knows (OpenID Connect Core 1.0 §3.1.2.1).
-      return hasChosen ? 'login_required' : { accounts: wanted, error: 'login_required' };
+      return hasChosen ? 'login_required' : { accounts: await offered(visit, current), error: 'login_required' };
     if (current.held.in === 'console') {
       const isAnotherWanted = chosen !== null && chosen !== current.userId;
       return isAnotherWanted || current.provedAt + FRESH_MS <= clock.now() ? signInAgain : 'code';
@@ -259,8 +272,8 @@ export function authorizationService(dependencies: AuthorizationDependencies) {
       const chosen = onlyValue(address, 'account');
       const visit: Visit = { ...addressed, context, actor, request, beganAt, chosen, hinted };
 
-      const { current, accounts } = await signedIn(visit);
-      const next = nextStep(visit, current, accounts);
+      const current = await signedIn(context, client);
+      const next = await nextStep(visit, current);
       if (next === 'login_required') return back(visit, { error: next });
       const isSilent = request.prompts.has('none');
       if (next !== 'code' || !current) {

@@ -53,7 +53,7 @@ export function backchannelLogout({ random, instanceKey, isLoopbackAllowed, allo
      * @throws {AppError} invalid_request
      */
     async prepare(uri: string | null): Promise<BackchannelChange> {
-      if (uri === null) return remove;
+      if (uri === null) return removeBackchannel;
       const problem = this.problem(uri);
       if (problem !== null) throw invalidField('backchannelLogoutUri', problem);
       // Nothing is signed with it. An older instance beside this one signs with any secret of an endpoint.
@@ -85,7 +85,8 @@ async function set(
   unit.publish(DELIVERY_QUEUED, id);
 }
 
-async function remove(unit: Unit, applicationId: string): Promise<void> {
+/** Removes the URI with its deliveries. */
+export async function removeBackchannel(unit: Unit, applicationId: string): Promise<void> {
   const endpoint = await findLogoutEndpoint(unit, applicationId);
   if (!endpoint) return;
   await updateWebhook(unit, endpoint.id, { removedAt: unit.now });

@@ -1,7 +1,7 @@
 /** Claims about a person and their sign-in, for ID tokens and UserInfo (OpenID Connect Core 1.0 §2, §5). */
 import { createHash } from 'node:crypto';
 import type { LiveIdentity } from '../../core/envelope.ts';
-import type { User } from '../../store/people.ts';
+import type { ClaimsUser } from '../../store/people.ts';
 import type { SigningAlgorithm } from '../../store/signing-keys.ts';
 
 /** Scopes with a meaning; others are ignored, and left out of the granted scope. */
@@ -45,9 +45,6 @@ export interface ClaimsSubject {
   readonly profileUserId: string | null;
   readonly identity: Pick<LiveIdentity, 'envelope'>;
 }
-
-/** The account with the profile: `profileUserId` of the subject, else `userId`. */
-export type ClaimsUser = Pick<User, 'emailVerifiedAt' | 'locale' | 'timezone'>;
 
 /** Returns the requested scopes that have a meaning, in our order and each once. @param scope separated by spaces. */
 export function knownScopes(scope: string): OpenIdScope[] {

@@ -1,14 +1,17 @@
 /** Authenticates clients at the token endpoint (RFC 6749 §2.3, RFC 7523 §2.2). */
+import { createHash } from 'node:crypto';
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { MINUTE, SECOND, type WorldClock } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { addressPrefix } from '../../core/ip-address.ts';
-import type { Database } from '../../db/database.ts';
-import type { Credentials } from '../../http/authenticate.ts';
+import { CLAIMING, type Database } from '../../db/database.ts';
 import { challengeOf, type ClientShown, clientShown, refuseSecondWay } from '../../http/client-credentials.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { applyLimit, type LimitUses } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
+import { insertOAuthAssertion } from '../../store/oauth-assertions.ts';
+import { isClientSecret } from '../verification/credentials.ts';
 import type { OAuthClients, OpenIdClient } from './clients.ts';
 import { ASSERTION_ALGORITHMS } from './metadata.ts';
 import { JWT_BEARER, type TokenRequest } from './model.ts';
@@ -18,10 +21,9 @@ const MAX_ASSERTION_MS = 5 * MINUTE;
 const CLOCK_TOLERANCE_MS = 30 * SECOND;
 
 export interface ClientAuthenticationDependencies {
-  readonly db: Pick<Database, 'reader'>;
+  readonly db: Pick<Database, 'write'>;
   readonly clock: WorldClock;
   readonly clients: Pick<OAuthClients, 'find'>;
-  readonly credentials: Pick<Credentials, 'findClient'>;
   readonly limiter: LimitUses;
   readonly limits: Pick<LimitSettings, 'wrongClientsPerAddress'>;
   /** The issuer. */
@@ -32,9 +34,15 @@ export type ClientAuthentication = ReturnType<typeof clientAuthentication>;
 
 /** Failures are rate limited per client address. Past the limit right credentials are refused there too. */
 export function clientAuthentication(dependencies: ClientAuthenticationDependencies) {
-  const { db, clock, clients, credentials, limiter, limits, baseUrl } = dependencies;
+  const { db, clock, clients, limiter, limits, baseUrl } = dependencies;
 
-  /** Returns the client whose signed assertion it is (RFC 7523 §3), else null. */
+  /** Marks an assertion as used, on all instances until it expires. @returns false if it was used before. */
+  async function use(clientId: string, jti: string, expiresAt: number): Promise<boolean> {
+    const hash = createHash('sha256').update(`${clientId}\0${jti}`).digest();
+    return (await db.write(SYSTEM_ACTOR, (unit) => insertOAuthAssertion(unit, { hash, expiresAt }), CLAIMING)) > 0;
+  }
+
+  /** Returns the client whose signed assertion it is, at its first use (RFC 7523 §3), else null. */
   async function ofAssertion(assertion: string, clientId: string | null): Promise<OpenIdClient | null> {
     const claimed = subjectOf(assertion);
     if (claimed === null || (clientId !== null && clientId !== claimed)) return null;
@@ -50,18 +58,16 @@ export function clientAuthentication(dependencies: ClientAuthenticationDependenc
       clockTolerance: CLOCK_TOLERANCE_MS / SECOND,
       requiredClaims: ['exp', 'jti'],
     });
-    const isShort = (payload?.exp ?? Infinity) * SECOND <= clock.real() + MAX_ASSERTION_MS + CLOCK_TOLERANCE_MS;
-    return payload !== null && isShort ? client : null;
+    const leftMs = (payload?.exp ?? Infinity) * SECOND - clock.real();
+    if (typeof payload?.jti !== 'string' || leftMs > MAX_ASSERTION_MS + CLOCK_TOLERANCE_MS) return null;
+    return (await use(claimed, payload.jti, clock.now() + leftMs + CLOCK_TOLERANCE_MS)) ? client : null;
   }
 
   /** Returns the confidential client whose secret it is, else null. */
   async function ofSecret({ clientId, secret }: Exclude<ClientShown, { way: 'key' }>): Promise<OpenIdClient | null> {
-    const [holder, client] = await Promise.all([
-      credentials.findClient(clientId, secret, db.reader),
-      clients.find(clientId),
-    ]);
-    const isRight = holder !== null && client?.kind === 'confidential' && client.jwks === null;
-    return isRight ? client : null;
+    const client = await clients.find(clientId);
+    const isRight = isClientSecret(secret, client?.application);
+    return isRight && client?.kind === 'confidential' && client.jwks === null ? client : null;
   }
 
   /** Returns a public client, which only says who it is. */

@@ -3,8 +3,8 @@ import { isClosed } from '../../core/application-state.ts';
 import type { Clock } from '../../core/clock.ts';
 import { COMMAND_LINE_CLIENT_ID } from '../../core/console.ts';
 import type { Database, Reader } from '../../db/database.ts';
-import { type Application, findApplication, requireConsole } from '../../store/applications.ts';
-import { findOAuthClient, type OAuthClientRow } from '../../store/oauth-clients.ts';
+import { type Application, requireConsole } from '../../store/applications.ts';
+import { findClientWithApplication, type OAuthClientRow } from '../../store/oauth-clients.ts';
 
 /** A client that may ask for sign-ins now. */
 export interface OpenIdClient {
@@ -55,10 +55,10 @@ export function openIdClients({ db, clock, baseUrl }: OAuthClientDependencies) {
     /** Returns null for an unknown client, one that has expired, and one whose application is closed. */
     async find(clientId: string, reader: Reader = db.reader): Promise<OpenIdClient | null> {
       if (clientId === COMMAND_LINE_CLIENT_ID) return { ...COMMAND_LINE, application: await requireConsole(reader) };
-      const row = await findOAuthClient(reader, clientId);
-      if (!row || (row.expiresAt !== null && row.expiresAt <= clock.now())) return null;
-      const application = await findApplication(reader, row.applicationId);
-      if (!application || isClosed(application)) return null;
+      const found = await findClientWithApplication(reader, clientId);
+      if (!found) return null;
+      const { client: row, application } = found;
+      if ((row.expiresAt !== null && row.expiresAt <= clock.now()) || isClosed(application)) return null;
       const isConsole = application.workspaceId === null;
       return {
         clientId,

@@ -5,7 +5,7 @@ import { AppError } from '../../core/error.ts';
 import type { Unit } from '../../db/database.ts';
 import { endPersonalKeys, findDevice } from '../../store/api-keys.ts';
 import { requireApplication } from '../../store/applications.ts';
-import type { Member } from '../../store/members.ts';
+import { requireMemberById } from '../../store/members.ts';
 import { noteClientUsed } from '../../store/oauth-clients.ts';
 import { noteOAuthCodeResult } from '../../store/oauth-codes.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
@@ -22,16 +22,18 @@ export const REGISTRATION_LIFETIME_MS = 90 * DAY;
 export interface ConsoleExchange {
   readonly code: UsedCode;
   readonly client: OpenIdClient;
-  readonly member: Member;
+  /** Names the key of the command line; empty for none. */
+  readonly deviceName: string;
 }
 
 /** Mints a key of the person, if they may still sign in. The person consented when the code was issued. */
 export async function exchangeForKey(
   unit: Unit,
   personalKeys: PersonalKeys,
-  { code, client, member }: ConsoleExchange,
+  { code, client, deviceName }: ConsoleExchange,
 ): Promise<Exchanged> {
   const application = await requireApplication(unit, code.applicationId);
+  const member = await requireMemberById(unit, code.applicationUserId);
   const reason = await refusalToMember(unit, application, member);
   if (reason !== null) return { kind: 'refused', reason };
   const [first] = await listWorkspacesOf(unit, member.userId);
@@ -44,7 +46,8 @@ export async function exchangeForKey(
   }
   const { workspaceId } = first;
   const expiresAt = keyEnd(unit.now, code.keyDays, keyDaysByDefault(client));
-  const { name } = client;
+  // A registered client has the name that the person has seen.
+  const name = (client.clientId === COMMAND_LINE_CLIENT_ID && deviceName) || client.name;
   const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name, expiresAt });
   await noteOAuthCodeResult(unit, { codeHash: code.codeHash, sessionId: null, apiKeyId: id });
   await noteClientUsed(unit, { clientId: client.clientId, expiresAt: unit.now + REGISTRATION_LIFETIME_MS });

@@ -10,10 +10,10 @@ import { SIGNIN_METHODS } from '../../core/sign-in-methods.ts';
 import type { Author, Database, Unit } from '../../db/database.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { findMemberById, type Member } from '../../store/members.ts';
-import { consumeOAuthCode, findOAuthCode, noteOAuthCodeResult, type OAuthCode } from '../../store/oauth-codes.ts';
+import { consumeOAuthCode, findOAuthCode, type FoundCode, noteOAuthCodeResult } from '../../store/oauth-codes.ts';
 import { insertOAuthGrant, insertRefreshToken } from '../../store/oauth-grants.ts';
 import { findContinuedSession } from '../../store/page-sessions.ts';
+import { requireClaimsUser } from '../../store/people.ts';
 import { isSessionLive } from '../../store/sessions.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -38,6 +38,8 @@ export interface ShownCode {
   /** Empty if it was left out, as the verifier. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
+  /** Names the key of the command line; empty if it was left out. */
+  readonly deviceName: string;
 }
 
 const REFUSED: Exchanged = { kind: 'refused' };
@@ -47,7 +49,7 @@ const VERIFIER = /^[\w.~-]{43,128}$/;
 
 export function codeExchange({ db, random, sessions, personalKeys, answer }: CodeExchangeDependencies) {
   /** Lets the person in to the client's application as the session of the page was. */
-  async function exchangeForSession(unit: Unit, code: UsedCode, { userId }: Member): Promise<Exchanged> {
+  async function exchangeForSession(unit: Unit, code: UsedCode): Promise<Exchanged> {
     const page = await findContinuedSession(unit, code.pageSessionId);
     const method = SIGNIN_METHODS.find((known) => known === page?.method);
     // Signed out of the pages since.
@@ -58,33 +60,34 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
     // The lifetime of sessions may have been shortened since.
     if (continuedSince + application.sessionTtlSeconds * SECOND <= unit.now) return REFUSED;
     const signIn = await completeSignIn(unit, sessions, application, {
-      person: { userId },
+      person: { userId: code.userId },
       method,
       credentialId,
       userAgent: code.userAgent,
       continuedSince,
     });
     if (!signIn.ok) return { kind: 'refused', reason: signIn.refusal };
-    const { sessionId, token, expiresAt } = signIn;
+    const { sessionId, token, expiresAt, profileId } = signIn;
     const { clientId, applicationUserId, pageSessionId, scope, nonce, codeHash } = code;
     await insertOAuthGrant(unit, { sessionId, clientId, applicationUserId, pageSessionId, scope, expiresAt });
     await noteOAuthCodeResult(unit, { codeHash, sessionId, apiKeyId: null });
     const refreshToken = hasScope(scope, 'offline_access') ? mintSecret('refresh', random) : null;
     if (refreshToken !== null)
       await insertRefreshToken(unit, { tokenHash: hashSecret(refreshToken), sessionId, expiresAt });
-    return { kind: 'session', token, expiresAt, scope, nonce, refreshToken };
+    const session = { id: sessionId, method, authenticatedAt: continuedSince, createdAt: unit.now };
+    const user = await requireClaimsUser(unit, profileId);
+    return { kind: 'session', token, session, user, expiresAt, scope, nonce, refreshToken };
   }
 
   /** Ends what a code was exchanged for when its client uses it again (RFC 6749 §10.5). */
   async function endReplayed(unit: Unit, client: OpenIdClient, codeHash: Uint8Array): Promise<void> {
     const code = await findOAuthCode(unit, codeHash);
-    const member = code?.clientId === client.clientId ? await findMemberById(unit, code.applicationUserId) : undefined;
-    if (!code || !member) return;
-    const { sessionId, apiKeyId, applicationId } = code;
+    if (code?.clientId !== client.clientId) return;
+    const { userId, sessionId, apiKeyId, applicationId } = code;
     const hasEnded =
       sessionId !== null
         ? (await endSessions(unit, { sessionId }, 'code_replayed')) > 0
-        : apiKeyId !== null && (await endKeyOfCode(unit, member.userId, apiKeyId));
+        : apiKeyId !== null && (await endKeyOfCode(unit, userId, apiKeyId));
     if (!hasEnded) return;
     const { workspaceId } = await requireApplication(unit, applicationId);
     await recordAudit(unit, {
@@ -92,7 +95,7 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
       ok: false,
       applicationId,
       workspaceId,
-      userId: member.userId,
+      userId,
       targetId: sessionId ?? apiKeyId,
     });
   }
@@ -115,12 +118,10 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
       code.expiresAt > unit.now &&
       code.redirectUri === input.redirectUri &&
       isVerifierOf(code.codeChallenge, input.codeVerifier);
-    const isLive = isRightful && (await isSessionLive(unit, { id: code.pageSessionId, now: unit.now }));
-    const member = isLive ? await findMemberById(unit, code.applicationUserId) : undefined;
-    if (!member) return REFUSED;
+    if (!isRightful || !(await isSessionLive(unit, { id: code.pageSessionId, now: unit.now }))) return REFUSED;
     return client.isConsole
-      ? exchangeForKey(unit, personalKeys, { code, client, member })
-      : exchangeForSession(unit, code, member);
+      ? exchangeForKey(unit, personalKeys, { code, client, deviceName: input.deviceName })
+      : exchangeForSession(unit, code);
   }
 
   /**
@@ -131,11 +132,8 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
   return async (author: Author, client: OpenIdClient, input: ShownCode): Promise<TokenAnswer> => {
     const codeHash = Buffer.from(hashSecret(input.code));
     const seen = isSecret('authorizationCode', input.code) ? await findOAuthCode(db.reader, codeHash) : undefined;
-    const member = seen && (await findMemberById(db.reader, seen.applicationUserId));
-    if (!member) throw new AppError('invalid_grant');
-    const outcome = await db.write(atTheirPlace(author, member.userId, seen), (unit) =>
-      exchangeOnce(unit, client, codeHash, input),
-    );
+    if (!seen) throw new AppError('invalid_grant');
+    const outcome = await db.write(atTheirPlace(author, seen), (unit) => exchangeOnce(unit, client, codeHash, input));
     if (outcome.kind === 'refused')
       throw new AppError('invalid_grant', outcome.reason === undefined ? {} : { hint: outcome.reason });
     return outcome.kind === 'key' ? { access_token: outcome.token, token_type: 'Bearer' } : answer(client, outcome);
@@ -145,8 +143,7 @@ export function codeExchange({ db, random, sessions, personalKeys, answer }: Cod
 /** Returns the person as author, where they signed in: the call itself comes from the client's server. */
 function atTheirPlace(
   author: Author,
-  userId: string,
-  { ip, ipCountry, userAgent }: Pick<OAuthCode, 'ip' | 'ipCountry' | 'userAgent'>,
+  { userId, ip, ipCountry, userAgent }: Pick<FoundCode, 'userId' | 'ip' | 'ipCountry' | 'userAgent'>,
 ): Author {
   return Object.create(onBehalfOf(author, userId), {
     ip: { value: ip },

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../core/error.ts';
-import type { OAuthCode } from '../../store/oauth-codes.ts';
+import type { FoundCode, OAuthCode } from '../../store/oauth-codes.ts';
 import type { Granted } from './answer.ts';
 
 /** Refusals are returned rather than thrown, so that the code stays used. */
@@ -9,4 +9,4 @@ export type Exchanged =
   | { readonly kind: 'refused'; readonly reason?: ErrorCode };
 
 /** A code after its only use. */
-export type UsedCode = Omit<OAuthCode, 'createdAt'>;
+export type UsedCode = FoundCode & Pick<OAuthCode, 'codeHash'>;

@@ -1,8 +1,9 @@
 /** ID tokens (OpenID Connect Core 1.0 §2) and logout tokens (Back-Channel Logout 1.0 §2.4). */
 import { MINUTE, SECOND, type WorldClock } from '../../core/clock.ts';
+import type { ClaimsUser } from '../../store/people.ts';
 import type { Session } from '../../store/sessions.ts';
 import type { SigningAlgorithm } from '../../store/signing-keys.ts';
-import { acrOf, amrOf, atHash, claimsFor, type ClaimsSubject, type ClaimsUser } from './claims.ts';
+import { acrOf, amrOf, atHash, claimsFor, type ClaimsSubject } from './claims.ts';
 import type { SigningKeys } from './keys.ts';
 
 /** A client checks an ID token as soon as it has it. */

@@ -1,5 +1,6 @@
 /** Keys that sign ID tokens and logout tokens. They are in the database, so every instance signs with the same. */
 import {
+  CompactSign,
   compactVerify,
   type CryptoKey,
   decodeProtectedHeader,
@@ -8,7 +9,6 @@ import {
   importJWK,
   type JWK,
   type JWTPayload,
-  SignJWT,
 } from 'jose';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, DAY, HOUR } from '../../core/clock.ts';
@@ -58,6 +58,8 @@ export interface SigningKeyDependencies {
   /** The issuer of every token: this server's public URL. */
   readonly baseUrl: () => string;
 }
+
+type SealedKey = Pick<SigningKey, 'id' | 'sealedPrivateJwk'>;
 
 export type SigningKeys = ReturnType<typeof signingKeyService>;
 
@@ -110,7 +112,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     return added;
   }
 
-  async function currentKey(alg: SigningAlgorithm): Promise<SigningKey> {
+  async function currentKey(alg: SigningAlgorithm): Promise<SealedKey> {
     const found = () => findSigningKey(db.reader, { alg, now: clock.now() });
     const key = await found();
     if (key) return key;
@@ -120,7 +122,7 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     return first;
   }
 
-  function privateKeyOf({ id, alg, sealedPrivateJwk }: SigningKey): Promise<CryptoKey> {
+  function privateKeyOf({ id, sealedPrivateJwk }: SealedKey, alg: SigningAlgorithm): Promise<CryptoKey> {
     const known = imported.get(id);
     if (known) return known;
     const key = instanceKey
@@ -135,9 +137,9 @@ export function signingKeyService({ db, clock, instanceKey, baseUrl }: SigningKe
     /** Returns a signed JWT with these claims and our `iss`. Call it outside of a change: it may make a key. */
     async sign(alg: SigningAlgorithm, typ: OwnTokenType, claims: JWTPayload): Promise<string> {
       const key = await currentKey(alg);
-      return new SignJWT({ ...claims, iss: baseUrl() })
+      return new CompactSign(Buffer.from(JSON.stringify({ ...claims, iss: baseUrl() })))
         .setProtectedHeader({ alg, typ, kid: key.id })
-        .sign(await privateKeyOf(key));
+        .sign(await privateKeyOf(key, alg));
     },
 
     /** Returns the public keys: those that sign, will sign soon, or have signed tokens that may still be valid. */

@@ -29,5 +29,16 @@ export function openIdManagementRoutes(settings: OpenIdSettingsService): Operati
       data: OpenIdSettings,
       handle: ({ actor, application, body }) => settings.set(actor, application, body),
     }),
+    operation({
+      ...common,
+      id: 'removeOpenId',
+      method: 'DELETE',
+      summary: 'Switch OpenID off for an application',
+      description:
+        'Removes the settings: the client, its codes and its refresh tokens are refused at once. The sessions that it got end, which its `backchannelLogoutUri` is told; other sessions of the application go on. The client secret stays, for introspection. Does nothing where OpenID is off.',
+      access: 'full',
+      data: OpenIdSettings,
+      handle: ({ actor, application }) => settings.remove(actor, application),
+    }),
   ];
 }

@@ -31,6 +31,15 @@ export const TokenRequest = OAuthParameters({
     `With \`${CODE_GRANT_TYPE}\`: the PKCE verifier (RFC 7636).`,
     'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   ),
+  device_name: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      pattern: `^${LINE_PATTERN}$`,
+      description: 'Name of the key that the command line gets for a code.',
+      remedy: 'Give a name of at most 100 characters in one line.',
+      examples: ['Ada’s laptop'],
+    }),
+  ),
   refresh_token: Parameter(`With \`${REFRESH_GRANT_TYPE}\`; each is good for one use.`, `${SECRET_PREFIXES.refresh}_…`),
   scope: Parameter(
     `With \`${REFRESH_GRANT_TYPE}\`: no more than was granted. The answer has all that was granted.`,

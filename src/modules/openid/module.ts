@@ -12,6 +12,7 @@ import { tokenAnswers } from './answer.ts';
 import { type Authorization, authorizationService } from './authorization.ts';
 import { backchannelLogout } from './backchannel.ts';
 import { clientAuthentication } from './client-authentication.ts';
+import { clientSessionEndings } from './client-session-endings.ts';
 import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
 import { type ConsoleSessions, consoleSessions } from './console-sessions.ts';
@@ -62,7 +63,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
   const countCall = sessionLimit({ ...context, noteRefusal });
   const answer = tokenAnswers({ ...context, verification, tokens });
   const token = tokenEndpoint({
-    authenticate: clientAuthentication({ ...context, clients, credentials }),
+    authenticate: clientAuthentication({ ...context, clients }),
     exchange: codeExchange({ ...context, sessions, personalKeys, answer }),
     refresh: tokenRefresh({ ...context, answer, countCall }),
     deviceAuthorization,
@@ -96,5 +97,6 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       ...openIdManagementRoutes(settings),
     ],
     jobs: [rotationJob(keys)],
+    tasks: [clientSessionEndings],
   };
 }

@@ -8,6 +8,8 @@ const MAX_LENGTH = 2000;
 const URI = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/;
 /** `com.example.app:/path`: RFC 8252 §8.4 requires a period in a private-use scheme. */
 const PRIVATE_USE = /^[a-z][a-z\d+-]*(?:\.[a-z\d+-]+)+:\//;
+/** Addresses of programs that use a scheme without a period all the same. Other such schemes may start any program. */
+const KNOWN_PRIVATE_USE = ['cursor://anysphere.cursor-mcp/oauth/callback'];
 const HOST = /^(?:[a-z\d-]+(?:\.[a-z\d-]+)*|\[[\da-f:]+\])$/;
 const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::([1-9]\d{0,4}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;
@@ -30,7 +32,7 @@ export function redirectProblem(
   if (!url) return 'Give an absolute URI, such as https://app.example.com/callback.';
   if (ANSWERED.some((name) => url.searchParams.has(name)))
     return `Give a URI without the parameters of an answer: ${ANSWERED.join(', ')}.`;
-  if (PRIVATE_USE.test(text)) return null;
+  if (PRIVATE_USE.test(text) || KNOWN_PRIVATE_USE.includes(text)) return null;
   if (url.protocol !== 'https:' && !(isLoopbackAllowed && url.protocol === 'http:' && isLoopbackHost(url)))
     return isLoopbackAllowed
       ? 'Give an https URI, http on loopback, or a private-use scheme with a period, such as com.example.app:/callback.'

@@ -18,7 +18,9 @@ import {
   insertRefreshToken,
   type OAuthGrant,
 } from '../../store/oauth-grants.ts';
-import { findOpenSession, findSession, rekeySession } from '../../store/sessions.ts';
+import { requireClaimsUser } from '../../store/people.ts';
+import { findOpenSession, findSessionProof, rekeySession } from '../../store/sessions.ts';
+import { profileIdOf } from '../../store/unproved-profiles.ts';
 import { refusalToMember } from '../devices/grants.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Granted, TokenAnswers } from './answer.ts';
@@ -74,14 +76,15 @@ export function tokenRefresh({ db, random, answer, countCall }: RefreshDependenc
     const application = await requireApplication(unit, member.applicationId);
     const reason = await refusalToMember(unit, application, member);
     if (reason !== null) return { reason };
-    const session = required(await findSession(unit, sessionId), 'an open session');
+    const session = { id: sessionId, ...required(await findSessionProof(unit, sessionId), 'an open session') };
     const provedAt = session.authenticatedAt ?? session.createdAt;
     const expiresAt = Math.min(unit.now + application.sessionTtlSeconds * SECOND, provedAt + LONGEST_MS);
     const [token, refreshToken] = [mintSecret('session', random), mintSecret('refresh', random)];
     await rekeySession(unit, { sessionId, hash: hashSecret(token), expiresAt });
     await extendOAuthGrant(unit, { sessionId, expiresAt });
     await insertRefreshToken(unit, { tokenHash: hashSecret(refreshToken), sessionId, expiresAt });
-    return { token, expiresAt, scope, nonce: null, refreshToken };
+    const user = await requireClaimsUser(unit, profileIdOf(member));
+    return { token, session, user, expiresAt, scope, nonce: null, refreshToken };
   }
 
   /** @throws {AppError} invalid_grant, for whatever reason; invalid_scope, rate_limited, which leave the token unused. */

@@ -3,10 +3,13 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError, type FieldProblem } from '../../core/error.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
+import { beginTask } from '../../jobs/background-tasks.ts';
 import type { TenantApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { findOAuthClient, type OAuthClientRow, saveOAuthClient } from '../../store/oauth-clients.ts';
-import type { BackchannelLogout } from './backchannel.ts';
+import { endOAuthClient, findOAuthClient, type OAuthClientRow, saveOAuthClient } from '../../store/oauth-clients.ts';
+import { endOAuthCodesOf } from '../../store/oauth-codes.ts';
+import { type BackchannelLogout, removeBackchannel } from './backchannel.ts';
+import { clientSessionEndings } from './client-session-endings.ts';
 import type { OpenIdInput, OpenIdSettings } from './model.ts';
 import { AUTHORIZATION_PATH, DISCOVERY_PATH, END_SESSION_PATH, JWKS_PATH, TOKEN_PATH, USERINFO_PATH } from './paths.ts';
 import { publicKeyProblem } from './public-keys.ts';
@@ -24,7 +27,7 @@ export interface OpenIdSettingsDependencies {
 type Stored = Pick<OAuthClientRow, 'kind' | 'redirectUris' | 'postLogoutRedirectUris' | 'idTokenAlg' | 'jwks'>;
 
 /** Settings before the first change. */
-const UNSET: Stored & { readonly updatedAt: null } = {
+const UNSET: Stored & { readonly updatedAt: number | null } = {
   kind: 'confidential',
   redirectUris: [],
   postLogoutRedirectUris: [],
@@ -37,8 +40,9 @@ export type OpenIdSettingsService = ReturnType<typeof openIdSettings>;
 
 export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: OpenIdSettingsDependencies) {
   async function present(reader: Reader, application: TenantApplication): Promise<OpenIdSettings> {
-    const row = (await findOAuthClient(reader, application.clientId)) ?? UNSET;
-    const logout = await backchannel.describe(reader, application.id);
+    const row = await stored(reader, application.clientId);
+    // After a switch-off the endpoint stays for what is still to be sent.
+    const logout = row === UNSET ? null : await backchannel.describe(reader, application.id);
     const at = (path: string) => baseUrl() + path;
     return {
       redirectUris: row.redirectUris,
@@ -86,19 +90,21 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
     input: OpenIdInput,
     ofKeys: readonly FieldProblem[],
   ): Promise<void> {
-    const wanted = changed((await findOAuthClient(unit, clientId)) ?? UNSET, input);
+    const row = await stored(unit, clientId);
+    const wanted = changed(row, input);
     const fields = [...problemsOf(wanted), ...ofKeys];
     if (fields.length > 0) throw new AppError('invalid_request', { fields });
     await saveOAuthClient(unit, { clientId, applicationId: id, ...wanted });
+    if (row === UNSET && input.backchannelLogoutUri === undefined) await removeBackchannel(unit, id);
   }
 
   return {
     /** Returns what is wrong with a change; of a new application with null. Its writing checks again. */
     async problemsWith(input: OpenIdInput, application: TenantApplication | null): Promise<FieldProblem[]> {
-      const row = application && (await findOAuthClient(db.reader, application.clientId));
+      const row = application === null ? UNSET : await stored(db.reader, application.clientId);
       const logout = input.backchannelLogoutUri == null ? null : backchannel.problem(input.backchannelLogoutUri);
       return [
-        ...problemsOf(changed(row ?? UNSET, input)),
+        ...problemsOf(changed(row, input)),
         ...(await problemsOfKeys(input)),
         ...problemAt('backchannelLogoutUri', logout),
       ];
@@ -126,7 +132,30 @@ export function openIdSettings({ db, backchannel, baseUrl, isLoopbackAllowed }: 
         return present(unit, application);
       });
     },
+
+    /**
+     * Switches OpenID off: the client and its codes and refresh tokens are refused from now on, and the sessions that it
+     * got end. Idempotent.
+     */
+    async remove(actor: Actor, application: TenantApplication): Promise<OpenIdSettings> {
+      const { id: applicationId, workspaceId, clientId } = application;
+      return db.write(actor, async (unit) => {
+        if ((await endOAuthClient(unit, clientId)) > 0) {
+          await endOAuthCodesOf(unit, clientId);
+          await beginTask(unit, clientSessionEndings, { applicationId, data: { at: unit.now } });
+          const kind = 'application.openid_ended';
+          await recordAudit(unit, { kind, applicationId, workspaceId, targetId: applicationId });
+        }
+        return present(unit, application);
+      });
+    },
   };
+}
+
+/** Returns the settings of an application's own client; {@link UNSET} for none, and for one that was switched off. */
+async function stored(reader: Reader, clientId: string): Promise<Stored & { readonly updatedAt: number | null }> {
+  const row = await findOAuthClient(reader, clientId);
+  return row?.expiresAt === null ? row : UNSET;
 }
 
 function changed(row: Stored, input: OpenIdInput): Stored {

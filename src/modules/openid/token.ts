@@ -39,7 +39,8 @@ export function tokenEndpoint({ authenticate, exchange, refresh, deviceAuthoriza
       case CODE_GRANT_TYPE: {
         const code = parameterIn(body, 'code');
         const { redirect_uri: redirectUri = '', code_verifier: codeVerifier = '' } = body;
-        return exchange(author, await authenticate(context, body), { code, redirectUri, codeVerifier });
+        const deviceName = body.device_name?.trim() ?? '';
+        return exchange(author, await authenticate(context, body), { code, redirectUri, codeVerifier, deviceName });
       }
       case REFRESH_GRANT_TYPE: {
         const refreshToken = parameterIn(body, 'refresh_token');

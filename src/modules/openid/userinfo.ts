@@ -8,7 +8,7 @@ import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { applyLimit, type LimitUses } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { findOAuthGrant } from '../../store/oauth-grants.ts';
-import { requireUser } from '../../store/people.ts';
+import { requireClaimsUser } from '../../store/people.ts';
 import type { Verification } from '../verification/service.ts';
 import { hasScope } from './answer.ts';
 import { claimsFor } from './claims.ts';
@@ -29,7 +29,7 @@ export function userInfoService({ db, verification, limiter, limits, countCall }
   async function claimsOf({ sessionId, userId, profileId, identity }: SessionPrincipal) {
     const grant = await findOAuthGrant(db.reader, sessionId);
     if (!grant || !hasScope(grant.scope, 'openid')) throw new AppError('insufficient_scope');
-    const user = await requireUser(db.reader, profileId);
+    const user = await requireClaimsUser(db.reader, profileId);
     const profileUserId = profileId === userId ? null : profileId;
     return claimsFor(grant.scope, { userId, profileUserId, identity }, user);
   }

@@ -8,7 +8,7 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
-import type { Database, Reader, Unit } from '../../db/database.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { type BrowserCookie, MAX_ACCOUNTS, type SessionCookie } from '../../http/session-cookie.ts';
 import { requireApplication } from '../../store/applications.ts';
@@ -19,6 +19,7 @@ import {
   findSessionIdByToken,
   insertPageSecret,
 } from '../../store/page-sessions.ts';
+import { isPageSessionLive } from '../../store/sessions.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { SessionSubject } from '../verification/subject.ts';
 import type { Verification } from '../verification/service.ts';
@@ -76,8 +77,8 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
     return isLive && looked.row.workspaceId !== null ? { value, subject: looked.row, isCurrent, isOfPage } : null;
   }
 
-  async function liveOne(clientId: string, value: string, reader?: Reader) {
-    return judged({ clientId, value, isCurrent: true }, await lookAtPage(value, reader));
+  async function liveOne(clientId: string, value: string) {
+    return judged({ clientId, value, isCurrent: true }, await lookAtPage(value));
   }
 
   /** Looks each different value up once. @param cookies in the order in which their values count. */
@@ -126,9 +127,17 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
     /** Returns the browser's live sessions, without counting as use; bounded, those of the application's cookie first. */
     live: (request: Request, clientId: string) => liveOf(cookiesOf(request, clientId), MAX_VALUES),
 
-    /** Judges a session again inside a change. */
-    async isLive(unit: Unit, { value, subject }: BrowserSession): Promise<boolean> {
-      return (await liveOne(subject.clientId, value, unit)) !== null;
+    /** Returns who is signed in to an application's pages, without counting as use. */
+    async current(request: Request, clientId: string): Promise<BrowserSession | null> {
+      const value = cookie.read(request, clientId);
+      return value === null ? null : liveOne(clientId, value);
+    },
+
+    /** Judges a session again inside a change; false for one that no page secret holds. */
+    async isLive(unit: Unit, { value }: BrowserSession): Promise<boolean> {
+      const secret = pageSecretOf(value);
+      if (secret === null) return false;
+      return isPageSessionLive(unit, { id: secret.sessionId, hash: hashSecret(secret.token), now: unit.now });
     },
 
     /** Gives a new session a page secret, in the change that made it. @returns the cookie's value for it. */

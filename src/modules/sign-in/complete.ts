@@ -10,6 +10,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { isOnAllowlist } from '../../store/waitlist.ts';
 import { defaultGrants } from '../../store/grants.ts';
 import {
+  findApplicant,
   findMember,
   holdMember,
   KEPT_OUT,
@@ -21,7 +22,6 @@ import {
 import { hasComeAnywhere } from '../../store/memberships.ts';
 import {
   findAliasHolder,
-  findUser,
   findUserByEmail,
   holdPerson,
   insertPerson,
@@ -218,7 +218,7 @@ async function findPerson(unit: Unit, proven: ProvenIdentity['person']) {
 async function findMembership(
   unit: Unit,
   application: Application,
-  { user, email }: Pick<Applicant, 'user' | 'email'>,
+  { user, email }: { readonly user: Pick<User, 'id'> | undefined; readonly email: string },
 ): Promise<Member | undefined> {
   if (user) await holdMember(unit, { applicationId: application.id, userId: user.id });
   const [own, holderId] = await Promise.all([
@@ -255,16 +255,15 @@ export async function memberRefusal(
   application: Application,
   userId: string,
 ): Promise<SignInRefusal | null> {
-  const user = await findUser(reader, userId);
-  const member = user && (await findMember(reader, application.id, userId));
-  if (!user || !member) return 'membership_blocked';
-  return refusalOf(reader, application, { email: user.email, user, member });
+  const applicant = await findApplicant(reader, { applicationId: application.id, userId });
+  if (!applicant) return 'membership_blocked';
+  return refusalOf(reader, application, { email: applicant.email, user: applicant, member: applicant });
 }
 
 interface Applicant {
   readonly email: string;
-  readonly user: User | undefined;
-  readonly member: Member | undefined;
+  readonly user: Pick<User, 'id' | 'kind' | 'deletedAt'> | undefined;
+  readonly member: Pick<Member, 'status'> | undefined;
 }
 
 async function refusalOf(

@@ -7,7 +7,7 @@ import type { KeyPrincipal, PersonalKeyPrincipal, SessionPrincipal } from '../..
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';
-import { findApplicationByClientId } from '../../store/applications.ts';
+import { type Application, findApplicationByClientId } from '../../store/applications.ts';
 import { findRetiredKeyToken } from '../../store/retired-key-tokens.ts';
 import { findKeyCredential, findSessionSubject, type KeyCredential } from '../../store/verification.ts';
 import { listWorkspacesOf } from '../../store/workspace-members.ts';
@@ -71,11 +71,24 @@ export function credentialsOf({ clock, judge, subjects }: CredentialsDependencie
     },
     async findClient(clientId, secret, reader) {
       const application = await findApplicationByClientId(reader, clientId);
-      const isRight = timingSafeEqual(hashSecret(secret), application?.clientSecretHash ?? NO_HASH);
-      if (!isRight || !application || application.workspaceId === null || isClosed(application)) return null;
+      if (
+        !isClientSecret(secret, application) ||
+        !application ||
+        application.workspaceId === null ||
+        isClosed(application)
+      )
+        return null;
       return { kind: 'client', applicationId: application.id, workspaceId: application.workspaceId };
     },
   };
+}
+
+/** Compares in constant time. @param application undefined for an unknown client. */
+export function isClientSecret(
+  secret: string,
+  application: Pick<Application, 'clientSecretHash'> | undefined,
+): boolean {
+  return timingSafeEqual(hashSecret(secret), application?.clientSecretHash ?? NO_HASH);
 }
 
 function withPrincipal(row: KeyCredential): FoundKey {

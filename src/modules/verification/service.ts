@@ -119,11 +119,10 @@ export function verificationService({ reader, clock, seen, first, cdnUrl, metric
     /** Returns the session of a page cookie's value, ended or not; does not count as use. */
     async lookAtPage(
       value: string,
-      from: Reader = reader,
     ): Promise<{ readonly row: SessionSubject; readonly refusal: TokenRefusal | null } | null> {
       const row = await (isSecret('session', value)
-        ? findSessionSubject(from, hashSecret(value), ofSession)
-        : findPageSubject(from, value, ofSession));
+        ? findSessionSubject(reader, hashSecret(value), ofSession)
+        : findPageSubject(reader, value, ofSession));
       return row ? { row, refusal: judge(row, clock.now()) } : null;
     },
 

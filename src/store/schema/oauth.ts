@@ -88,6 +88,12 @@ export const oauthRefreshTokens = sqliteTable('oauth_refresh_tokens', {
   usedAt: integer('used_at'),
 });
 
+/** Assertions of clients that were used: each is good for one use. */
+export const oauthAssertions = sqliteTable('oauth_assertions', {
+  assertionHash: blob('assertion_hash', { mode: 'buffer' }).primaryKey(),
+  expiresAt: integer('expires_at').notNull(),
+});
+
 export const signingKeys = sqliteTable('signing_keys', {
   id: text().primaryKey(),
   alg: text({ enum: SIGNING_ALGORITHMS }).notNull(),

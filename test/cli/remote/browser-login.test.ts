@@ -309,7 +309,7 @@ describe('a login by the browser at this server', () => {
     expect(who.json()).toMatchObject({
       url: URL_A,
       email: 'owner@example.com',
-      key: { name: 'Gatehouse command line' },
+      key: { name: 'Command line on laptop' },
     });
     expect(Date.parse(who.json().key.expiresAt) - Date.parse(who.json().key.createdAt)).toBe(90 * 24 * 3600_000);
     const storedKey = () => JSON.parse(readFileSync(person.credentials, 'utf8')).logins[0].key as string;

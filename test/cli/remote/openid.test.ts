@@ -77,6 +77,16 @@ describe('openid', () => {
     expect((await set('--jwks', `${file}.missing`)).err).toContain(`There is no file ${file}.missing.`);
   });
 
+  test('is switched off once the name was typed', async () => {
+    const { person, set, settings } = await oneWiki();
+    await set('--redirect-uris', CALLBACK);
+    const doubtful = await person.manage(['openid', 'off', 'wiki'], { answers: ['wkii'] });
+    expect([doubtful.exitCode, (await settings()).redirectUris]).toEqual([1, [CALLBACK]]);
+    const off = await person.manage(['openid', 'off', 'wiki'], { answers: ['wiki'] });
+    expect([off.exitCode, off.out]).toEqual([0, 'OpenID is off for wiki.\n']);
+    expect((await settings()).updatedAt).toBeNull();
+  });
+
   test.each([
     [[], 2, 'Say what to change. See "gatehouse help openid set".'],
     [['--client-type', 'secret'], 2, '--client-type must be confidential or public.'],

@@ -5,8 +5,8 @@ import { MINUTE, SECOND } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import type { Answer } from '../../support/instance.ts';
-import { basic } from '../oauth/scene.ts';
-import { createScene, type Scene, sceneOf } from './scene.ts';
+import { basic, sendForm } from '../oauth/scene.ts';
+import { createScene, type Scene, sceneOf, TOKEN } from './scene.ts';
 
 const CODE = { grant_type: 'authorization_code', code: 'eac_made_up' };
 const ISSUER = 'http://localhost:8080';
@@ -102,7 +102,15 @@ describe('a client with a key of its own', () => {
     const sign = (claims: JWTPayload = {}, header: Record<string, string> = {}) => {
       const now = Math.floor(scene.instance.clock.real() / SECOND);
       const { clientId } = scene;
-      return new SignJWT({ iss: clientId, sub: clientId, aud: ISSUER, exp: now + 60, iat: now, jti: '1', ...claims })
+      return new SignJWT({
+        iss: clientId,
+        sub: clientId,
+        aud: ISSUER,
+        exp: now + 60,
+        iat: now,
+        jti: crypto.randomUUID(),
+        ...claims,
+      })
         .setProtectedHeader({ alg, ...(kid && { kid }), ...header })
         .sign(pair.privateKey);
     };
@@ -191,6 +199,40 @@ describe('a client with a key of its own', () => {
     const { idToken } = await scene.flow();
     await scene.configure({ jwks: { keys: [jwk] } });
     expect(await withAssertion(scene, idToken)).toEqual(REFUSED);
+  });
+
+  test('uses an assertion once: neither it nor another one with its id comes through again, on any instance', async () => {
+    const scene = await createScene();
+    const { jwk, sign } = await withKey(scene);
+    await scene.configure({ jwks: { keys: [jwk] } });
+    const assertion = await sign({ jti: 'one' });
+    expect(await withAssertion(scene, assertion)).toEqual(LET_IN);
+    expect(await withAssertion(scene, assertion)).toEqual(REFUSED);
+    expect(await withAssertion(scene, await sign({ jti: 'one', aud: `${ISSUER}/oauth/token` }))).toEqual(REFUSED);
+    expect(await withAssertion(scene, await sign({ jti: 5 } as unknown as JWTPayload))).toEqual(REFUSED);
+    const fields = { ...CODE, client_assertion_type: ASSERTION_TYPE, client_assertion: assertion };
+    const sibling = await scene.instance.sibling();
+    expect(outcomeOf(await sendForm(sibling, TOKEN, fields))).toEqual(REFUSED);
+    expect(await withAssertion(scene, await sign({ jti: 'other' }))).toEqual(LET_IN);
+  });
+
+  test('lets one of two concurrent uses of an assertion through', async () => {
+    const scene = await createScene();
+    const { jwk, sign } = await withKey(scene);
+    await scene.configure({ jwks: { keys: [jwk] } });
+    const assertion = await sign();
+    const outcomes = await Promise.all([withAssertion(scene, assertion), withAssertion(scene, assertion)]);
+    expect(outcomes.map(([, error]) => error).sort()).toEqual(['invalid_client', 'invalid_grant']);
+  });
+
+  test('shares its ids with no other client', async () => {
+    const scene = await createScene();
+    const other = await sceneOf(scene.instance, await scene.instance.createApplication({ name: 'Wiki' }));
+    for (const one of [scene, { ...other, instance: scene.instance }] as Scene[]) {
+      const { jwk, sign } = await withKey(one);
+      await one.configure({ jwks: { keys: [jwk] } });
+      expect(await withAssertion(one, await sign({ jti: 'one' }))).toEqual(LET_IN);
+    }
   });
 
   test('gives the one type of assertion, with the assertion', async () => {

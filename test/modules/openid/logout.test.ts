@@ -167,6 +167,16 @@ describe('a logout token is sent', () => {
     expect(scene.receiver.received.map(({ alg }) => alg)).toEqual(['EdDSA']);
   });
 
+  test('when OpenID is switched off, signed as the client had chosen', async () => {
+    const scene = await setUp();
+    const { instance, settingsPath, receiver, configure } = scene;
+    await configure({ idTokenAlg: 'EdDSA' });
+    const { sessionId: sid } = await scene.signIn();
+    await instance.call('DELETE', settingsPath, { token: instance.workspaceKey });
+    await scene.settle();
+    expect(receiver.received).toMatchObject([{ sid, alg: 'EdDSA' }]);
+  });
+
   test('by a sibling of the instance, with the same keys', async () => {
     const scene = await setUp();
     const sibling = await scene.instance.sibling({ outbound: toLoopback() });

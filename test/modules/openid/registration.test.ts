@@ -32,11 +32,24 @@ describe('registration', () => {
       },
     ]);
     const { signIn, issueCodeDirectly, exchange } = await consoleSceneOf(instance, json.client_id);
-    const answer = await exchange(await issueCodeDirectly(await signIn('owner@example.com')));
+    const code = await issueCodeDirectly(await signIn('owner@example.com'));
+    // The person has seen the name that it registered, and no other.
+    const answer = await exchange(code, { device_name: 'Command line on laptop' });
     expect(answer.json.access_token).toStartWith('eak_');
     const keys = instance.sqlite.query("SELECT name FROM api_keys WHERE source = 'device'").all();
     expect(keys).toEqual([{ name: 'Coding agent' }]);
     expect(instance.auditKinds()).toContain('openid.client_registered');
+  });
+
+  test('takes what Cursor registers, one of whose addresses has a scheme without a period', async () => {
+    const instance = await createScene();
+    const redirect_uris = [
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+      'https://www.cursor.com/agents/mcp/oauth/callback',
+      'http://localhost:8787/callback',
+    ];
+    const { status, json } = await instance.call('POST', REGISTER, { body: { ...AGENT, redirect_uris } });
+    expect([status, json.redirect_uris]).toEqual([201, redirect_uris]);
   });
 
   test('is not there unless the operator has switched it on', async () => {
@@ -51,6 +64,8 @@ describe('registration', () => {
     ['a wildcard', 'https://*.example.com/callback'],
     ['a script', 'javascript:alert(1)'],
     ['a fragment', 'https://agent.example.com/callback#x'],
+    ['a scheme without a period', 'vscode://agent/callback'],
+    ['another address of a known scheme', 'cursor://another.extension/callback'],
   ])('refuses %s as redirect URI', async (_, uri) => {
     const instance = await createScene();
     const { status, json } = await instance.call('POST', REGISTER, {

@@ -275,6 +275,27 @@ describe('a code of a console client', () => {
     expect(instance.auditKinds()).toContain('apikey.created');
   });
 
+  test.each([
+    ['Command line on laptop', 'Command line on laptop'],
+    [undefined, 'Gatehouse command line'],
+  ])('names the key of the command line by the machine: %p', async (given, name) => {
+    const instance = await createInstance();
+    const { signIn, issueCodeDirectly, exchange } = await consoleSceneOf(instance, COMMAND_LINE_CLIENT_ID);
+    const code = await issueCodeDirectly(await signIn('owner@example.com'));
+    const { json } = await exchange(code, given === undefined ? {} : { device_name: given });
+    const me = await instance.call('GET', '/api/me', { token: json.access_token });
+    expect(me.json.data.key.name).toBe(name);
+  });
+
+  test('is refused with a name that is no line, and stays unused', async () => {
+    const instance = await createInstance();
+    const { signIn, issueCodeDirectly, exchange } = await consoleSceneOf(instance, COMMAND_LINE_CLIENT_ID);
+    const code = await issueCodeDirectly(await signIn('owner@example.com'));
+    const { status, json } = await exchange(code, { device_name: 'two\nlines' });
+    expect([status, json.error]).toEqual([400, 'invalid_request']);
+    expect((await exchange(code)).status).toBe(200);
+  });
+
   test('ends the key when it is used again', async () => {
     const instance = await createInstance();
     const { signIn, issueCodeDirectly, exchange } = await consoleSceneOf(instance, COMMAND_LINE_CLIENT_ID);

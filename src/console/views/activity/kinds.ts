@@ -26,6 +26,7 @@ const KINDS: Record<AuditKind, string> = {
   'application.went_live': 'Application went live',
   'application.secret_rotated': 'Client secret rotated',
   'application.openid_changed': 'OpenID settings changed',
+  'application.openid_ended': 'OpenID switched off',
   'application.gate_changed': 'Sign-in gate changed',
   'application.urls_checked': 'Legal addresses checked',
   'application.lifecycle_requested': 'Archive or deletion requested',

@@ -26,6 +26,7 @@ const SENTENCES: Record<AuditKind, string> = {
   'application.went_live': 'Took application {target} live',
   'application.secret_rotated': 'Rotated the client secret of {target}',
   'application.openid_changed': 'Changed the OpenID settings of {target}',
+  'application.openid_ended': 'Switched OpenID off for {target}',
   'application.gate_changed': 'Changed the sign-in gate',
   'application.urls_checked': 'Checked the legal addresses of {target}',
   'application.lifecycle_requested': 'Requested to archive or delete {target}',

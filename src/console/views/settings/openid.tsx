@@ -3,11 +3,13 @@ import { Link } from 'wouter-preact';
 import { LinkButton } from '../../../pages/components/button.tsx';
 import { addresses } from '../../address.ts';
 import { api, ask, type BodyOf, type Outcome, type Schemas } from '../../api.ts';
-import { useReport } from '../../components/action.tsx';
+import { Action, useReport } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useDialog } from '../../components/use-dialog.tsx';
 import { useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../application-view.ts';
 import { OpenIdClientForm, type ClientValues } from './openid-client.tsx';
@@ -46,7 +48,7 @@ function Loaded({ application, settings, onChanged }: LoadedProps) {
   const redirectUris = linesOf(draft.values.redirectUris);
   return (
     <div class="settings-parts">
-      <Values application={application} settings={settings} />
+      <Values application={application} settings={settings} onChanged={onChanged} />
       <OpenIdClientForm
         draft={draft}
         settings={settings}
@@ -89,12 +91,19 @@ function bodyOf(changed: Partial<ClientValues>, settings: OpenIdSettings): BodyO
   };
 }
 
-interface ValuesProps extends ApplicationViewProps {
-  readonly settings: OpenIdSettings;
-}
-
-function Values({ application, settings }: ValuesProps) {
+function Values({ application, settings, onChanged }: LoadedProps) {
   const { issuer, clientId, endpoints, updatedAt } = settings;
+  const ending = useDialog(() => (
+    <FormDialog
+      id="end-openid-dialog"
+      title="Switch OpenID off?"
+      lead={`Nobody signs in to ${application.name} by OpenID Connect any more, and those who did are signed out. Its settings here are lost; the client secret stays.`}
+      submitText="Switch off"
+      isDanger
+      send={() => ask(api.DELETE('/api/applications/{id}/openid', { params: { path: { id: application.id } } }))}
+      onDone={onChanged}
+    />
+  ));
   return (
     <Panel
       title="OpenID Connect"
@@ -109,14 +118,19 @@ function Values({ application, settings }: ValuesProps) {
       }
       action={
         updatedAt !== null && (
-          <LinkButton
-            id="try-openid"
-            look="small"
-            href={`${issuer}/console${TRIAL_PATH}?application=${application.id}`}
-            isNewTab
-          >
-            Try it
-          </LinkButton>
+          <div class="page-actions">
+            <Action id="end-openid" look="danger" onClick={ending.open}>
+              Switch off
+            </Action>
+            <LinkButton
+              id="try-openid"
+              look="small"
+              href={`${issuer}/console${TRIAL_PATH}?application=${application.id}`}
+              isNewTab
+            >
+              Try it
+            </LinkButton>
+          </div>
         )
       }
     >
@@ -140,13 +154,14 @@ function Values({ application, settings }: ValuesProps) {
           ]}
         />
       </details>
+      {ending.dialog}
     </Panel>
   );
 }
 
 const copied = (name: string, value: string): Fact => [name, <Copyable value={value} label={name.toLowerCase()} />];
 
-function SecretState({ application, settings: { clientType, hasSecret, jwks } }: ValuesProps) {
+function SecretState({ application, settings: { clientType, hasSecret, jwks } }: Omit<LoadedProps, 'onChanged'>) {
   if (clientType === 'public') return <>Not used: the client is public</>;
   if (jwks) return <>Not needed: the client signs its assertions with a key of its own</>;
   const { clientSecretPrefix: prefix } = application;

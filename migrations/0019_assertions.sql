@@ -1,0 +1,6 @@
+-- Signed assertions of OAuth clients that were used (RFC 7523): each is good for one use until it expires.
+CREATE TABLE oauth_assertions (
+  assertion_hash BLOB NOT NULL PRIMARY KEY,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_assertions_by_expiry ON oauth_assertions (expires_at);
