@@ -1,7 +1,8 @@
 /**
  * Runs every suite and closes with the line `N passed, N failed`. Suites of the rules run on SQLite and on PostgreSQL.
  * Arguments: parts of paths to select files, flags of the test runner (values after `=`), `--long` to run the files with
- * long cases, including these, and `--postgres` to run on PostgreSQL alone everything that uses a database.
+ * long cases, including these, `--postgres` to run on PostgreSQL alone everything that uses a database, and `--slowest` to
+ * list at the end the files that took longest.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -16,9 +17,13 @@ const SLOTS = Math.min(12, Math.max(4, 2 * availableParallelism()));
 /** Longest time of a test. Ends only those that hang: on a busy machine everything takes several times as long. */
 const TIMEOUT_MS = 120_000;
 
-const OWN_FLAGS = ['--long', '--postgres'];
+/** Number of files that `--slowest` lists. */
+const SLOWEST = 30;
+
+const OWN_FLAGS = ['--long', '--postgres', '--slowest'];
 const isLong = process.argv.includes('--long');
 const isPostgresOnly = process.argv.includes('--postgres');
+const isSlowestAsked = process.argv.includes('--slowest');
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-') && !OWN_FLAGS.includes(argument));
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-test-run-'));
@@ -36,11 +41,14 @@ interface Outcome {
   readonly fail: number;
   /** Failed tests with their files. */
   readonly failures: readonly string[];
+  /** By file; empty unless `--slowest` asks for them. */
+  readonly seconds: ReadonlyMap<string, number>;
 }
 
 /** Runs some files and prints the output; that of a single file in one piece. */
 async function run({ engine, files, slots }: Job, index: number): Promise<Outcome> {
   const report = join(scratch, `${index}.xml`);
+  const began = performance.now();
   const reporting = ['--reporter=junit', `--reporter-outfile=${report}`];
   // Files in one process share the loaded product: loading it takes longer than most of them.
   const sharing = files.length > 1 ? [`--parallel=${slots}`, '--no-isolate'] : [];
@@ -80,14 +88,22 @@ async function run({ engine, files, slots }: Job, index: number): Promise<Outcom
   if (files.length === 1) process.stdout.write(output);
   const plain = Bun.stripANSI(output.slice(-4000));
   // A file without a test of the name that a flag asks for.
-  if (flags.length > 0 && plain.includes('matched 0 tests')) return { engine, pass: 0, fail: 0, failures: [] };
+  if (flags.length > 0 && plain.includes('matched 0 tests'))
+    return { engine, pass: 0, fail: 0, failures: [], seconds: new Map() };
   const count = (pattern: RegExp) => Number(pattern.exec(plain)?.[1] ?? 0);
   const [pass, fail] = [count(/^\s*(\d+) pass$/m), count(/^\s*(\d+) fail$/m)];
+  const seconds = isSlowestAsked ? secondsOf(files, (performance.now() - began) / 1000, report) : new Map();
   // A crash counts as a failure even without a count, and so does a file that was skipped.
   const isIncomplete = fail === 0 && (exitCode !== 0 || count(/^Ran \d+ tests? across (\d+) files?/m) !== files.length);
   if (isIncomplete)
-    return { engine, pass, fail: 1, failures: [`${files.length === 1 ? files[0] : 'a run'} did not complete`] };
-  return { engine, pass, fail, failures: fail === 0 ? [] : failuresIn(report) };
+    return {
+      engine,
+      pass,
+      fail: 1,
+      failures: [`${files.length === 1 ? files[0] : 'a run'} did not complete`],
+      seconds,
+    };
+  return { engine, pass, fail, failures: fail === 0 ? [] : failuresIn(report), seconds };
 }
 
 let server: Promise<string> | undefined;
@@ -104,11 +120,24 @@ function leftOut(files: readonly string[]): string[] {
   return names.length === 0 || flags.length > 0 ? [] : [`--test-name-pattern=^(?!(?:${names.join('|')})$)`];
 }
 
-function failuresIn(report: string): string[] {
+function testcasesIn(report: string): string[] {
   // A crashed test runner may have written none.
-  if (!existsSync(report)) return [];
-  const testcases = readFileSync(report, 'utf8').split('<testcase ').slice(1);
-  return testcases
+  return existsSync(report) ? readFileSync(report, 'utf8').split('<testcase ').slice(1) : [];
+}
+
+/** Returns the seconds by file: the run's for a single one, else those of its tests. */
+function secondsOf(files: readonly string[], whole: number, report: string): Map<string, number> {
+  const seconds = new Map<string, number>();
+  if (files.length === 1) return seconds.set(files[0]!, whole);
+  for (const testcase of testcasesIn(report)) {
+    const file = attribute(testcase, 'file');
+    seconds.set(file, (seconds.get(file) ?? 0) + Number(attribute(testcase, 'time')));
+  }
+  return seconds;
+}
+
+function failuresIn(report: string): string[] {
+  return testcasesIn(report)
     .filter((testcase) => testcase.includes('<failure'))
     .map((testcase) => `${attribute(testcase, 'file')}: ${attribute(testcase, 'name')}`);
 }
@@ -164,6 +193,12 @@ const pass = sum('pass');
 const fail = pass + sum('fail') === 0 ? 1 : sum('fail');
 for (const { engine, failures } of outcomes)
   for (const failure of failures) console.log(`failed${engine === 'postgres' ? ' on PostgreSQL' : ''}: ${failure}`);
+if (isSlowestAsked) {
+  const files = outcomes.flatMap(({ engine, seconds }) => [...seconds].map((entry) => [engine, ...entry] as const));
+  console.log('\nslowest files, in seconds:');
+  for (const [engine, file, seconds] of files.sort(([, , first], [, , second]) => second - first).slice(0, SLOWEST))
+    console.log(`${seconds.toFixed(1).padStart(8)}  ${file}${engine === 'postgres' ? ' on PostgreSQL' : ''}`);
+}
 if (onPostgres.length > 0) {
   console.log('\nnot on PostgreSQL:');
   for (const [what, reason] of Object.entries(SQLITE_ONLY)) console.log(`  ${what}: ${reason}`);
