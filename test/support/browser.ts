@@ -1,7 +1,7 @@
 /**
- * A real headless Chromium. Tests take the bundled one of the dev dependency `@sparticuz/chromium`, which lacks a desktop's
- * parts and needs a third of the CPU time; pictures and benchmarks the installed one. `GATEHOUSE_TEST_BROWSER=installed`
- * or `=bundled` chooses, and `BUN_CHROME_PATH` names any other.
+ * A real headless Chromium: the installed one, else the bundled one of the dev dependency `@sparticuz/chromium`.
+ * `GATEHOUSE_TEST_BROWSER=bundled` always takes the bundled one, which lacks a desktop's parts and needs a third of the CPU
+ * time. `BUN_CHROME_PATH` names any other.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -238,19 +238,14 @@ let path: Promise<string> | undefined;
 /** Returns the browser's executable; looked up, or unpacked, once per process. */
 function browserPath(): Promise<string> {
   return (path ??= (async () => {
-    const given = process.env['BUN_CHROME_PATH'];
-    if (given) return given;
-    const asked =
-      process.env['GATEHOUSE_TEST_BROWSER'] ?? (process.env['NODE_ENV'] === 'test' ? 'bundled' : 'installed');
-    return (asked === 'bundled' && isBundledRunnable ? null : installedBrowser()) ?? bundledBrowser();
+    const isBundledAsked = process.env['GATEHOUSE_TEST_BROWSER'] === 'bundled';
+    return (isBundledAsked ? null : installedBrowser()) ?? bundledBrowser();
   })());
 }
 
-/** The package has the executable of one system. */
-const isBundledRunnable = process.platform === 'linux' && process.arch === 'x64';
-
 function installedBrowser(): string | null {
-  return INSTALLED.map((name) => Bun.which(name)).find((found) => found !== null) ?? null;
+  const given = process.env['BUN_CHROME_PATH'];
+  return given || (INSTALLED.map((name) => Bun.which(name)).find((found) => found !== null) ?? null);
 }
 
 /**
