@@ -75,31 +75,37 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     return authenticate(access, { context, reader, isCounted, sent });
   }
 
-  function answer(endpoint: Endpoint, context: RequestContext): MaybePromise<Response> {
-    if (isOfClients(endpoint.operation.access)) return answerClient(endpoint, context);
+  function answerNoBody(endpoint: Endpoint, context: RequestContext): MaybePromise<Response> {
     const caller = callerOf(endpoint, context, true);
-    return endpoint.validate ? answerBody(endpoint, context, caller) : answerNoBody(endpoint, context, caller);
-  }
-
-  function answerNoBody(endpoint: Endpoint, context: RequestContext, caller: MaybePromise<AnyPrincipal | null>) {
     return whenReady(caller, (principal) => handled(endpoint, context, principal, undefined));
   }
 
-  async function answerBody(endpoint: Endpoint, context: RequestContext, asked: MaybePromise<AnyPrincipal | null>) {
-    const caller = asked instanceof Promise ? await asked : asked;
-    const body = endpoint.validate?.(await bodies.read(context, caller, endpoint.operation.isFormAccepted));
-    const current = isStale(context) ? await callerOf(endpoint, context, false) : caller;
-    return handled(endpoint, context, current, body);
+  /** Resolves with refusals too: another promise around it would cost as much as a look-up. */
+  async function answerBody(endpoint: Endpoint, context: RequestContext): Promise<Response> {
+    try {
+      const asked = callerOf(endpoint, context, true);
+      const caller = asked instanceof Promise ? await asked : asked;
+      const body = endpoint.validate?.(await bodies.read(context, caller, endpoint.operation.isFormAccepted));
+      const current = isStale(context) ? await callerOf(endpoint, context, false) : caller;
+      const answer = handled(endpoint, context, current, body);
+      return finished(endpoint, context, answer instanceof Promise ? await answer : answer);
+    } catch (error) {
+      return refused(endpoint, context, error);
+    }
   }
 
   /** Reads the body first, as it may hold the credential; what is wrong with it is reported after authentication. */
   async function answerClient(endpoint: Endpoint, context: RequestContext): Promise<Response> {
-    const reading = bodies.read(context, null, endpoint.operation.isFormAccepted);
-    const sent = await reading.catch(() => undefined);
-    const caller = await callerOf(endpoint, context, true, sent);
-    const body = endpoint.validate?.(await reading);
-    const current = isStale(context) ? await callerOf(endpoint, context, false, sent) : caller;
-    return handled(endpoint, context, current, body);
+    try {
+      const reading = bodies.read(context, null, endpoint.operation.isFormAccepted);
+      const sent = await reading.catch(() => undefined);
+      const caller = await callerOf(endpoint, context, true, sent);
+      const body = endpoint.validate?.(await reading);
+      const current = isStale(context) ? await callerOf(endpoint, context, false, sent) : caller;
+      return finished(endpoint, context, await handled(endpoint, context, current, body));
+    } catch (error) {
+      return refused(endpoint, context, error);
+    }
   }
 
   const responseOf = (result: unknown, context: RequestContext) => jsonResponse(context, result, headersOf);
@@ -139,8 +145,10 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     const endpoint = endpoints.get(seen);
     if (endpoint?.operation.method !== request.method || !isForUs(request)) return null;
     const context = createContext(request, endpoint.isAddressLate, peer);
+    if (isOfClients(endpoint.operation.access)) return answerClient(endpoint, context);
+    if (endpoint.validate) return answerBody(endpoint, context);
     try {
-      const answered = answer(endpoint, context);
+      const answered = answerNoBody(endpoint, context);
       if (!(answered instanceof Promise)) return finished(endpoint, context, answered);
       return answered.then(
         (response) => finished(endpoint, context, response),
