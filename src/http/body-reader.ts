@@ -1,7 +1,7 @@
 /** Reads request bodies within the limits on memory and time that all requests of an instance share. */
 import type { AnyPrincipal } from './authenticate.ts';
-import { MAX_JSON_BYTES, MAX_ANONYMOUS_BYTES, readBodyOf } from './body.ts';
-import { bodyPool, bufferedBytes, RELEASED } from './body-pool.ts';
+import { declaredBytes, MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES, parseSmallBody, readLongBody } from './body.ts';
+import { bodyPool, bufferedBytes, RELEASED, SMALL_BODY_BYTES } from './body-pool.ts';
 import type { LimitSettings } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
 import { slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
@@ -47,14 +47,22 @@ export function bodyReader(limits: BodyLimits): BodyReader {
     context.bodyHold.take(bytes);
   }
 
+  function readLong(context: RequestContext, caller: AnyPrincipal | null, isFormAccepted: boolean): Promise<unknown> {
+    const maxBytes = caller === null ? MAX_ANONYMOUS_BYTES : MAX_JSON_BYTES;
+    const hold = (bytes: number) => take(context, caller, bytes);
+    return slow.watch(readLongBody(context.request, isFormAccepted, maxBytes, hold), context, (body) => body);
+  }
+
   return {
     read(context, caller, isFormAccepted = false) {
       // The operation may read a body itself that was counted as unread.
       context.bodyHold?.release();
       context.bodyHold = null;
-      const maxBytes = caller === null ? MAX_ANONYMOUS_BYTES : MAX_JSON_BYTES;
-      const hold = (bytes: number) => take(context, caller, bytes);
-      return slow.watch(readBodyOf(context.request, isFormAccepted, maxBytes, hold), context);
+      const { request } = context;
+      const declared = declaredBytes(request);
+      return declared <= SMALL_BODY_BYTES
+        ? slow.watch(request.text(), context, (text) => parseSmallBody(request, text, declared, isFormAccepted))
+        : readLong(context, caller, isFormAccepted);
     },
     leave(context, caller) {
       const bytes = bufferedBytes(context.request);

@@ -20,24 +20,26 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Accounts for bytes of a body before they are kept. @throws where the pool has no room for them. */
 export type HoldBytes = (bytes: number) => void;
 
+/** Returns the length that a request declares; NaN if it declares none. */
+export function declaredBytes({ headers }: Request): number {
+  return Number(headers.get('content-length') ?? NaN);
+}
+
+/**
+ * @param text of a body up to `SMALL_BODY_BYTES`.
+ * @returns the parsed body; `undefined` when there is none.
+ * @throws {AppError} unsupported_media_type, invalid_request
+ */
+export function parseSmallBody(request: Request, text: string, declared: number, isFormAccepted: boolean): unknown {
+  return parsed(request, withMark(text, declared), isFormAccepted);
+}
+
 /**
  * @param hold called for bodies above `SMALL_BODY_BYTES`.
  * @returns the parsed body; `undefined` when there is none.
  * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request, and what `hold` throws
  */
-export function readBodyOf(
-  request: Request,
-  isFormAccepted: boolean,
-  maxBytes: number,
-  hold: HoldBytes,
-): Promise<unknown> {
-  const declared = Number(request.headers.get('content-length') ?? NaN);
-  return declared <= SMALL_BODY_BYTES
-    ? request.text().then((text) => parsed(request, withMark(text, declared), isFormAccepted))
-    : readLongBody(request, isFormAccepted, maxBytes, hold);
-}
-
-async function readLongBody(
+export async function readLongBody(
   request: Request,
   isFormAccepted: boolean,
   maxBytes: number,

@@ -32,11 +32,11 @@ interface Reading {
 
 export interface SlowBodies {
   /**
-   * Resolves with the body, or rejects with a refusal and leaves the read unfinished.
+   * Resolves with what `parse` makes of the body, or rejects with a refusal and leaves the read unfinished.
    *
-   * @throws {AppError} request_timeout, rate_limited, unavailable, and what reading throws
+   * @throws {AppError} request_timeout, rate_limited, unavailable, and what reading and `parse` throw
    */
-  watch<Body>(reading: Promise<Body>, client: Client): Promise<Body>;
+  watch<Text, Body>(reading: Promise<Text>, client: Client, parse: (text: Text) => Body): Promise<Body>;
   count(): number;
 }
 
@@ -99,15 +99,19 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   }
 
   return {
-    watch: (body, client) =>
+    watch: (body, client, parse) =>
       new Promise((resolve, reject) => {
         const one: Reading = { since: performance.now(), client, refuse: reject, leave: undefined };
         reading.add(one);
         round ??= setInterval(() => void (isContinued || look()), Math.min(ROUND_MS, slowMs));
         body.then(
-          (value) => {
+          (text) => {
             forget(one);
-            resolve(value);
+            try {
+              resolve(parse(text));
+            } catch (error) {
+              reject(error as Error);
+            }
           },
           (error: unknown) => {
             forget(one);
