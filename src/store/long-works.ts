@@ -1,6 +1,6 @@
 /** Background tasks that write a tenant-wide state change into its rows: durable, each with a cursor. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
-import type { Actor } from '../core/actor.ts';
+import { type Actor, SYSTEM_ACTOR } from '../core/actor.ts';
 import { newId } from '../core/id.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
@@ -28,19 +28,32 @@ export interface NewLongWork {
   readonly done: number;
 }
 
+/** Returns a copy of an actor for JSON: most of its properties are inherited. */
+const storedActor = ({ type, userId, apiKeyId, requestId, ip, ipCountry }: Actor): Actor => ({
+  type,
+  userId,
+  apiKeyId,
+  requestId,
+  ip,
+  ipCountry,
+});
+
+/** Adds what tasks of earlier versions lack of their actor. */
+const withActor = (row: LongWorkRow): LongWorkRow => ({ ...row, actor: { ...SYSTEM_ACTOR, ...row.actor } });
+
 /** Inserts a task that runs as this change's actor, and starts it after the commit. */
 export async function insertLongWork(unit: Unit, work: NewLongWork): Promise<void> {
   const id = newId('longWork', unit.now);
   await orm(unit)
     .insert(longWorks)
-    .values({ id, ...work, actor: unit.actor as Actor, total: null, createdAt: unit.now, updatedAt: unit.now });
+    .values({ id, ...work, actor: storedActor(unit.actor), total: null, createdAt: unit.now, updatedAt: unit.now });
   unit.publish(LONG_WORK_BEGUN, id);
 }
 
 const allWorks = prepared((db) => db.select().from(longWorks).orderBy(asc(longWorks.id)).prepare());
 
-export function listLongWorks(reader: Reader): Promise<LongWorkRow[]> {
-  return allWorks(reader);
+export async function listLongWorks(reader: Reader): Promise<LongWorkRow[]> {
+  return (await allWorks(reader)).map(withActor);
 }
 
 const workById = prepared((db) =>
@@ -54,7 +67,7 @@ const workById = prepared((db) =>
 /** Returns a task; undefined once it is finished or cancelled. */
 export async function findLongWork(reader: Reader, id: string): Promise<LongWorkRow | undefined> {
   const [row] = await workById(reader, { id });
-  return row;
+  return row && withActor(row);
 }
 
 /** Returns these applications' unfinished tasks of this kind, oldest first. */

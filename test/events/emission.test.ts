@@ -53,6 +53,7 @@ const SILENT = [
   'postUserInfo',
   'registerClient',
   'setOpenId',
+  'removeOpenId',
 ];
 
 /** These emit, but leave rows of their own or work in the background, so their events are tested with them. */

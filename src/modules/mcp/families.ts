@@ -42,12 +42,14 @@ export const FAMILIES: readonly Family[] = [
       'setIdentityProvider',
       'removeIdentityProvider',
       'setOpenId',
+      'removeOpenId',
     ],
     words: {
       deleteApplicationImage: 'An address on another host is removed by updateApplication.',
       recheckApplicationUrls: '',
       setIdentityProvider: 'A provider other than Google’s needs a key of the whole workspace.',
       setOpenId: 'Fields that are left out stay.',
+      removeOpenId: 'Sessions of its clients end.',
     },
   },
   {

@@ -87,6 +87,16 @@ describe('a change of all users that a filter matches', () => {
     expect([verdict.status, verdict.json.error]).toEqual([403, 'membership_blocked']);
   });
 
+  test('is recorded as what the request did that began it, at its address', async () => {
+    const { instance, manage, start, signIn } = await setUp();
+    await signIn('ada');
+    const begun = await start({ filter: {}, action: 'ban', reason: 'spam' });
+    await instance.services.tasks.runOnce();
+    const { json } = await manage('GET', '/activity/list?family=user.banned');
+    const requestId = begun.headers.get('x-request-id');
+    expect(json.data.items).toMatchObject([{ kind: 'user.banned', requestId, ip: instance.peer }]);
+  });
+
   test('combines the filters of the list, imported people among them', async () => {
     const { manage, change, signIn, statuses } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'trial' } });
