@@ -218,7 +218,11 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
         text,
       );
     },
-    sidewaysScroll: () => evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    async sidewaysScroll() {
+      // A document has no element yet where its address has just been reached.
+      await eventually('the page has a body', () => evaluate('document.body !== null'));
+      return evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    },
     close() {
       openPages -= 1;
       view.close();
