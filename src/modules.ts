@@ -63,7 +63,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
   const apiKeys = apiKeysModule(context);
   const workspace = workspaceModule(context, { applications: applications.service });
   const { consoleId, hasOwner } = workspace.service;
-  const browser = pageSessionsModule(context, verification.service).service;
+  const { service: browser, ofConsole: consoleSessions } = pageSessionsModule(context, verification.service);
   const signIn = signInModule(context, {
     challenges,
     sessions: sessions.service,
@@ -100,6 +100,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     deviceAuthorization: devices.authorization,
     noteRefusal: stats.counts.noteRefusal,
     browser,
+    consoleSessions,
     continuation,
   });
   const imports = importModule(context);
@@ -126,7 +127,7 @@ export function wireModules(context: ModuleContext, testTools: TestTools | null)
     hasOwner,
     cookie,
     openingOf: consoleOpening({
-      sessionOf: (request) => openid.consoleSessions.find(request, context.db.reader),
+      sessionOf: (request) => consoleSessions.find(request, context.db.reader),
       account: account.overview,
       workspaces: workspace.service,
       applications: applications.service,

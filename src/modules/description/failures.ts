@@ -108,7 +108,9 @@ function contentOf(family: keyof typeof SHAPES, components: Components): object 
   const shapes = family === 'verify' ? [SHAPES.verify, VERIFY_REFUSAL] : [SHAPES[family]];
   const schemas = shapes.map((names) => components.share('schemas', names.schema, bodySchema(names, components)));
   const schema = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
-  return { 'application/json': { schema, examples: { rate_limited: { value: exampleOf('rate_limited', shapes) } } } };
+  return {
+    'application/json': { schema, examples: { rate_limited: { value: exampleOf('rate_limited', SHAPES[family]) } } },
+  };
 }
 
 interface FailureNames {
@@ -165,8 +167,7 @@ const FIELDS = {
   },
 };
 
-function exampleOf(error: ErrorCode, [names]: readonly FailureNames[]): object {
-  const { flag, code, text } = names ?? SHAPES.envelope;
+function exampleOf(error: ErrorCode, { flag, code, text }: FailureNames): object {
   return {
     ...(flag && { [flag]: false }),
     [code]: error,

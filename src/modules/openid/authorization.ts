@@ -24,7 +24,7 @@ import { type AuthorizationError, type AuthorizationRequest, onlyValue, requestI
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
 import type { Consents, ConsentAsked } from './consent.ts';
-import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
+import type { ConsoleSession, ConsoleSessions } from '../page-sessions/console-sessions.ts';
 import type { SigningKeys } from './keys.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
 import type { CountSessionCall } from './session-limit.ts';

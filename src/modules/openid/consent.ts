@@ -18,7 +18,7 @@ import { type AuthorizationRequest, requestIn } from './authorization-request.ts
 import type { OpenIdClient } from './clients.ts';
 import { issueCode } from './codes.ts';
 import { keyDaysByDefault } from './console-exchange.ts';
-import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
+import type { ConsoleSession, ConsoleSessions } from '../page-sessions/console-sessions.ts';
 import { formTarget } from './redirect-uris.ts';
 import type { AddressedRequest, AuthorizationRequests } from './requests.ts';
 

@@ -1,6 +1,5 @@
 /** The OpenID provider: signs people in to other programs by OAuth 2.0 and OpenID Connect. */
 import type { NoteRefusal } from '../../http/limits.ts';
-import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Continuation } from '../continuation/service.ts';
 import type { DeviceAuthorization } from '../devices/authorization.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
@@ -15,7 +14,7 @@ import { clientAuthentication } from './client-authentication.ts';
 import { clientSessionEndings } from './client-session-endings.ts';
 import { type OAuthClients, openIdClients } from './clients.ts';
 import { type Consents, consentService } from './consent.ts';
-import { type ConsoleSessions, consoleSessions } from './console-sessions.ts';
+import type { ConsoleSessions } from '../page-sessions/console-sessions.ts';
 import { type EndSession, endSessionService } from './end-session.ts';
 import { codeExchange } from './exchange.ts';
 import type { OpenIdTokens } from './id-token.ts';
@@ -40,6 +39,7 @@ export interface OpenIdStandsOn {
   readonly deviceAuthorization: DeviceAuthorization;
   readonly noteRefusal: NoteRefusal;
   readonly browser: BrowserSessions;
+  readonly consoleSessions: ConsoleSessions;
   readonly continuation: Continuation;
 }
 
@@ -49,14 +49,12 @@ export interface OpenIdModule extends Module {
   /** For the pages. */
   readonly authorization: Authorization;
   readonly consents: Consents;
-  readonly consoleSessions: ConsoleSessions;
   readonly endSession: EndSession;
 }
 
 export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): OpenIdModule {
   const { keys, tokens, sessions, verification, personalKeys, deviceAuthorization, noteRefusal } = standsOn;
-  const { browser, continuation } = standsOn;
-  const { credentials } = verification;
+  const { browser, consoleSessions, continuation } = standsOn;
   const { isOpenIdRegistrationOn: isRegistrationOn } = context;
   const clients = openIdClients(context);
   const settings = openIdSettings({ ...context, backchannel: backchannelLogout(context) });
@@ -69,8 +67,7 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
     deviceAuthorization,
   });
   const requests = authorizationRequests({ ...context, clients });
-  const ofConsole = consoleSessions({ cookie: sessionCookie(context.baseUrl()), credentials });
-  const consents = consentService({ ...context, requests, consoleSessions: ofConsole, personalKeys });
+  const consents = consentService({ ...context, requests, consoleSessions, personalKeys });
   return {
     clients,
     settings,
@@ -81,11 +78,10 @@ export function openidModule(context: ModuleContext, standsOn: OpenIdStandsOn): 
       keys,
       browser,
       continuation,
-      consoleSessions: ofConsole,
+      consoleSessions,
       countCall,
     }),
     consents,
-    consoleSessions: ofConsole,
     endSession: endSessionService({ ...context, requests, keys, browser, sessions }),
     operations: [
       ...openIdRoutes({

@@ -270,6 +270,19 @@ describe('a login by the browser', () => {
   });
 });
 
+/** Address at which the command line asks for a key that ends after some days. */
+function requestFor(days: string): string {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: COMMAND_LINE_CLIENT_ID,
+    redirect_uri: 'http://127.0.0.1:1/callback',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+    key_days: days,
+  });
+  return `/oauth/authorize?${query}`;
+}
+
 /** A person whose browser is signed in to the console of a real instance, and who decides on its consent page. */
 async function atConsole(decision: 'allow' | 'deny') {
   const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: URL_A } });
@@ -344,15 +357,7 @@ describe('a login by the browser at this server', () => {
     const { console: application } = await consoleSceneOf(instance, COMMAND_LINE_CLIENT_ID);
     const browser = pageBrowser(instance);
     await browser.signIn(application, 'owner@example.com');
-    const query = new URLSearchParams({
-      response_type: 'code',
-      client_id: COMMAND_LINE_CLIENT_ID,
-      redirect_uri: 'http://127.0.0.1:1/callback',
-      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-      code_challenge_method: 'S256',
-      key_days: '1',
-    });
-    const form = formOf(await browser.visit(`/oauth/authorize?${query}`));
+    const form = formOf(await browser.visit(requestFor('1')));
     const longer = { ...form, request: String(form['request']).replace('key_days=1', 'key_days=never') };
     const answer = await submit(browser, '/oauth/authorize/decision', { ...longer, decision: 'allow' });
     expect(answer.headers.get('location')).toStartWith('/oauth/authorize?');
@@ -362,15 +367,7 @@ describe('a login by the browser at this server', () => {
   test('refuses in the browser an end that no key can have', async () => {
     const { instance } = await atConsole('allow');
     for (const days of ['0', '-1', '3651', 'soon']) {
-      const query = new URLSearchParams({
-        response_type: 'code',
-        client_id: COMMAND_LINE_CLIENT_ID,
-        redirect_uri: 'http://127.0.0.1:1/callback',
-        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-        code_challenge_method: 'S256',
-        key_days: days,
-      });
-      const answer = await instance.call('GET', `/oauth/authorize?${query}`, {});
+      const answer = await instance.call('GET', requestFor(days), {});
       const location = new URL(answer.headers.get('location') ?? 'missing:');
       expect([days, location.searchParams.get('error')]).toEqual([days, 'invalid_request']);
     }

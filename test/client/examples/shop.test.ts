@@ -10,6 +10,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { leaving } from '../../browser/leaving.ts';
 import { BINARY, cleanEnvironment, collect, freePort } from '../../support/binary.ts';
 import { closeBrowser, openBrowserPage } from '../../support/browser.ts';
+import { RUNTIME, signInOnPage } from './example.ts';
 
 setDefaultTimeout(120_000);
 
@@ -26,9 +27,6 @@ afterAll(async () => {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** Uses Node or Bun, whichever is installed, since the example supports both. */
-const runtime = Bun.which('node') ?? process.execPath;
 
 async function install(): Promise<void> {
   await cp(EXAMPLE, folder, { recursive: true });
@@ -69,7 +67,7 @@ test('the shop depends only on the package, and every example on the file of thi
 test('a customer signs in, the backend recognises them, and the shop receives the event', async () => {
   const shop = `http://localhost:${freePort()}`;
   const [environment] = await Promise.all([prepare(shop), install()]);
-  const child = Bun.spawn([runtime, 'server.js'], { cwd: folder, env: cleanEnvironment(environment), stdout: 'pipe' });
+  const child = Bun.spawn([RUNTIME, 'server.js'], { cwd: folder, env: cleanEnvironment(environment), stdout: 'pipe' });
   processes.push(child);
   const output = collect(child.stdout);
   await output.until(/The shop is open/);
@@ -78,12 +76,7 @@ test('a customer signs in, the backend recognises them, and the shop receives th
   await page.open(shop);
   await page.untilText('p', /^nobody$/);
   await leaving(page, () => page.view.click('a'));
-  await page.untilFocused('email');
-  await page.fill('#email', CUSTOMER);
-  await page.view.press('Enter');
-  await page.untilVisible('#code-form');
-  const [mail] = await server.outbox(CUSTOMER);
-  await leaving(page, () => page.pressKeys(`${mail?.code}`));
+  await signInOnPage(page, server, CUSTOMER);
   await page.untilText('p', /^ada@example\.com: user$/);
   expect((await page.address()).href).toBe(`${shop}/`);
   await output.until(/user\.signed_in/);

@@ -4,13 +4,11 @@ import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useRights } from '../../console-context.tsx';
-import { once } from '../../once.ts';
+import { languageOf } from '../../components/languages.ts';
 import { countryName } from '../activity/countries.ts';
 import { STATUSES, statusOf } from './statuses.ts';
 
 type Detail = Schemas['UserDetail'];
-
-const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
 
 export function UserProfile({ user }: { readonly user: Detail }) {
   const { canWrite } = useRights();
@@ -91,7 +89,7 @@ function Avatar({ user: { profile, email } }: { readonly user: Detail }) {
 
 function languageName(tag: string): string {
   try {
-    return languages().of(tag) ?? tag;
+    return languageOf(tag);
   } catch {
     return tag;
   }
