@@ -4,7 +4,7 @@ import { declaredBytes, MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES, parseSmallBody, rea
 import { bodyPool, bufferedBytes, RELEASED, SMALL_BODY_BYTES } from './body-pool.ts';
 import type { LimitSettings } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
-import { slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
+import { type BodyUse, slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
 
 const MIB = 1024 * 1024;
 
@@ -28,11 +28,25 @@ export interface BodyReader {
    * unavailable
    */
   read(context: RequestContext, caller: AnyPrincipal | null, isFormAccepted?: boolean): Promise<unknown>;
+  /** Works like `read`, and resolves with what `use` makes of the body, or of the error. */
+  readFor<Result>(
+    context: RequestContext,
+    caller: AnyPrincipal | null,
+    isFormAccepted: boolean,
+    use: BodyUse<unknown, Result>,
+  ): Promise<Result>;
   /** Counts an unread body, which Bun buffers until the answer. @throws {AppError} unavailable */
   leave(context: RequestContext, caller: AnyPrincipal | null): void;
   /** Releases what a request holds. The rest of its body is refused. */
   release(context: RequestContext): void;
 }
+
+const AS_IT_IS: BodyUse<unknown, unknown> = {
+  taken: (body) => body,
+  failed(error) {
+    throw error;
+  },
+};
 
 export type BodyLimits = SlowBodyLimits & Pick<LimitSettings, 'anonymousBodiesMib' | 'authenticatedBodiesMib'>;
 
@@ -49,21 +63,25 @@ export function bodyReader(limits: BodyLimits): BodyReader {
 
   function readLong(context: RequestContext, caller: AnyPrincipal | null, isFormAccepted: boolean): Promise<unknown> {
     const maxBytes = caller === null ? MAX_ANONYMOUS_BYTES : MAX_JSON_BYTES;
-    const hold = (bytes: number) => take(context, caller, bytes);
-    return slow.watch(readLongBody(context.request, isFormAccepted, maxBytes, hold), context, (body) => body);
+    return readLongBody(context.request, isFormAccepted, maxBytes, (bytes) => take(context, caller, bytes));
   }
 
+  const readFor: BodyReader['readFor'] = (context, caller, isFormAccepted, use) => {
+    // The operation may read a body itself that was counted as unread.
+    context.bodyHold?.release();
+    context.bodyHold = null;
+    const { request } = context;
+    const declared = declaredBytes(request);
+    if (!(declared <= SMALL_BODY_BYTES)) return slow.watch(readLong(context, caller, isFormAccepted), context, use);
+    return slow.watch(request.text(), context, {
+      taken: (text) => use.taken(parseSmallBody(request, text, declared, isFormAccepted)),
+      failed: use.failed,
+    });
+  };
+
   return {
-    read(context, caller, isFormAccepted = false) {
-      // The operation may read a body itself that was counted as unread.
-      context.bodyHold?.release();
-      context.bodyHold = null;
-      const { request } = context;
-      const declared = declaredBytes(request);
-      return declared <= SMALL_BODY_BYTES
-        ? slow.watch(request.text(), context, (text) => parseSmallBody(request, text, declared, isFormAccepted))
-        : readLong(context, caller, isFormAccepted);
-    },
+    readFor,
+    read: (context, caller, isFormAccepted = false) => readFor(context, caller, isFormAccepted, AS_IT_IS),
     leave(context, caller) {
       const bytes = bufferedBytes(context.request);
       if (bytes > 0) take(context, caller, bytes);

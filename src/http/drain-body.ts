@@ -3,6 +3,8 @@
  * answer: a proxy that writes the whole body first, as nginx does, then turns a 401 or a 429 into a 502.
  */
 import { freePart } from '../core/buffer.ts';
+import type { MaybePromise } from '../core/maybe-promise.ts';
+import { closeAfter } from './close-after.ts';
 
 /** More than any operation takes. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -18,6 +20,15 @@ const MOST_AT_ONCE = 8;
 
 /** Counted per process, as its memory is. */
 let underWay = 0;
+
+/** Returns the answer, of a refusal after the body is drained. After a success it has been read, or there was none. */
+export function withBodyDrained(answer: Response, request: Request): MaybePromise<Response> {
+  return answer.status >= 400 ? drained(answer, request) : answer;
+}
+
+async function drained(refusal: Response, request: Request): Promise<Response> {
+  return (await drainBody(request)) ? refusal : closeAfter(refusal);
+}
 
 /** Drains a body before its refusal is sent. @returns whether nothing is left; else close the connection. */
 export async function drainBody({ body }: Request): Promise<boolean> {

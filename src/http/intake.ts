@@ -7,7 +7,8 @@
 import type { AppError } from '../core/error.ts';
 import type { MaybePromise } from '../core/maybe-promise.ts';
 import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-pool.ts';
-import { drainBody } from './drain-body.ts';
+import { closeAfter } from './close-after.ts';
+import { withBodyDrained } from './drain-body.ts';
 import type { LimitSettings } from './limits.ts';
 import type { Seen, Serve } from './raw-path.ts';
 import { isHealthCheck, requestSlots, tooManyRequests } from './request-slots.ts';
@@ -29,8 +30,8 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
   /** Refuses without draining: a full server has no time for a refused body. */
   async function turnAway(request: Request, refusal: AppError): Promise<Response> {
     const response = await refuse(request, refusal);
-    if (bufferedBytes(request) > 0) closeAfter(response);
-    return response;
+    // Else Bun would read and discard a body of any length.
+    return bufferedBytes(request) > 0 ? closeAfter(response) : response;
   }
 
   /** Holds a waiting body's bytes; returns null where the pool has no room for them. */
@@ -53,16 +54,22 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
     return queue.wait(run, isHealthCheck(request));
   }
 
-  /** Drains what is left of a refused body, and releases the slot. */
-  async function finished(request: Request, answer: MaybePromise<Response>): Promise<Response> {
-    try {
-      const response = await answer;
-      // After a success the body has been read, or there was none.
-      if (response.status >= 400 && !(await drainBody(request))) closeAfter(response);
-      return response;
-    } finally {
-      slots.leave();
-    }
+  /** Releases the slot once the answer may be sent. */
+  function finished(request: Request, answer: MaybePromise<Response>): MaybePromise<Response> {
+    if (answer instanceof Promise) return answer.then((response) => drained(request, response), failed);
+    return drained(request, answer);
+  }
+
+  function drained(request: Request, answer: Response): MaybePromise<Response> {
+    const response = withBodyDrained(answer, request);
+    if (response instanceof Promise) return response.finally(slots.leave);
+    slots.leave();
+    return response;
+  }
+
+  function failed(error: unknown): never {
+    slots.leave();
+    throw error;
   }
 
   async function later(request: Request, seen: Seen): Promise<Response> {
@@ -78,10 +85,7 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
   return (request, seen) => {
     if (!slots.enter(request)) return turnAway(request, tooManyRequests());
     if (!queue.isFree()) return later(request, seen);
-    const answer = attempt(request, seen);
-    if (answer instanceof Promise || answer.status >= 400) return finished(request, answer);
-    slots.leave();
-    return answer;
+    return finished(request, attempt(request, seen));
   };
 
   function attempt(request: Request, seen: Seen): MaybePromise<Response> {
@@ -91,9 +95,4 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
       return Promise.reject(error);
     }
   }
-}
-
-/** Closes the connection after the answer; else Bun would read and discard a body of any length. */
-function closeAfter(response: Response): void {
-  response.headers.set('Connection', 'close');
 }

@@ -7,9 +7,11 @@ const QUIET_MS = 25;
 const MAX_MS = 500;
 
 export interface ListenerDrain {
-  note(): void;
-  /** Adds `Connection: close` once leaving has begun, so that the client opens a new connection. */
-  answered(response: Response): Response;
+  /**
+   * Notes an arrival. @returns whether leaving has begun: the client must open a new connection for its next request.
+   * A request before needs no such answer: Bun closes its connection where the listener has stopped by then.
+   */
+  arrived(): boolean;
   /** Resolves once no more requests arrive. The caller must stop listening at once afterwards. */
   leave(times?: { readonly quietMs: number; readonly maxMs: number }): Promise<void>;
 }
@@ -18,13 +20,9 @@ export function listenerDrain(): ListenerDrain {
   let latest = 0;
   let isLeaving = false;
 
-  function note(): void {
-    latest = performance.now();
-  }
-
-  function answered(response: Response): Response {
-    if (isLeaving) response.headers.set('Connection', 'close');
-    return response;
+  function arrived(): boolean {
+    if (isLeaving) latest = performance.now();
+    return isLeaving;
   }
 
   async function leave({ quietMs, maxMs } = { quietMs: QUIET_MS, maxMs: MAX_MS }): Promise<void> {
@@ -35,5 +33,5 @@ export function listenerDrain(): ListenerDrain {
       await new Promise((resolve) => setTimeout(resolve, quietMs - (now - latest)));
   }
 
-  return { note, answered, leave };
+  return { arrived, leave };
 }

@@ -4,6 +4,7 @@
  */
 import { whenReady } from '../core/maybe-promise.ts';
 import { required } from '../core/required.ts';
+import { closeAfter } from './close-after.ts';
 import { type ListenerDrain, listenerDrain } from './listener-drain.ts';
 import type { Certificate } from './certificate.ts';
 import { rawPathRoutes, seenBeyondRoutes, type Serve } from './raw-path.ts';
@@ -66,11 +67,10 @@ interface BunListener {
 /** @throws what listening throws. */
 export function listen({ host, port, certificate, isShared = false, serve, onError }: ListenerOptions): Listener {
   function listen(at: number, tls: CertificatePair | null): BunListener {
-    const { note, answered, leave } = listenerDrain();
+    const { arrived, leave } = listenerDrain();
     const take: Serve = (request, seen) => {
-      note();
       if (tls) nameAsPlain(request);
-      return whenReady(serve(request, seen), answered);
+      return arrived() ? whenReady(serve(request, seen), closeAfter) : serve(request, seen);
     };
     const server = Bun.serve({
       hostname: host,

@@ -4,21 +4,14 @@
  * than it gains.
  */
 import { BigMap } from '../core/big-map.ts';
+import { type Linked, LinkedList } from '../core/linked-list.ts';
 
-export interface Counter {
+/** Linked in its level's list: a `Set` would move all its entries whenever it grows. */
+export interface Counter extends Linked<Counter> {
   readonly subject: string;
   count: number;
   /** Eviction level: the power of two in its count. */
   level: number;
-  /** Neighbours in the level's list: a `Set` would move all its entries whenever it grows. */
-  before: Counter | null;
-  behind: Counter | null;
-}
-
-/** List in order of arrival. */
-interface Level {
-  first: Counter | null;
-  last: Counter | null;
 }
 
 export interface CounterTable {
@@ -51,32 +44,19 @@ export function counterTable({
 }: Pick<CounterTable, 'windowMs' | 'windowEndsAt'>): CounterTable {
   const bySubject = new BigMap<Counter>();
   const changed = new Set<Counter>();
-  const levels = Array.from({ length: SPENT + 1 }, (): Level => ({ first: null, last: null }));
+  const levels = Array.from({ length: SPENT + 1 }, () => new LinkedList<Counter>());
+  const levelAt = (level: number) => levels[level] as LinkedList<Counter>;
 
-  function leave(counter: Counter): void {
-    const { before, behind } = counter;
-    const level = levels[counter.level] as Level;
-    if (before) before.behind = behind;
-    else level.first = behind;
-    if (behind) behind.before = before;
-    else level.last = before;
-  }
-
-  function enter(counter: Counter, at: number): void {
-    const level = levels[at] as Level;
-    counter.level = at;
-    counter.before = level.last;
-    counter.behind = null;
-    if (level.last) level.last.behind = counter;
-    else level.first = counter;
-    level.last = counter;
+  function enter(counter: Counter, level: number): void {
+    counter.level = level;
+    levelAt(level).add(counter);
   }
 
   /** Moves a counter to the level of its count. */
   function settle(counter: Counter, limit: number): void {
     const level = counter.count < limit ? levelOf(counter.count) : SPENT;
     if (level === counter.level) return;
-    leave(counter);
+    levelAt(counter.level).remove(counter);
     enter(counter, level);
   }
 
@@ -108,7 +88,7 @@ export function counterTable({
       const level = levels.find(({ first }) => first !== null);
       for (let left = ROOM; level?.first && left > 0; left -= 1) {
         const { first } = level;
-        leave(first);
+        level.remove(first);
         bySubject.delete(first.subject);
         changed.delete(first);
       }

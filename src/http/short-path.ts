@@ -80,18 +80,34 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     return whenReady(caller, (principal) => handled(endpoint, context, principal, undefined));
   }
 
-  /** Resolves with refusals too: another promise around it would cost as much as a look-up. */
-  async function answerBody(endpoint: Endpoint, context: RequestContext): Promise<Response> {
+  /** Resolves with refusals too: another promise around it would cost as much as a lookup. */
+  function answerBody(endpoint: Endpoint, context: RequestContext): MaybePromise<Response> {
+    const caller = callerOf(endpoint, context, true);
+    return caller instanceof Promise ? answerLater(endpoint, context, caller) : answerTo(endpoint, context, caller);
+  }
+
+  async function answerLater(endpoint: Endpoint, context: RequestContext, caller: ReturnType<typeof callerOf>) {
     try {
-      const asked = callerOf(endpoint, context, true);
-      const caller = asked instanceof Promise ? await asked : asked;
-      const body = endpoint.validate?.(await bodies.read(context, caller, endpoint.operation.isFormAccepted));
-      const current = isStale(context) ? await callerOf(endpoint, context, false) : caller;
-      const answer = handled(endpoint, context, current, body);
-      return finished(endpoint, context, answer instanceof Promise ? await answer : answer);
+      return await answerTo(endpoint, context, await caller);
     } catch (error) {
       return refused(endpoint, context, error);
     }
+  }
+
+  function answerTo(endpoint: Endpoint, context: RequestContext, caller: AnyPrincipal | null): Promise<Response> {
+    return bodies.readFor(context, caller, endpoint.operation.isFormAccepted ?? false, {
+      taken(sent) {
+        const body = endpoint.validate?.(sent);
+        if (!isStale(context)) return ended(endpoint, context, handled(endpoint, context, caller, body));
+        const current = callerOf(endpoint, context, false);
+        return ended(
+          endpoint,
+          context,
+          whenReady(current, (principal) => handled(endpoint, context, principal, body)),
+        );
+      },
+      failed: (error) => refused(endpoint, context, error),
+    });
   }
 
   /** Reads the body first, as it may hold the credential; what is wrong with it is reported after authentication. */
@@ -130,6 +146,14 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     return whenReadyWith(operation.handle(call), context, responseOf);
   }
 
+  function ended(endpoint: Endpoint, context: RequestContext, answer: MaybePromise<Response>): MaybePromise<Response> {
+    if (!(answer instanceof Promise)) return finished(endpoint, context, answer);
+    return answer.then(
+      (response) => finished(endpoint, context, response),
+      (error: unknown) => refused(endpoint, context, error),
+    );
+  }
+
   function finished({ operation, isOpen }: Endpoint, context: RequestContext, response: Response): Response {
     bodies.release(context);
     if (isOpen) allowOrigin(context.request, response);
@@ -146,14 +170,9 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     if (endpoint?.operation.method !== request.method || !isForUs(request)) return null;
     const context = createContext(request, endpoint.isAddressLate, peer);
     if (isOfClients(endpoint.operation.access)) return answerClient(endpoint, context);
-    if (endpoint.validate) return answerBody(endpoint, context);
     try {
-      const answered = answerNoBody(endpoint, context);
-      if (!(answered instanceof Promise)) return finished(endpoint, context, answered);
-      return answered.then(
-        (response) => finished(endpoint, context, response),
-        (error: unknown) => refused(endpoint, context, error),
-      );
+      if (endpoint.validate) return answerBody(endpoint, context);
+      return ended(endpoint, context, answerNoBody(endpoint, context));
     } catch (error) {
       return refused(endpoint, context, error);
     }

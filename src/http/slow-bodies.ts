@@ -1,5 +1,7 @@
 /** Limits bodies slower than a second: how long one may take, and how many at once per client address and in all. */
 import { AppError } from '../core/error.ts';
+import { type Linked, LinkedList } from '../core/linked-list.ts';
+import type { MaybePromise } from '../core/maybe-promise.ts';
 import { pool } from '../core/pool.ts';
 import type { LimitSettings } from './limits.ts';
 import { addressPrefix } from '../core/ip-address.ts';
@@ -22,21 +24,61 @@ const RETRY_AFTER_SECONDS = 5;
 /** Client of a body. A refusal closes its connection: the rest of the body would be taken for the next request. */
 type Client = Pick<RequestContext, 'ip' | 'headers'>;
 
-interface Reading {
-  readonly since: number;
+/** What a caller makes of a body. Both in one object, since each promise on the way costs as much as a lookup. */
+export interface BodyUse<Body, Result> {
+  /** @param body as it was read. An error thrown here goes to `failed`. */
+  taken(body: Body): MaybePromise<Result>;
+  /** @param error of a refusal, of reading or of `taken`. An error thrown here rejects. */
+  failed(error: unknown): MaybePromise<Result>;
+}
+
+/** A body that is being read. */
+interface Watched extends Linked<Watched> {
   readonly client: Client;
-  readonly refuse: (error: unknown) => void;
+  readonly since: number;
+  isOver: boolean;
   /** Releases its slot; set once it is slow. */
-  leave: (() => void) | undefined;
+  leave: (() => void) | null;
+  fail(error: unknown): void;
+}
+
+class Reading<Body, Result> implements Watched {
+  readonly since = performance.now();
+  before: Watched | null = null;
+  behind: Watched | null = null;
+  isOver = false;
+  leave: (() => void) | null = null;
+
+  constructor(
+    readonly client: Client,
+    private readonly use: BodyUse<Body, Result>,
+    private readonly resolve: (result: MaybePromise<Result>) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  take(body: Body): void {
+    try {
+      this.resolve(this.use.taken(body));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error: unknown): void {
+    try {
+      this.resolve(this.use.failed(error));
+    } catch (unanswered) {
+      this.reject(unanswered);
+    }
+  }
 }
 
 export interface SlowBodies {
   /**
-   * Resolves with what `parse` makes of the body, or rejects with a refusal and leaves the read unfinished.
-   *
-   * @throws {AppError} request_timeout, rate_limited, unavailable, and what reading and `parse` throw
+   * Resolves with what `use` makes of the body, or of the error. A refusal leaves the read unfinished.
+   * The refusals are {AppError} request_timeout, rate_limited and unavailable.
    */
-  watch<Text, Body>(reading: Promise<Text>, client: Client, parse: (text: Text) => Body): Promise<Body>;
+  watch<Body, Result>(body: Promise<Body>, client: Client, use: BodyUse<Body, Result>): Promise<Result>;
   count(): number;
 }
 
@@ -56,20 +98,24 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   }
 
   const totalMs = limits.bodySeconds * 1000;
-  const reading = new Set<Reading>();
+  const reading = new LinkedList<Watched>();
   let round: ReturnType<typeof setInterval> | undefined;
   /** Whether a round continues in the next turn; a second, concurrent round would double the refusals. */
   let isContinued = false;
 
-  function forget(one: Reading): void {
-    // A refused body is forgotten again when its read ends.
-    if (reading.delete(one)) one.leave?.();
+  /** @returns false if it was refused before its read ended. */
+  function end(one: Watched): boolean {
+    if (one.isOver) return false;
+    one.isOver = true;
+    reading.remove(one);
+    one.leave?.();
+    return true;
   }
 
-  function refuse(one: Reading, error: unknown): void {
-    forget(one);
+  function refuse(one: Watched, error: unknown): void {
+    end(one);
     one.client.headers['Connection'] = 'close';
-    one.refuse(error);
+    one.fail(error);
   }
 
   /** Checks all bodies with one timer: one timer each would take longer than most bodies. */
@@ -77,7 +123,8 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
     isContinued = false;
     const now = performance.now();
     let refused = 0;
-    for (const one of reading) {
+    for (let [one, next] = [reading.first, null as Watched | null]; one; one = next) {
+      next = one.behind;
       const forMs = now - one.since;
       if (forMs < slowMs) break;
       if (refused >= MOST_REFUSED_AT_ONCE) {
@@ -93,30 +140,20 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
         refused += 1;
       }
     }
-    if (reading.size > 0) return;
+    if (reading.first) return;
     clearInterval(round);
     round = undefined;
   }
 
   return {
-    watch: (body, client, parse) =>
+    watch: (body, client, use) =>
       new Promise((resolve, reject) => {
-        const one: Reading = { since: performance.now(), client, refuse: reject, leave: undefined };
+        const one = new Reading(client, use, resolve, reject);
         reading.add(one);
         round ??= setInterval(() => void (isContinued || look()), Math.min(ROUND_MS, slowMs));
         body.then(
-          (text) => {
-            forget(one);
-            try {
-              resolve(parse(text));
-            } catch (error) {
-              reject(error as Error);
-            }
-          },
-          (error: unknown) => {
-            forget(one);
-            reject(error as Error);
-          },
+          (whole) => void (end(one) && one.take(whole)),
+          (error: unknown) => void (end(one) && one.fail(error)),
         );
       }),
     count: () => slots.used,

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { SECOND } from '../core/clock.ts';
 import { bodyPoolFull } from '../http/body-pool.ts';
+import { closeAfter } from '../http/close-after.ts';
 import type { AppError } from '../core/error.ts';
 import type { CertificatePair, Listener, ListenerOptions } from '../http/listener.ts';
 import { portAlone } from '../http/listener.ts';
@@ -53,9 +54,7 @@ export async function threadListener(options: ThreadListenerOptions): Promise<Th
   let isStopping = false;
 
   async function refuseFull(request: Request): Promise<Response> {
-    const response = await refuse(request, bodyPoolFull());
-    response.headers.set('Connection', 'close');
-    return response;
+    return closeAfter(await refuse(request, bodyPoolFull()));
   }
 
   function start(number: number, waitMs: number): Thread {

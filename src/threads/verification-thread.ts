@@ -1,9 +1,9 @@
 /** Thread that verifies: listens on the server's port, answers verifications, hands every other request over. */
 import { systemClock } from '../core/clock.ts';
-import type { MaybePromise } from '../core/maybe-promise.ts';
+import { whenReadyWith } from '../core/maybe-promise.ts';
 import { openThreadReader, type ThreadReader } from '../db/sqlite/thread-reader.ts';
 import { bodyPool } from '../http/body-pool.ts';
-import { drainBody } from '../http/drain-body.ts';
+import { withBodyDrained } from '../http/drain-body.ts';
 import { type CertificatePair, type Listener, listen } from '../http/listener.ts';
 import type { Serve } from '../http/raw-path.ts';
 import { type Chunk, type HandOverFrame, frameSender } from './frames.ts';
@@ -49,16 +49,10 @@ function start({ number, settings, certificate, isReady: wasReady }: Start): Run
   });
   let isReady = wasReady;
 
-  async function finished(request: Request, answer: MaybePromise<Response>): Promise<Response> {
-    const response = await answer;
-    if (response.status >= 400 && !(await drainBody(request))) response.headers.set('Connection', 'close');
-    return response;
-  }
-
   const serve: Serve = (request, seen) => {
     const answer = isReady ? app.answer(request, seen) : null;
     if (answer === null) return handing.take(request, seen);
-    return answer instanceof Promise || answer.status >= 400 ? finished(request, answer) : answer;
+    return whenReadyWith(answer, request, withBodyDrained);
   };
   const listener = listen({
     host: settings.host,

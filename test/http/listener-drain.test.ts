@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'bun:test';
+import { closeAfter } from '@/http/close-after.ts';
 import { listenerDrain } from '@/http/listener-drain.ts';
 
-const { note, answered, leave } = listenerDrain();
-const listener = Bun.serve({ port: 0, fetch: () => (note(), answered(new Response('here'))) });
+const { arrived, leave } = listenerDrain();
+const listener = Bun.serve({ port: 0, fetch: () => (arrived() ? closeAfter(new Response('here')) : new Response('here')) });
 afterAll(() => listener.stop(true));
 
 test('a listener that is closing asks clients to reconnect, and is not held open by busy ones', async () => {

@@ -14,7 +14,12 @@ const refusal = (promise: Promise<unknown>) =>
     (error: AppError) => error,
   );
 
-const asItIs = (text: string) => text;
+const asItIs = {
+  taken: (text: string) => text,
+  failed(error: unknown): never {
+    throw error;
+  },
+};
 
 test('a body that arrives in time is returned and not counted as slow', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
