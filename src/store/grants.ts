@@ -328,17 +328,30 @@ export async function listHolders(
     .limit(limit);
 }
 
-const linkStatements = eachKind((kind) => {
+const linkSql = (kind: GrantKind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return pipelinedChange<{ memberId: string; id: string }>(
-    `INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (:memberId, :id)`,
-    { rowId: 'memberId' },
-  );
-});
+  return `INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (:memberId, :id)`;
+};
+
+interface Link {
+  readonly memberId: string;
+  readonly id: string;
+}
+
+const linkStatements = eachKind((kind) => pipelinedChange<Link>(linkSql(kind), { rowId: 'memberId' }));
+const firstLinkStatements = eachKind((kind) => pipelinedChange<Link>(linkSql(kind), 'nothing cached'));
 
 /** Gives a membership a grant that it does not hold yet. */
 export async function linkGrant(unit: Unit, kind: GrantKind, memberId: string, id: string): Promise<void> {
   await linkStatements[kind](unit, { memberId, id });
+}
+
+/**
+ * Gives grants to a membership that this change has created. No cached row is of it, and thousands of new ids would push
+ * the changed ones out of the query caches.
+ */
+export async function linkFirstGrants(unit: Unit, memberId: string, grants: GrantIds): Promise<void> {
+  for (const kind of ALL_KINDS) for (const id of grants[kind]) await firstLinkStatements[kind](unit, { memberId, id });
 }
 
 export async function unlinkGrant(

@@ -16,12 +16,17 @@ test('a reader gets each change once, in order', () => {
   expect(reader.take()).toEqual([]);
 });
 
-test('a commit that changed nothing cached is no news, but is counted', () => {
+test('a commit that changed nothing cached is no news, but its begin and its end are counted', () => {
   const memory = changeLogMemory();
   const log = changeLog(memory);
   const reader = changeLogReader(memory);
-  log.committed(changes([]));
+  log.committing();
   expect([reader.hasNews(), reader.commits()]).toEqual([false, 1n]);
+  log.committed(changes([]));
+  expect([reader.hasNews(), reader.commits()]).toEqual([false, 2n]);
+  log.committing();
+  log.failed();
+  expect([reader.hasNews(), reader.commits()]).toEqual([false, 4n]);
 });
 
 test('a reader that fell behind by more than the ring learns that anything may have changed, then goes on', () => {

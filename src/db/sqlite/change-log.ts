@@ -11,7 +11,7 @@ const HEADER_BYTES = 32;
 const LARGEST_BYTES = RING_BYTES / 4;
 const LENGTH_BYTES = 4;
 
-/** 64-bit words of the header: bytes ever reserved, bytes ever published, commits ever made. */
+/** 64-bit words of the header: bytes ever reserved, bytes ever published, commits ever begun and ended. */
 const RESERVED = 0;
 const PUBLISHED = 1;
 const COMMITS = 2;
@@ -33,8 +33,12 @@ function partsOf(memory: SharedArrayBuffer) {
 
 /** Used by the one writer of a database. */
 export interface ChangeLog {
-  /** Publishes a commit. Call it after the commit and before its callers are answered. */
+  /** Announces a commit. Readers would take a file that changes before `committed` for another process's change. */
+  committing(): void;
+  /** Publishes an announced commit. Call it after the commit and before its callers are answered. */
   committed(changes: Changes): void;
+  /** Takes an announced commit back, which has changed nothing. */
+  failed(): void;
   /** Publishes that anything may have changed. */
   everythingChanged(): void;
 }
@@ -62,13 +66,17 @@ export function changeLog(memory: SharedArrayBuffer): ChangeLog {
     Atomics.add(words, PUBLISHED, BigInt(LENGTH_BYTES + bytes.length));
   }
 
+  const countCommit = () => void Atomics.add(words, COMMITS, 1n);
+
   return {
+    committing: countCommit,
+    failed: countCommit,
     committed({ tables, ids }) {
       if (tables.size > 0 || ids.size > 0) {
         const bytes = encoder.encode(JSON.stringify([[...tables], [...ids]]));
         publish(bytes.length > LARGEST_BYTES ? EVERYTHING : bytes);
       }
-      Atomics.add(words, COMMITS, 1n);
+      countCommit();
     },
     everythingChanged: () => publish(EVERYTHING),
   };
@@ -79,7 +87,7 @@ export interface ChangeLogReader {
   hasNews(): boolean;
   /** Returns the changes since the last call; null where anything may have changed. */
   take(): readonly Changes[] | null;
-  /** Returns the number of commits, of any kind. */
+  /** Returns how many commits have begun and ended: odd during one. */
   commits(): bigint;
 }
 

@@ -113,13 +113,17 @@ function connect(parts: EngineParts, { isServer, changes: changesMemory = null, 
   const readSnapshot = snapshotOn(reader);
   const lookupSnapshot = snapshotOn(writer, cache.invalidateIfChangedElsewhere);
   const transaction = writeTransaction(writer, lookupSnapshot.end);
-  const queue = writeQueue(parts, transaction, (changes) => {
-    readSnapshot.end();
-    cache.invalidate(changes);
-    if (log === null) return;
-    // The caches of other threads learn of other processes here, at the latest with the next `maintain`.
-    cache.invalidateIfChangedElsewhere();
-    log.committed(changes);
+  const queue = writeQueue(parts, transaction, {
+    committing: () => log?.committing(),
+    failed: () => log?.failed(),
+    committed(changes) {
+      readSnapshot.end();
+      cache.invalidate(changes);
+      if (log === null) return;
+      // The caches of other threads learn of other processes here, at the latest with the next `maintain`.
+      cache.invalidateIfChangedElsewhere();
+      log.committed(changes);
+    },
   });
   // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
   // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a

@@ -28,11 +28,15 @@ export function openThreadReader(path: string, changes: SharedArrayBuffer, maxCa
   let lastCommits = log.commits();
   let lastVersion = version.get()?.data_version;
 
-  /** Invalidates everything if the file has changed, but not by the writer's thread. */
+  /**
+   * Invalidates everything if the file has changed while the writer's thread committed nothing. Beside a commit of its own,
+   * that thread finds the changes of other processes, and publishes them.
+   */
   function noticeOtherProcesses(): void {
     const before = log.commits();
     const current = version.get()?.data_version;
-    if (current !== lastVersion && before === lastCommits && log.commits() === before) cache.invalidateAll();
+    const isCommitting = before % 2n === 1n || log.commits() !== before;
+    if (current !== lastVersion && before === lastCommits && !isCommitting) cache.invalidateAll();
     lastVersion = current;
     lastCommits = before;
   }

@@ -27,8 +27,16 @@ interface Change {
 
 type Queued = Change | { run(): Promise<void> };
 
-/** @param onCommit called after each commit, before its callers are answered. */
-export function writeQueue(parts: EngineParts, transaction: WriteTransaction, onCommit: (changes: Changes) => void) {
+export interface CommitHooks {
+  /** Called before each commit. */
+  committing(): void;
+  /** Called after a commit, before its callers are answered. */
+  committed(changes: Changes): void;
+  /** Called after a commit that failed. */
+  failed(): void;
+}
+
+export function writeQueue(parts: EngineParts, transaction: WriteTransaction, hooks: CommitHooks) {
   const { writer, clock, metrics, durability, files, onStatement } = parts;
   const queue: Queued[] = [];
   /** Changes of the open transaction. */
@@ -77,6 +85,16 @@ export function writeQueue(parts: EngineParts, transaction: WriteTransaction, on
     }
   }
 
+  function commit(): void {
+    hooks.committing();
+    try {
+      transaction.commit();
+    } catch (error) {
+      hooks.failed();
+      throw error;
+    }
+  }
+
   async function commitGroup(): Promise<void> {
     const since = performance.now();
     const settle: ((failure: unknown) => void)[] = [];
@@ -93,12 +111,12 @@ export function writeQueue(parts: EngineParts, transaction: WriteTransaction, on
         if (!transaction.isActive()) throw new AppError('unavailable', { retryAfterSeconds: 1 });
       } while (queue[0] !== undefined && 'work' in queue[0] && performance.now() - since < GROUP_MS);
       const ending = performance.now();
-      transaction.commit();
+      commit();
       const ended = performance.now();
       metrics.commits.observe((ended - ending) / 1000);
       metrics.transactions.observe((ended - since) / 1000);
       metrics.changes += settle.length;
-      onCommit(changes);
+      hooks.committed(changes);
     } catch (error) {
       failure = error;
       transaction.rollback();

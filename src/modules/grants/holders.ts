@@ -5,7 +5,6 @@ import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
-  ALL_KINDS,
   findGrantIds,
   type GrantIds,
   type GrantKind,
@@ -40,11 +39,6 @@ export async function resolveGrants(reader: Reader, applicationId: string, grant
     ...(await knownGrants(reader, kind, applicationId, grants[kind], kind)).values(),
   ];
   return { roles: await idsOf('roles'), scopes: await idsOf('scopes'), memberships: await idsOf('memberships') };
-}
-
-/** Grants the initial grants of a new membership. Emits nothing: joining has its own event. */
-export async function grantInitially(unit: Unit, memberId: string, grants: GrantIds): Promise<void> {
-  for (const kind of ALL_KINDS) for (const id of grants[kind]) await linkGrant(unit, kind, memberId, id);
 }
 
 /**

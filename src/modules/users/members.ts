@@ -1,13 +1,12 @@
 import type { Unit } from '../../db/database.ts';
-import type { GrantIds } from '../../store/grants.ts';
+import { type GrantIds, linkFirstGrants } from '../../store/grants.ts';
 import { insertMemberRow, type Member } from '../../store/members.ts';
 import { insertReservation, NEVER, type NewReservation } from '../../store/reservations.ts';
-import { grantInitially } from '../grants/holders.ts';
 
 /** Makes a user who signs in now a member with exactly these grants. */
 export async function joinMember(unit: Unit, applicationId: string, userId: string, grants: GrantIds): Promise<Member> {
   const member = await insertMemberRow(unit, { applicationId, userId });
-  await grantInitially(unit, member.id, grants);
+  await linkFirstGrants(unit, member.id, grants);
   return member;
 }
 
@@ -18,13 +17,13 @@ export async function enrolMember(
   grants: GrantIds,
 ): Promise<Member> {
   const enrolled = await insertMemberRow(unit, { ...member, lastSeenAt: NEVER });
-  await grantInitially(unit, enrolled.id, grants);
+  await linkFirstGrants(unit, enrolled.id, grants);
   return enrolled;
 }
 
 /** Reserves a membership for a person the workspace has never seen. */
 export async function reserveMember(unit: Unit, reservation: NewReservation, grants: GrantIds): Promise<Member> {
   const reserved = await insertReservation(unit, reservation);
-  await grantInitially(unit, reserved.id, grants);
+  await linkFirstGrants(unit, reserved.id, grants);
   return reserved;
 }

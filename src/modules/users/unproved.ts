@@ -4,7 +4,7 @@ import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
 import { deleteAddressesOf } from '../../store/addresses.ts';
 import type { Application } from '../../store/applications.ts';
-import { defaultGrants } from '../../store/grants.ts';
+import { defaultGrants, linkFirstGrants } from '../../store/grants.ts';
 import { deleteImagesOf } from '../../store/images.ts';
 import { deleteLanguagesOf, insertLanguages, listLanguages } from '../../store/languages.ts';
 import { deleteLegalEntitiesOf } from '../../store/legal-entities.ts';
@@ -18,7 +18,6 @@ import {
   returnToReservations,
   takeReservation,
 } from '../../store/unproved-profiles.ts';
-import { grantInitially } from '../grants/holders.ts';
 import { publishOfProfile, publishProfile, publishProfileChange } from './publish.ts';
 import { BLANK_PROFILE, differenceOf, filled, profileOf } from './fill-profile.ts';
 
@@ -41,7 +40,7 @@ export async function admitUnproved(
   if (!member) {
     const place = { applicationId, userId: user.id, reservedEmail: user.email, profileUserId: profile.id };
     const made = await insertMemberRow(unit, place);
-    await grantInitially(unit, made.id, await defaultGrants(unit, applicationId));
+    await linkFirstGrants(unit, made.id, await defaultGrants(unit, applicationId));
     return { member: made, isNewProfile: isNew };
   }
   await takeReservation(unit, { memberId: member.id, userId: user.id, profileId: profile.id });
