@@ -25,7 +25,7 @@ export interface CacheEntries {
 export type QueryCache = ReturnType<typeof queryCache>;
 
 /** Cached results per query by default. */
-const MAX_ENTRIES = 16_384;
+const MAX_ENTRIES = 24_576;
 /**
  * Misses for each one that evicts an entry of a full cache. If every miss did, keys that are requested in turn and
  * outnumber the entries would all be evicted before their next request. Prime, since such keys often come in round

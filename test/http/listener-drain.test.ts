@@ -3,7 +3,10 @@ import { closeAfter } from '@/http/close-after.ts';
 import { listenerDrain } from '@/http/listener-drain.ts';
 
 const { arrived, leave } = listenerDrain();
-const listener = Bun.serve({ port: 0, fetch: () => (arrived() ? closeAfter(new Response('here')) : new Response('here')) });
+const listener = Bun.serve({
+  port: 0,
+  fetch: () => (arrived() ? closeAfter(new Response('here')) : new Response('here')),
+});
 afterAll(() => listener.stop(true));
 
 test('a listener that is closing asks clients to reconnect, and is not held open by busy ones', async () => {
