@@ -24,12 +24,12 @@ const RETRY_AFTER_SECONDS = 5;
 /** Client of a body. A refusal closes its connection: the rest of the body would be taken for the next request. */
 type Client = Pick<RequestContext, 'ip' | 'headers'>;
 
-/** What a caller makes of a body. Both in one object, since each promise on the way costs as much as a lookup. */
+/** Continuation of a read body. It replaces promises on the way, each of which costs as much as a lookup. */
 export interface BodyUse<Body, Result> {
-  /** @param body as it was read. An error thrown here goes to `failed`. */
-  taken(body: Body): MaybePromise<Result>;
-  /** @param error of a refusal, of reading or of `taken`. An error thrown here rejects. */
-  failed(error: unknown): MaybePromise<Result>;
+  /** Called with the body. An error that it throws goes to `failed`. */
+  readonly taken: (body: Body) => MaybePromise<Result>;
+  /** Called with the error of a refusal, of reading or of `taken`. An error that it throws rejects. */
+  readonly failed: (error: unknown) => MaybePromise<Result>;
 }
 
 /** A body that is being read. */
