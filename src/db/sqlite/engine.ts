@@ -6,7 +6,7 @@ import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import { type Deadline, NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
+import { type Deadline, deadlineIn, earlier, NO_DEADLINE, waitUntil } from '../../core/deadline.ts';
 import { AppError } from '../../core/error.ts';
 import { commitListeners } from '../commit-listeners.ts';
 import { type Author, CONNECTION, type Database, type DatabaseSize, type Unit } from '../database.ts';
@@ -24,6 +24,8 @@ import { writeQueue } from './write-queue.ts';
 
 /** A batch holds the only writer, and the event loop. */
 const BATCH_MS = 4;
+/** Longest wait of a stop for the integrity check of the start, whose connection would leave the log behind. */
+const CHECK_MS = 500;
 
 const NO_EVENTS: EngineEvents = { onRefusal() {}, onLoss() {}, onWalLeft() {} };
 
@@ -39,6 +41,7 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
   const listeners = commitListeners();
   let damage = options.damage ?? null;
   let isClosed = false;
+  let check: Promise<unknown> = Promise.resolve();
 
   async function commitDurably<Result>(author: Author, work: (unit: Unit) => Promise<Result>) {
     if (isClosed) throw new AppError('unavailable');
@@ -80,7 +83,9 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
     probeDisk: disk.probeWhileRefusing,
     measure: () => measure(path, reader),
     async checkIntegrity() {
-      const problems = await checkIntegrity(path);
+      const running = checkIntegrity(path);
+      check = running.catch(() => {});
+      const problems = await running;
       if (problems.length > 0) damage = `The database is damaged: ${problems.join('; ')}.`;
       return problems;
     },
@@ -93,6 +98,7 @@ function createDatabase(parts: EngineParts, options: EngineOptions): Database {
       if (isClosed) return;
       isClosed = true;
       await queue.idle(deadline);
+      await waitUntil(earlier(deadline, deadlineIn(CHECK_MS)), check);
       await close(parts, deadline, (isLost) => (isLost ? waitUntil(deadline, lossHandled) : wal.finish(deadline)));
     },
   };
