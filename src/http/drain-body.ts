@@ -31,7 +31,7 @@ async function drained(refusal: Response, request: Request): Promise<Response> {
 }
 
 /** Drains a body before its refusal is sent. @returns whether nothing is left; else close the connection. */
-export async function drainBody({ body }: Request): Promise<boolean> {
+async function drainBody({ body }: Request): Promise<boolean> {
   // Locked: another reader has read it, or closes the connection itself.
   if (body === null || body.locked) return true;
   if (underWay >= MOST_AT_ONCE) {

@@ -1,4 +1,4 @@
-/** What a verification thread has cached ends with changes of other processes, not with every commit of its server. */
+/** Cache entries of a verification thread end with changes of other processes, not with every commit of its server. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
