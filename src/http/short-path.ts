@@ -75,9 +75,17 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     return authenticate(access, { context, reader, isCounted, sent });
   }
 
-  function answerNoBody(endpoint: Endpoint, context: RequestContext): MaybePromise<Response> {
-    const caller = callerOf(endpoint, context, true);
-    return whenReady(caller, (principal) => handled(endpoint, context, principal, undefined));
+  function answerOf(
+    endpoint: Endpoint,
+    context: RequestContext,
+    caller: ReturnType<typeof callerOf>,
+    body: unknown,
+  ): MaybePromise<Response> {
+    return ended(
+      endpoint,
+      context,
+      whenReady(caller, (principal) => handled(endpoint, context, principal, body)),
+    );
   }
 
   /** Resolves with refusals too: another promise around it would cost as much as a lookup. */
@@ -98,13 +106,7 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     return bodies.readFor(context, caller, endpoint.operation.isFormAccepted ?? false, {
       taken(sent) {
         const body = endpoint.validate?.(sent);
-        if (!isStale(context)) return ended(endpoint, context, handled(endpoint, context, caller, body));
-        const current = callerOf(endpoint, context, false);
-        return ended(
-          endpoint,
-          context,
-          whenReady(current, (principal) => handled(endpoint, context, principal, body)),
-        );
+        return answerOf(endpoint, context, isStale(context) ? callerOf(endpoint, context, false) : caller, body);
       },
       failed: (error) => refused(endpoint, context, error),
     });
@@ -172,7 +174,7 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     if (isOfClients(endpoint.operation.access)) return answerClient(endpoint, context);
     try {
       if (endpoint.validate) return answerBody(endpoint, context);
-      return ended(endpoint, context, answerNoBody(endpoint, context));
+      return answerOf(endpoint, context, callerOf(endpoint, context, true), undefined);
     } catch (error) {
       return refused(endpoint, context, error);
     }

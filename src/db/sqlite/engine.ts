@@ -126,9 +126,13 @@ function connect(parts: EngineParts, { isServer, changes: changesMemory = null, 
       readSnapshot.end();
       cache.invalidate(changes);
       if (log === null) return;
-      // The caches of other threads learn of other processes here, at the latest with the next `maintain`.
-      cache.invalidateIfChangedElsewhere();
-      log.committed(changes);
+      try {
+        // The caches of other threads learn of other processes here, at the latest with the next `maintain`.
+        cache.invalidateIfChangedElsewhere();
+      } finally {
+        // Even if the file cannot be read: the threads must not keep what this commit has changed.
+        log.committed(changes);
+      }
     },
   });
   // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
