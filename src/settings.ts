@@ -179,9 +179,9 @@ export const SETTINGS = {
   cachedSessions: {
     group: 'server',
     env: 'GATEHOUSE_CACHED_SESSIONS',
-    default: '24576',
+    default: '40960',
     meaning:
-      'Sessions, and as many keys, that each thread caches with a data folder: some 2 KB of memory each. More pays where more are active at once.',
+      'Sessions, and as many keys, that each thread caches with a data folder: some 1 KB of memory each. More pays where more are active at once.',
     ...wholeNumber(1000, 1_000_000),
   },
   ownerEmail: {

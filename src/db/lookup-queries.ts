@@ -12,7 +12,10 @@ export interface Dependent {
   readonly ids: string;
 }
 
-/** Lookup by a key, whose results are cached. It declares the tables that its SQL reads. */
+/**
+ * Lookup by a key, whose rows are cached, with what was made of them. It declares the tables that its SQL reads, and
+ * returns text, numbers and booleans.
+ */
 export interface CachedQuery<Row> {
   readonly sql: string;
   /** Returns the ids of the rows that a result was read from, without dependents; null where some are unknown. */
@@ -21,6 +24,8 @@ export interface CachedQuery<Row> {
   readonly rowTables: readonly string[];
   /** Tables of which it reads all rows that match: a new row there changes a result. */
   readonly listTables?: readonly string[];
+  /** Column that results also have, and update in place. Its changes end no result. */
+  readonly noted?: keyof Row & string;
   /** Dependent lookups by ids in its row, which a result contains. */
   readonly dependents?: readonly Dependent[];
 }

@@ -3,7 +3,7 @@
  * deletes a row of a table its query reads (where the change names the rows' ids, only an entry with one of them), that
  * adds a row to one of its `listTables`, or that another process makes.
  */
-import { BigMap } from '../core/big-map.ts';
+import { CachedRows } from './cached-rows.ts';
 import type { CachedQuery, Ids } from './lookup-queries.ts';
 import { idsOf } from './lookups.ts';
 
@@ -15,37 +15,28 @@ export interface Changes {
   readonly ids: Set<string>;
 }
 
+/** Keys are text of up to 32 ASCII letters, or as many bytes. */
+export type CacheKey = string | Uint8Array;
+
 export interface CacheEntries {
-  /** Returns undefined where no valid entry is cached. */
-  get(key: string): unknown;
-  /** Caches what was made of a row, from the key's second request on. Keys must differ in their last eight characters. */
-  set(key: string, result: unknown, row: object): void;
+  /** Returns what was made of a row; undefined where no valid result is kept. */
+  get(key: CacheKey): unknown;
+  /** Returns a row of which a result is to be made; undefined where no valid one is cached. */
+  row(key: CacheKey): object | undefined;
+  /** Keeps what was just made of a cached row. */
+  made(key: CacheKey, row: object, result: unknown): void;
+  /** Caches a row that was read, and what was made of it, from the key's second request on. */
+  set(key: CacheKey, row: object, result: unknown): void;
 }
 
 export type QueryCache = ReturnType<typeof queryCache>;
 
-/** Cached results per query by default. */
-const MAX_ENTRIES = 24_576;
-/**
- * Misses for each one that evicts an entry of a full cache. If every miss did, keys that are requested in turn and
- * outnumber the entries would all be evicted before their next request. Prime, since such keys often come in round
- * numbers: otherwise it would always be the same ones that are cached.
- */
-const MISSES_PER_EVICTION = 17;
+/** Cached rows per query by default. */
+const MAX_ENTRIES = 40_960;
 /** Changed ids in one of two maps. An entry that is not used while both fill is invalidated. */
 const MAX_IDS = 10_000;
 /** Ids of dependents that entries share. */
 const MAX_SHARED_IDS = 10_000;
-
-interface Entry {
-  key: string;
-  result: unknown;
-  ids: Ids;
-  /** Change count for which it is known to be valid. */
-  asOf: number;
-  /** Since the clock hand last passed. */
-  isUsed: boolean;
-}
 
 interface QueryState {
   /** Named as in {@link Changes}. */
@@ -78,12 +69,10 @@ export function queryCache(
   /** Change count when an id was last changed. */
   let lastIdChange = 0;
 
-  function isChanged(entry: Entry): boolean {
-    const { ids, asOf } = entry;
-    if (asOf >= lastIdChange) return false;
+  /** Returns whether one of the rows with these ids has changed since a change count. */
+  function isChanged(ids: Ids, asOf: number): boolean {
     if (ids === null || asOf < knownSince) return true;
     for (const id of ids) if ((changedIds.get(id) ?? earlierIds.get(id) ?? -1) > asOf) return true;
-    entry.asOf = changes;
     return false;
   }
 
@@ -119,46 +108,48 @@ export function queryCache(
   }
 
   function add(query: CachedQuery<never>): QueryState {
-    const byKey = new BigMap<Entry>();
-    const isRequestedAgain = doorkeeper();
-    /** CLOCK eviction: the hand takes the first entry unused since it last passed. */
-    const ring: Entry[] = [];
-    let hand = 0;
-    let misses = 0;
+    const rows = new CachedRows(query, maxEntries);
 
-    const isAdmitted = () => ring.length < maxEntries || (misses += 1) % MISSES_PER_EVICTION === 0;
-
-    function addEntry(entry: Entry): void {
-      if (ring.length < maxEntries) ring.push(entry);
-      else {
-        for (let at = ring[hand]; at?.isUsed; at = ring[hand]) {
-          at.isUsed = false;
-          hand = (hand + 1) % maxEntries;
-        }
-        byKey.delete((ring[hand] as Entry).key);
-        ring[hand] = entry;
-        hand = (hand + 1) % maxEntries;
-      }
-      byKey.set(entry.key, entry);
+    function asOf(entry: number): number {
+      return rows.asOf[entry] as number;
     }
+
+    /** @param idsOf called only if some ids have changed since. */
+    function isValid(entry: number, idsOf: (entry: number) => Ids): boolean {
+      if (asOf(entry) < state.validSince) return false;
+      if (asOf(entry) >= lastIdChange) return true;
+      if (isChanged(idsOf(entry), asOf(entry))) return false;
+      rows.asOf[entry] = changes;
+      return true;
+    }
+
+    const idsOfKept = (entry: number) => rows.resultOf(entry)?.ids ?? null;
 
     const state: QueryState = {
       tables: new Set([query, ...(query.dependents ?? []).map((dependent) => dependent.query)].flatMap(tablesOf)),
       validSince: 0,
       entries: {
         get(key) {
-          const entry = byKey.get(key);
-          if (entry === undefined || entry.asOf < state.validSince || isChanged(entry)) return undefined;
-          entry.isUsed = true;
-          return entry.result;
+          const entry = rows.find(key);
+          const kept = entry < 0 ? null : rows.resultOf(entry);
+          if (kept === null || !isValid(entry, idsOfKept)) return undefined;
+          rows.use(entry);
+          return kept.result;
         },
-        set(key, result, row) {
-          if (!isRequestedAgain(key)) return;
-          const entry = byKey.get(key);
-          if (entry === undefined && !isAdmitted()) return;
-          const ids = idsOfResult(query, row);
-          if (entry === undefined) addEntry({ key, result, ids, asOf: changes, isUsed: false });
-          else Object.assign(entry, { result, ids, asOf: changes });
+        row(key) {
+          const entry = rows.find(key);
+          if (entry < 0 || rows.resultOf(entry) !== null || asOf(entry) < state.validSince) return undefined;
+          const row = rows.rowOf(entry);
+          if (!isValid(entry, () => idsOfResult(query, row))) return undefined;
+          rows.use(entry);
+          return row;
+        },
+        made(key, row, result) {
+          const entry = rows.find(key);
+          if (entry >= 0) rows.keepResult(entry, result, () => idsOfResult(query, row));
+        },
+        set(key, row, result) {
+          rows.keep(key, { row, result, idsOf: () => idsOfResult(query, row), asOf: changes });
         },
       },
     };
@@ -186,32 +177,6 @@ export function queryCache(
       invalidateAll();
       onChangedElsewhere();
     },
-  };
-}
-
-/** Bits of the filter, by the ends of keys: 128 KiB. */
-const DOOR_BITS = 2 ** 20;
-const END_LETTERS = 8;
-/** Set bits at which one key in eight would be mistaken for another: the filter is cleared. */
-const DOOR_MOST = DOOR_BITS / 8;
-
-/** Returns whether a key was seen recently: caching keys used once would evict reused keys and add garbage. */
-function doorkeeper(): (key: string) => boolean {
-  const bits = new Uint8Array(DOOR_BITS / 8);
-  let set = 0;
-  return (key) => {
-    let bit = 0;
-    for (let at = key.length - END_LETTERS; at < key.length; at += 1)
-      bit = (bit * 33 + key.charCodeAt(at)) & (DOOR_BITS - 1);
-    const [at, mask] = [bit >>> 3, 1 << (bit & 7)];
-    const byte = bits[at] as number;
-    if ((byte & mask) !== 0) return true;
-    if ((set += 1) > DOOR_MOST) {
-      bits.fill(0);
-      set = 1;
-    }
-    bits[at] = (bits[at] as number) | mask;
-    return false;
   };
 }
 

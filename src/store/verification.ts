@@ -173,9 +173,13 @@ const slugOf = ({ slug }: SlugRow) => slug;
 
 /** Resolves ids to slugs. Drops removed grants, which nobody holds even while links remain. */
 function slugsOf(look: DependentLookup, query: CachedQuery<SlugRow>, held: string | null): string[] {
-  return idsOf(held)
-    .flatMap((id) => look(query, id, slugOf) ?? [])
-    .sort();
+  if (held === null) return [];
+  const slugs: string[] = [];
+  for (const id of idsOf(held)) {
+    const slug = look(query, id, slugOf);
+    if (slug !== undefined) slugs.push(slug);
+  }
+  return slugs.length > 1 ? slugs.sort() : slugs;
 }
 
 const slugsHeld = (look: DependentLookup, { roles, scopes, memberships }: HeldIds): HeldSlugs => ({
@@ -215,6 +219,7 @@ const sessionByHash = cachedRow<SessionRow>({
   ],
   rowTables: ['sessions', 'application_users', 'users'],
   listTables: HELD_TABLES,
+  noted: 'lastSeenAt',
   dependents: SHARED,
 });
 
@@ -259,6 +264,7 @@ const keyByHash = cachedRow<KeyRow>({
   rowIds: (row) => [...idsOfKey(row), ...idsOf(row.profileUserId)],
   rowTables: KEY_TABLES,
   listTables: [...HELD_TABLES, 'workspace_members'],
+  noted: 'lastUsedAt',
   dependents: SHARED,
 });
 
@@ -282,6 +288,7 @@ export const findKeyCredential = cachedRow<KeyCredential>({
   rowIds: (row) => [...idsOfKey(row), ...idsOf(row.keyApplicationId)],
   rowTables: KEY_TABLES,
   listTables: ['workspace_members'],
+  noted: 'lastUsedAt',
 });
 
 interface AttributesRow {

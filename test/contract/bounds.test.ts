@@ -163,10 +163,10 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
 /** Answers of the query cache, which remembers them by the hash that was asked for. */
 async function cachedAnswers(): Promise<Flood> {
   const { db } = await openTestDatabase(clock);
-  const find = cachedRow({ sql: 'SELECT :hash AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
+  const find = cachedRow({ sql: 'SELECT hex(:hash) AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
   const ask = (index: number) => find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
   // Only a repeated lookup is cached.
-  return { bound: 24_576, put: async (index) => void (await ask(index), await ask(index)) };
+  return { bound: 40_960, put: async (index) => void (await ask(index), await ask(index)) };
 }
 
 async function addMany({ put }: Flood, from: number, count: number): Promise<void> {

@@ -27,7 +27,7 @@ test('TimesById accepts ids up to its maximum length, and does not know other id
   expect(ids.map((id) => times.get(id))).toEqual([0, 1, 2, 3, 4, 5]);
   expect([...times.ids()].sort()).toEqual(ids.toSorted());
   for (const id of ['c', 'abc', 'x'.repeat(30)]) expect(times.get(id)).toBeUndefined();
-  expect(() => times.set('x'.repeat(33), 1)).toThrow('an id of more than 32 letters');
+  expect(() => times.set('x'.repeat(33), 1)).toThrow('a key of more than 32 letters');
 });
 
 test('TimesById is empty at first', () => {

@@ -231,14 +231,77 @@ describe('after very many changed ids', () => {
   });
 });
 
+describe('a row whose result is not kept', () => {
+  const query = { sql: 'SELECT 1', rowIds: ({ id }: { id: string }) => [id], rowTables: ['people'], noted: 'seen' };
+  /** Nine rows, of which three have their results kept. */
+  const setUp = () => {
+    const cache = queryCache(() => 1, { maxEntries: 9 });
+    const entries = cache.entriesOf(query as unknown as CachedQuery<never>);
+    const names = Array.from({ length: 9 }, (_, index) => `p${index}`);
+    for (const id of [...names, ...names]) {
+      const row = { id, name: `Name of ${id}`, seen: 1 };
+      if (entries.get(id) === undefined && entries.row(id) === undefined) entries.set(id, row, { ...row });
+    }
+    return { cache, entries, kept: names.slice(0, 3), packed: names.slice(3) };
+  };
+
+  test('is still answered without the database', () => {
+    const { entries, kept, packed } = setUp();
+    for (const id of kept) expect([entries.get(id), entries.row(id)]).toEqual([expect.anything(), undefined]);
+    for (const id of packed)
+      expect([entries.get(id), entries.row(id)]).toEqual([undefined, { id, name: `Name of ${id}`, seen: 1 }]);
+  });
+
+  test('is read again once it, or any row of its table, has changed', () => {
+    const { cache, entries, packed } = setUp();
+    cache.invalidate({ tables: new Set(), ids: new Set(['p4']) });
+    expect(packed.filter((id) => entries.row(id) === undefined)).toEqual(['p4']);
+    entries.set('p4', { id: 'p4', name: 'Grace', seen: 2 }, { seen: 2 });
+    expect(entries.row('p4')).toEqual({ id: 'p4', name: 'Grace', seen: 2 });
+    cache.invalidate({ tables: new Set(['people']), ids: new Set() });
+    expect(packed.filter((id) => entries.row(id) !== undefined)).toEqual([]);
+  });
+
+  test('stays one of those when everything is read again, and the others keep theirs', () => {
+    const { cache, entries, kept, packed } = setUp();
+    cache.invalidateAll();
+    const all = [...packed, ...kept];
+    expect(all.filter((id) => entries.get(id) ?? entries.row(id))).toEqual([]);
+    for (const id of all) entries.set(id, { id, name: 'Grace', seen: 1 }, { id, seen: 1 });
+    expect(all.filter((id) => entries.get(id) !== undefined)).toEqual(kept);
+  });
+
+  test('has what results that were made of it have noted, also once another takes the place of its result', () => {
+    const { entries, kept, packed } = setUp();
+    const made = { ...entries.row('p5'), seen: 1 };
+    entries.made('p5', entries.row('p5')!, made);
+    made.seen = 7;
+    expect(entries.row('p5')).toMatchObject({ seen: 7 });
+
+    for (const id of kept) (entries.get(id) as { seen: number }).seen = 8;
+    const others = packed.filter((id) => id !== 'p5');
+    // One result in 17 takes the place of another.
+    for (let turn = 0; turn < 400; turn += 1)
+      for (const id of others) {
+        const row = entries.row(id);
+        if (row !== undefined) entries.made(id, row, { ...row });
+      }
+    const displaced = kept.filter((id) => entries.get(id) === undefined);
+    expect(displaced).not.toEqual([]);
+    for (const id of displaced) expect(entries.row(id)).toMatchObject({ seen: 8 });
+  });
+});
+
 /** Returns a function that asks for the result of a key, and says whether it was cached. */
 function asking(options = {}): (index: number) => boolean {
   const answers = queryCache(() => 1, options).entriesOf({ sql: 'SELECT 1', rowIds: () => [], rowTables: [] });
   return (index) => {
-    const key = (Bun.SHA256.hash(String(index)) as Uint8Array).toHex();
-    const isCached = answers.get(key) !== undefined;
-    if (!isCached) answers.set(key, { index }, {});
-    return isCached;
+    const key = Bun.SHA256.hash(String(index)) as Uint8Array;
+    if (answers.get(key) !== undefined) return true;
+    const row = answers.row(key);
+    if (row === undefined) answers.set(key, { index }, {});
+    else answers.made(key, row, {});
+    return row !== undefined;
   };
 }
 

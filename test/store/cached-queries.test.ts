@@ -16,7 +16,7 @@ test('the queries of a verification declare exactly the tables that SQLite opens
   const cache = {
     entriesOf(query: CachedQuery<never>) {
       for (const each of [query, ...(query.dependents ?? []).map((dependent) => dependent.query)]) queries.add(each);
-      return { get: () => undefined, set() {} };
+      return { get: () => undefined, row: () => undefined, made() {}, set() {} };
     },
     invalidate() {},
     invalidateAll() {},

@@ -117,10 +117,11 @@ export async function createInstance(options: InstanceOptions = {}): Promise<Ins
 /** Creates an instance on its own data folder, as a server has it. Must be closed. */
 export async function createInstanceOn(
   folder: string,
-  options: InstanceOptions = {},
+  options: InstanceOptions & { readonly maxCached?: number } = {},
 ): Promise<Instance & { close(): Promise<void> }> {
   const clock = adjustableClock(options.time ?? { now: () => START });
-  const data = await openData(folder, { clock, isDurable: false });
+  const { maxCached } = options;
+  const data = await openData(folder, { clock, isDurable: false, ...(maxCached !== undefined && { maxCached }) });
   const sqlite = new SqliteDatabase(join(folder, 'gatehouse.db'), { strict: true });
   const secret = Buffer.from(readFileSync(join(folder, 'instance.key'), 'utf8').trim(), 'base64url');
   const environment = { GATEHOUSE_DATA: folder, ...options.environment };

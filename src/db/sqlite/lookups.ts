@@ -3,7 +3,7 @@ import type { SqlValue } from '../connection.ts';
 import { compile, type CompiledSql, type Dialect } from '../dialect.ts';
 import type { CachedQuery, DependentLookup, Lookups, Make, UncachedQuery } from '../lookup-queries.ts';
 import { requireDeclared } from '../lookups.ts';
-import type { QueryCache } from '../query-cache.ts';
+import type { CacheKey, QueryCache } from '../query-cache.ts';
 import { binder, type Binder, withBooleans } from '../statements.ts';
 
 /** Part of a connection that lookups use. */
@@ -36,46 +36,42 @@ export function sqliteLookups(best: () => LookupConnection): Lookups {
   function dependentsOf(connection: LookupConnection, query: UncachedQuery): DependentLookup {
     return (dependent, id, make) => {
       requireDeclared(query, dependent);
-      return cached(connection, dependent, id) ?? read(connection, dependent, id, id, make);
+      return cached(connection, dependent, id) ?? missed(connection, dependent, id, make);
     };
   }
 
-  function cached<Answer>({ cache }: LookupConnection, query: CachedQuery<never>, key: string): Answer | undefined {
+  function cached<Answer>({ cache }: LookupConnection, query: CachedQuery<never>, key: CacheKey): Answer | undefined {
     return cache === null ? undefined : (cache.entriesOf(query).get(key) as Answer | undefined);
   }
 
-  function read<Row, Answer>(
-    connection: LookupConnection,
-    query: CachedQuery<Row>,
-    key: string,
-    value: Uint8Array | string,
-    make: (row: Row) => Answer,
-  ): Answer | undefined {
-    const statement = compiledFor(query, connection);
-    const row = connection.get(statement.sql, [value]) as Row | null;
-    if (row === null) return undefined;
-    const answer = make(withBooleans(statement, row));
-    connection.cache?.entriesOf(query).set(key, answer, row as object);
-    return answer;
-  }
-
-  /** Apart from `byKey`, which then allocates nothing for a cached row. */
+  /** Apart from `cached`, which allocates nothing. */
   function missed<Row, Answer>(
     connection: LookupConnection,
     query: CachedQuery<Row>,
-    text: string,
-    key: Uint8Array,
+    key: CacheKey,
     make: Make<Row, Answer>,
   ): Answer | undefined {
-    return read(connection, query, text, key, (row) => make(row, dependentsOf(connection, query)));
+    const entries = connection.cache?.entriesOf(query);
+    const kept = entries?.row(key) as Row | undefined;
+    const row = kept ?? read(connection, query, key);
+    if (row === null) return undefined;
+    const answer = make(row, dependentsOf(connection, query));
+    if (kept === undefined) entries?.set(key, row as object, answer);
+    else entries?.made(key, row as object, answer);
+    return answer;
+  }
+
+  function read<Row>(connection: LookupConnection, query: CachedQuery<Row>, key: CacheKey): Row | null {
+    const statement = compiledFor(query, connection);
+    const row = connection.get(statement.sql, [key]) as Row | null;
+    return row && withBooleans(statement, row);
   }
 
   return {
     byKey(query, key, make) {
       const connection = best();
       connection.enter();
-      const text = connection.cache === null ? '' : key.toHex();
-      return cached(connection, query, text) ?? missed(connection, query, text, key, make);
+      return cached(connection, query, key) ?? missed(connection, query, key, make);
     },
     one: <Row, Answer>(query: UncachedQuery, given: unknown, make: (row: Row, look: DependentLookup) => Answer) =>
       settle(() => {

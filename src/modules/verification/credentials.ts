@@ -26,8 +26,7 @@ export interface CredentialsDependencies {
 }
 
 /** A key with its principal, which is cached with it; null for a personal key. */
-interface FoundKey {
-  readonly row: KeyCredential;
+interface FoundKey extends KeyCredential {
   readonly principal: KeyPrincipal | null;
 }
 
@@ -37,10 +36,9 @@ export function credentialsOf({ clock, judge, subjects }: CredentialsDependencie
 
   function judged(found: FoundKey | undefined, reader: Reader, hash: Uint8Array): ReturnType<Credentials['findKey']> {
     if (found === undefined) return replacedKey(reader, hash);
-    const { row, principal } = found;
-    const refusal = judge.refusalOf(row);
-    if (refusal !== null) return deadKey(row, refusal, clock.now());
-    return principal ?? personalKey(row, reader);
+    const refusal = judge.refusalOf(found);
+    if (refusal !== null) return deadKey(found, refusal, clock.now());
+    return found.principal ?? personalKey(found, reader);
   }
 
   async function awaited(found: Promise<FoundKey | undefined>, reader: Reader, hash: Uint8Array) {
@@ -92,7 +90,7 @@ export function isClientSecret(
 }
 
 function withPrincipal(row: KeyCredential): FoundKey {
-  if (row.source === 'device') return { row, principal: null };
+  if (row.source === 'device') return { ...row, principal: null };
   const { keyId, userId, keyWorkspaceId, keyApplicationId, keyApplicationIds, access, perMinute, perDay } = row;
   const principal: KeyPrincipal = {
     kind: 'key',
@@ -105,7 +103,7 @@ function withPrincipal(row: KeyCredential): FoundKey {
     perMinute,
     perDay,
   };
-  return { row, principal };
+  return { ...row, principal };
 }
 
 async function personalKey(row: KeyCredential, reader: Reader): Promise<PersonalKeyPrincipal | null> {

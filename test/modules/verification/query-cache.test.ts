@@ -6,15 +6,16 @@ import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
-import { createInstance } from '../../support/instance.ts';
+import { emptyFolder } from '../../support/binary.ts';
+import { createInstance, createInstanceOn, type Instance } from '../../support/instance.ts';
 
 /** Requests after which each verdict is cached. */
 const TIMES = 3;
 
-async function createWorld() {
-  const instance = await createInstance({
-    environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000', GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000' },
-  });
+const environment = { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000', GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000' };
+
+async function createWorld(opened?: Instance) {
+  const instance = opened ?? (await createInstance({ environment }));
   const application = await instance.createApplication({ name: 'Shop', slug: 'shop' });
   const signIn = async (clientId: string, email: string) => {
     instance.clock.advance(MINUTE);
@@ -189,14 +190,25 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
   ],
 ];
 
-test('a cached verdict equals that of a lookup after any change', async () => {
-  const world = await createWorld();
+async function expectEqualVerdicts(world: World): Promise<void> {
   for (const [name, change] of changes) {
     for (let time = 0; time < TIMES; time += 1) await verdictsOf(world, true);
     await change(world);
     const remembered = await verdictsOf(world, true);
     expect({ name, ...remembered }).toEqual({ name, ...(await verdictsOf(world, false)) });
   }
+}
+
+test('a cached verdict equals that of a lookup after any change', async () => {
+  await expectEqualVerdicts(await createWorld());
+});
+
+test('so does one that is made again of a cached row, since the results of two alone are kept', async () => {
+  const folder = emptyFolder();
+  const instance = await createInstanceOn(folder.path, { environment, maxCached: 6 });
+  await expectEqualVerdicts(await createWorld(instance));
+  await instance.close();
+  folder.remove();
 });
 
 test('sign-ins of other people keep cached entries', async () => {
