@@ -35,7 +35,7 @@ export const PROCESS_STATE: Readonly<Record<string, ProcessState>> = {
   },
   'query cache': {
     rule: 'shared',
-    owners: ['db/query-cache.ts'],
+    owners: ['db/query-cache.ts', 'db/cached-rows.ts', 'db/packed-row.ts'],
     bound:
       'None on one SQLite file, where `data_version` shows a commit of the other; a thread that verifies may see one within a second, where the server itself commits at the same time. Elsewhere a ban would be seen late, so verification reads the database.',
   },
