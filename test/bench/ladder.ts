@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util';
 import { emptyFolder, freePort } from '../support/binary.ts';
 import { type Rung, RUNGS } from './ladder-server.ts';
 import { giveRole, insertMembers, insertSessions } from './rows.ts';
-import { cpuMs, createApplication, createKeys, fill, round, startServer } from './server.ts';
-import { wrk } from './wrk.ts';
+import { createApplication, createKeys, fill, round, startServer } from './server.ts';
+import { type Contestant, measureInTurn, medians } from './windows.ts';
 import { bearerScript, verifyScript } from './wrk-scripts.ts';
 
 const { values, positionals } = parseArgs({
@@ -32,21 +32,6 @@ if (!isVerify && values.path !== 'session') throw new Error('--path is verify or
 const path = `/api/v1/${values.path}`;
 const names = values.only.split(',') as (Rung | 'ours')[];
 
-interface Window {
-  readonly requestsPerSecond: number;
-  readonly cpuUs: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-interface Contestant {
-  readonly name: Rung | 'ours';
-  readonly url: string;
-  readonly pid: number;
-  readonly windows: Window[];
-  stop(): Promise<unknown>;
-}
-
 const scratch = emptyFolder();
 const folder = scratch.path;
 const running: Contestant[] = [];
@@ -64,10 +49,10 @@ try {
   await Bun.write(join(folder, 'tokens'), used.join('\n'));
   const list = join(folder, 'tokens');
   const script = isVerify ? verifyScript(list, keys) : bearerScript(list, 'POST', path);
-  for (const name of names) running.push(await start(name));
-  for (const one of running) await measure(one, script, seconds + WARM_UP_SECONDS);
-  for (let turn = 0; turn < Number(values.rounds); turn += 1)
-    for (const one of running) one.windows.push(await measure(one, script, seconds));
+  for (const name of names) running.push(await start(name, script));
+  const connections = Number(values.connections);
+  const warmUpSeconds = seconds + WARM_UP_SECONDS;
+  await measureInTurn(running, Number(values.rounds), { seconds, connections, folder, warmUpSeconds });
   const rows = running.map(({ name, windows }) => ({ name, ...medians(windows) }));
   const lean = rows.find(({ name }) => name === 'log');
   for (const row of rows)
@@ -84,10 +69,10 @@ try {
   scratch.remove();
 }
 
-async function start(name: Rung | 'ours'): Promise<Contestant> {
+async function start(name: Rung | 'ours', script: string): Promise<Contestant> {
   if (name === 'ours') {
     const { url, pid, stop } = await startServer(folder);
-    return { name, url, pid, windows: [], stop };
+    return { name, url, pid, script, windows: [], stop };
   }
   const port = freePort();
   const file = join(import.meta.dir, 'ladder-server.ts');
@@ -101,31 +86,11 @@ async function start(name: Rung | 'ours'): Promise<Contestant> {
     name,
     url,
     pid: child.pid,
+    script,
     windows: [],
     stop() {
       child.kill();
       return child.exited;
     },
-  };
-}
-
-/** @throws if a request was refused: refusals are cheap, and answered with 200 too. */
-async function measure({ name, url, pid }: Contestant, script: string, seconds: number): Promise<Window> {
-  const before = cpuMs(pid);
-  const result = await wrk({ url, connections: Number(values.connections), seconds, folder, script });
-  const cpuUs = ((cpuMs(pid) - before) / result.requests) * 1000;
-  const { requestsPerSecond, p50Ms, p99Ms, errors, bytesPerAnswer } = result;
-  if (errors > 0 || bytesPerAnswer < 600) throw new Error(`${name} refuses: ${JSON.stringify(result)}`);
-  return { requestsPerSecond, cpuUs, p50Ms, p99Ms };
-}
-
-function medians(windows: readonly Window[]): Window {
-  const median = (of: keyof Window) =>
-    windows.map((window) => window[of]).toSorted((left, right) => left - right)[windows.length >> 1] ?? NaN;
-  return {
-    requestsPerSecond: round(median('requestsPerSecond')),
-    cpuUs: round(median('cpuUs'), 1),
-    p50Ms: round(median('p50Ms'), 2),
-    p99Ms: round(median('p99Ms'), 2),
   };
 }

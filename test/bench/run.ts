@@ -1,8 +1,8 @@
 /**
  * Runs the benchmarks one after the other and prints one table: each result next to the target for the full size on
  * an idle machine. Short forms take some minutes; `--full` takes half an hour. Needs wrk and the built binary.
- * With `--against better-auth` it compares sign-ins and verifications with another product instead (engines.ts).
- * Usage: bun run bench [--full | --against better-auth]
+ * With `--against` it compares sign-ins and verifications with another product instead (engines.ts, pocketbase.ts).
+ * Usage: bun run bench [--full | --against better-auth | --against pocketbase]
  */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -11,7 +11,8 @@ import { round } from './server.ts';
 import { inWords, type Waits } from './waits.ts';
 
 if (process.argv.includes('--against')) {
-  const command = [process.execPath, join(import.meta.dir, 'engines.ts'), ...process.argv.slice(2)];
+  const file = process.argv.includes('pocketbase') ? 'pocketbase.ts' : 'engines.ts';
+  const command = [process.execPath, join(import.meta.dir, file), ...process.argv.slice(2)];
   process.exit(await Bun.spawn(command, { stdout: 'inherit', stderr: 'inherit' }).exited);
 }
 
