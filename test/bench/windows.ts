@@ -2,7 +2,7 @@
 import { cpuMs, round } from './server.ts';
 import { wrk } from './wrk.ts';
 
-/** What one window of load has measured. */
+/** Results of one window of load. */
 export interface Window {
   readonly requestsPerSecond: number;
   /** Processor time of the server per request, in microseconds. */
