@@ -62,7 +62,7 @@ export class CachedRows {
 
   /** Returns the entry of a key; -1 for none. */
   find(key: string | Uint8Array): number {
-    if (this.#made !== null) this.#forgetMade();
+    this.#forgetMade();
     return this.#keys.find(ask(key));
   }
 
@@ -97,9 +97,10 @@ export class CachedRows {
 
   /** Keeps a row under its key, from the key's second request on, and what was made of it. */
   keep(key: string | Uint8Array, { row, result, idsOf, asOf }: MadeOfRow): void {
-    const known = this.find(key);
+    this.#forgetMade();
     const hash = ask(key);
     if (!this.#isRequestedAgain(hash)) return;
+    const known = this.#keys.find(hash);
     const entry = known >= 0 ? known : this.#newEntry(hash);
     if (entry === null) return;
     this.#packed[entry] = this.#packer.pack(row);
@@ -131,9 +132,9 @@ export class CachedRows {
   }
 
   #forgetMade(): void {
-    const { entry, result } = this.#made as { entry: number; result: unknown };
+    if (this.#made === null) return;
+    this.#carryOver(this.#made.entry, this.#made.result);
     this.#made = null;
-    this.#carryOver(entry, result);
   }
 
   /** Carries over what a row or its result has noted to the results made of the row later. */

@@ -1,8 +1,8 @@
 /**
  * `verify` and `session`, without threads and with one a core, beside the `auth-refresh` of PocketBase, which does the
- * same for a token of its own, in alternating windows on the same cores with 10,000 people each. Prints the medians, and one JSON line. PocketBase is
- * installed from the registry for the run, from a package that others make of its binary. Linux on x64 only; needs wrk
- * and the built binary.
+ * same for a token of its own, in alternating windows on the same cores with 10,000 people each. Prints the medians, and
+ * one JSON line. PocketBase is installed from the registry for the run, from a package that others make of its binary.
+ * Linux on x64 only; needs wrk and the built binary.
  * Usage: bun test/bench/pocketbase.ts [seconds] [--rounds N]
  */
 import { Database as SqliteDatabase } from 'bun:sqlite';

@@ -29,7 +29,7 @@ export interface WindowOptions {
 }
 
 /** Shorter answers are refusals. */
-const MIN_BYTES = 400;
+const MIN_BYTES = 600;
 
 /** @throws if a request was refused: refusals are cheap, and some are answered with 200 too. */
 export async function measure({ name, url, pid, script }: Contestant, options: WindowOptions): Promise<Window> {
