@@ -9,8 +9,14 @@ export function pipelineOn(run: Run) {
   let isPipelined = false;
   let failure: unknown = null;
 
+  function keepFailure(error: unknown): never {
+    failure ??= error;
+    throw error;
+  }
+
   const counted: Run = async (...statement) => {
-    if (isPipelined) return run(...statement);
+    // Kept here and not by the caller: a builder in between passes a failure on later than the next statement's arrives.
+    if (isPipelined) return run(...statement).catch(keepFailure);
     running += 1;
     try {
       return await run(...statement);
@@ -28,9 +34,9 @@ export function pipelineOn(run: Run) {
     async pipelined(work: () => Promise<unknown>): Promise<void> {
       isPipelined = true;
       try {
-        void work().catch((error: unknown) => {
-          failure ??= error;
-        });
+        void work()
+          .catch(keepFailure)
+          .catch(() => {});
       } finally {
         isPipelined = false;
       }
