@@ -93,6 +93,7 @@ export async function startServer(
   const clock = testClock ?? systemClock;
   const threads = isDrill ? null : threadsOf(config, clock, log);
 
+  const httpThread = startHttpThread();
   let data: OpenedData;
   try {
     data = await openData(temporary?.place ?? config.database ?? config.dataFolder, {
@@ -122,7 +123,7 @@ export async function startServer(
     handle: (request, seen) => handle(request, seen),
     refuse: (request, refusal) => refuse(request, refusal),
   });
-  await startHttpThread();
+  await httpThread;
   function onError(error: Error): Response {
     log.error({ err: error }, 'the server failed outside a request');
     return Response.json({ success: false, error: 'internal' }, { status: 500 });

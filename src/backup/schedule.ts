@@ -20,7 +20,9 @@ export function parseSchedule(text: string): Schedule | null {
     return rule >= SHORTEST_MS && rule <= LONGEST_MS ? { text, rule } : null;
   }
   const [, hour, minute] = /^daily ([01]?\d|2[0-3]):([0-5]\d)$/.exec(words) ?? [];
-  const rule = hour === undefined ? text.trim() : `${Number(minute)} ${Number(hour)} * * *`;
+  // Not checked: the first parse of a process takes milliseconds, and this is the default of every start.
+  if (hour !== undefined) return { text, rule: `${Number(minute)} ${Number(hour)} * * *` };
+  const rule = text.trim();
   return isCron(rule) ? { text, rule } : null;
 }
 

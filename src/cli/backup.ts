@@ -1,7 +1,6 @@
 /** `gatehouse backup`: writes a complete, verified copy of the instance to one file while its server runs. */
 import { createReadStream, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { MadeBackup } from '../backup/make.ts';
 import type { BackupPlace } from '../backup/place.ts';
 import type { BackupRun } from '../backup/run.ts';
@@ -92,6 +91,7 @@ async function watched(run: BackupRun, databasePath: string): Promise<MadeBackup
 }
 
 async function toStdout(path: string): Promise<void> {
+  const { pipeline } = await import('node:stream/promises');
   await pipeline(createReadStream(path), process.stdout, { end: false });
 }
 

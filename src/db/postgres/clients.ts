@@ -1,5 +1,8 @@
-/** Clients of Bun's driver for each kind of statement, on the first server of a list that is a primary. */
-import { SQL } from 'bun';
+/**
+ * Clients of Bun's driver for each kind of statement, on the first server of a list that is a primary. `Bun.SQL` is
+ * loaded where it is first used; an import of it would load it at the start of every server.
+ */
+import type { SQL } from 'bun';
 import { deadlineIn, waitUntil } from '../../core/deadline.ts';
 import { away } from './errors.ts';
 
@@ -75,7 +78,7 @@ export function clientOptions(
 export async function connectClients(options: ConnectOptions, onLoss: () => void): Promise<Clients> {
   const { client: lookups, url } = await connectPrimary(options, options.lanes.lookups, onLoss);
   const client = (lane: Lane, settings?: object) =>
-    new SQL({ ...clientOptions(options, url, options.lanes[lane], settings), onclose: onLoss });
+    new Bun.SQL({ ...clientOptions(options, url, options.lanes[lane], settings), onclose: onLoss });
   return {
     lookups,
     reads: client('reads'),
@@ -105,7 +108,7 @@ export async function connectPrimary(
   for (const url of options.urls) {
     // The end of a refused server's connection is no loss of the primary's.
     const onclose = () => void (isFound(client) && onLoss());
-    const client = new SQL({ ...clientOptions(options, url, max), onclose });
+    const client = new Bun.SQL({ ...clientOptions(options, url, max), onclose });
     attempts.push(ifPrimary({ client, url }));
     const first = Promise.any(attempts).then(
       (one) => void (found ??= one),

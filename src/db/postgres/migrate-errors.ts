@@ -1,10 +1,9 @@
 /** Failures of a migration, as an operator can mend them. */
-import { SQL } from 'bun';
 import { StartupError } from '../../core/startup-error.ts';
 
 /** Returns the SQLSTATE of an error that the server reported; undefined for other errors. */
 export function serverError(error: unknown): string | undefined {
-  return error instanceof SQL.PostgresError ? error.errno : undefined;
+  return error instanceof Bun.SQL.PostgresError ? error.errno : undefined;
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** Connects to the database that an instance is moved into or out of. */
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import type { PostgresAddress } from './address.ts';
 import { clientOptions, connectPrimary } from './clients.ts';
 import { connectOptions, reachPrimary } from './reach.ts';
@@ -18,5 +18,5 @@ export async function openMoveClient(address: PostgresAddress): Promise<SQL> {
   const options = connectOptions(address);
   const { client, url } = await connectPrimary(options, 1);
   await client.close({ timeout: 0 });
-  return new SQL(clientOptions(options, url, CONNECTIONS, SETTINGS));
+  return new Bun.SQL(clientOptions(options, url, CONNECTIONS, SETTINGS));
 }

@@ -1,5 +1,5 @@
 /** Connection for `NOTIFY` and `LISTEN`, to the primary. It is made anew wherever it is lost. */
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { clientOptions, type ConnectOptions, requirePrimary, SERVER_SETTINGS } from './clients.ts';
 
 const CHANNEL = 'gatehouse';
@@ -58,7 +58,7 @@ export function newsLink(options: NewsLinkOptions): NewsLink {
   /** Listens at one server until it is lost; returns at once where it is no primary, or away. */
   async function follower(url: string): Promise<void> {
     const lost = Promise.withResolvers<void>();
-    const sql = new SQL({ ...clientOptions(options, url, 1, LINK_SETTINGS), onclose: () => lost.resolve() });
+    const sql = new Bun.SQL({ ...clientOptions(options, url, 1, LINK_SETTINGS), onclose: () => lost.resolve() });
     try {
       await requirePrimary(sql);
       if (isClosed) return;

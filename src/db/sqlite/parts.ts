@@ -51,7 +51,8 @@ export async function openParts(writer: SqliteDatabase, path: string, options: E
   if (isDurable) flush(dirname(path));
   /** For checkpoints and long reads; null where this thread does them. */
   const worker = isServer ? databaseWorker(path) : null;
-  await worker?.start();
+  // Not awaited: it starts beside the rest, and calls wait for it in order.
+  void worker?.start();
   const metrics = databaseMetrics();
   const files = openFiles(path, isServer ? isFolderHeld : null);
   const durability = isDurable ? await walDurability(path, files, metrics) : noDurability(files);

@@ -63,7 +63,7 @@ export type Deletions = ReturnType<typeof deletionService>;
 export function deletionService({ confirmations, notices, auditDays }: DeletionDependencies) {
   const retention = { auditDays, mailDays: SENT_RETENTION_MS / DAY };
   /** API answers are always in English. */
-  const statement = deletionStatement('en', retention);
+  const statement = () => deletionStatement('en', retention);
 
   return {
     /**
@@ -84,7 +84,7 @@ export function deletionService({ confirmations, notices, auditDays }: DeletionD
           audit: 'account.deletion_requested',
         };
       });
-      return { ...asked, ...statement, recordDays: auditDays };
+      return { ...asked, ...statement(), recordDays: auditDays };
     },
 
     /**
@@ -122,7 +122,7 @@ export function deletionService({ confirmations, notices, auditDays }: DeletionD
         await notices.send(unit, person, application, (context) => accountDeletedMail(context, retention), {
           mail: 'account_deleted',
         });
-        return { userId, kept: statement.kept };
+        return { userId, kept: statement().kept };
       });
     },
   };
