@@ -37,6 +37,11 @@ export function isAway(error: unknown): boolean {
   );
 }
 
+/** Returns whether a statement was refused because an earlier one of its transaction had failed. */
+export function isAborted(error: unknown): boolean {
+  return sqlState(error) === '25P02';
+}
+
 /** Returns whether a transaction failed because of concurrent ones alone. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT.test(sqlState(error));

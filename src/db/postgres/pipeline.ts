@@ -1,5 +1,6 @@
 /** Statements of one transaction: which are still running, and those that travel with the next one. */
 import type { Run } from './driver.ts';
+import { isAborted } from './errors.ts';
 
 export type Pipeline = ReturnType<typeof pipelineOn>;
 
@@ -7,7 +8,10 @@ export type Pipeline = ReturnType<typeof pipelineOn>;
 export function pipelineOn(run: Run) {
   let running = 0;
   let isPipelined = false;
+  /** The first failure of a pipelined statement. */
   let failure: unknown = null;
+  /** The first failure of any statement. Of later ones the server says only that the transaction was aborted. */
+  let first: unknown = null;
 
   function keepFailure(error: unknown): never {
     failure ??= error;
@@ -15,14 +19,14 @@ export function pipelineOn(run: Run) {
   }
 
   const counted: Run = async (...statement) => {
-    // Kept here and not by the caller: a builder in between passes a failure on later than the next statement's arrives.
+    // Kept here and not by the caller: a builder passes a failure on later than a plain statement that follows it.
     if (isPipelined) return run(...statement).catch(keepFailure);
     running += 1;
     try {
       return await run(...statement);
     } catch (error) {
-      // After a failed statement, the server only says that the transaction was aborted.
-      throw failure ?? error;
+      first ??= failure ?? error;
+      throw failure ?? (isAborted(error) ? first : error);
     } finally {
       running -= 1;
     }
@@ -50,7 +54,7 @@ export function pipelineOn(run: Run) {
         return result;
       } catch (error) {
         await run('ROLLBACK TO SAVEPOINT part', []);
-        failure = null;
+        failure = first = null;
         throw error;
       }
     },

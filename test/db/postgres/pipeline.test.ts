@@ -5,10 +5,11 @@ import type { Run } from '@/db/postgres/driver.ts';
 import { mails } from '@/store/schema/records.ts';
 import { pipelineOn } from '@/db/postgres/pipeline.ts';
 
-const CONFLICT = new Error('could not serialize access');
-const ABORTED = new Error('current transaction is aborted');
+const CONFLICT = Object.assign(new Error('could not serialize access'), { errno: '40001' });
+const ABORTED = Object.assign(new Error('current transaction is aborted'), { errno: '25P02' });
 
-test('the first failure is kept, though a builder passes it on later than the next statement passes on its own', async () => {
+/** A pipeline whose first statement conflicts; `answer` lets the server answer all of them in one turn. */
+function conflicting() {
   const answers: (() => void)[] = [];
   const run: Run = () => {
     const { promise, reject } = Promise.withResolvers<never>();
@@ -19,11 +20,36 @@ test('the first failure is kept, though a builder passes it on later than the ne
   const pipeline = pipelineOn(run);
   const connection = postgresConnection({ run: pipeline.run, statements: sharedStatements() });
   const builder = connection.orm.select().from(mails).prepare();
-  await pipeline.pipelined(() => connection.execute(builder, {}));
-  await pipeline.pipelined(() => pipeline.run('second', []));
-  expect(answers).toHaveLength(2);
-  for (const answer of answers) answer();
+  return {
+    pipeline,
+    /** A statement whose failure passes through more promises than that of a plain one. */
+    built: () => connection.execute(builder, {}),
+    plain: () => pipeline.run('SELECT 1', []),
+    answer: () => answers.forEach((reject) => reject()),
+  };
+}
+
+test('the first failure of pipelined statements is kept, though a later one is passed on sooner', async () => {
+  const { pipeline, built, plain, answer } = conflicting();
+  await pipeline.pipelined(built);
+  await pipeline.pipelined(plain);
+  answer();
   // After every promise of the two.
   await new Promise((resolve) => setImmediate(resolve));
   expect(pipeline.failure()).toBe(CONFLICT);
+});
+
+test('concurrent statements fail by the first failure, though a later one is passed on sooner', async () => {
+  const { built, plain, answer } = conflicting();
+  const both = Promise.all([built(), plain()]);
+  answer();
+  expect(both).rejects.toBe(CONFLICT);
+});
+
+test('a statement behind a pipelined one fails by its failure', async () => {
+  const { pipeline, built, plain, answer } = conflicting();
+  await pipeline.pipelined(built);
+  const behind = plain();
+  answer();
+  expect(behind).rejects.toBe(CONFLICT);
 });
