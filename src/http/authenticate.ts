@@ -171,10 +171,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     found: KeyPrincipal | PersonalKeyPrincipal | DeadKey | null,
     { refusal, look, challenge }: { readonly refusal: ErrorCode; readonly look: Lookup; readonly challenge?: string },
   ): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
-    const shown = challenge === undefined ? {} : { challenge };
-    if (!found) throw new AppError(refusal, shown);
-    if (found.kind === 'dead_key') throw new AppError(refusal, { ...reasonOf(found), ...shown });
-    return countedKey(found, look);
+    if (found !== null && found.kind !== 'dead_key') return countedKey(found, look);
+    throw new AppError(refusal, { ...(found && reasonOf(found)), ...(challenge !== undefined && { challenge }) });
   }
 
   function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Lookup): MaybePromise<Key> {

@@ -33,9 +33,9 @@ export function countingLimiter(
   /** Tables by bucket. All windows of a bucket end at once, so a table is dropped whole. */
   const tables = new Map<string, CounterTable>();
 
-  function tableOf({ name, windowMs }: Bucket, now: number): CounterTable | undefined {
+  function tableOf({ name }: Bucket, now: number): CounterTable | undefined {
     const table = tables.get(name);
-    return table?.windowEndsAt === windowEnd(now, windowMs) ? table : undefined;
+    return table === undefined || hasEnded(table, now) ? undefined : table;
   }
 
   /** Replaces a table whose window has ended, or was counted before the clock went back. */
@@ -142,5 +142,5 @@ export function countingLimiter(
 
 /** Also true for a future window, from before the clock went back: it would refuse until that time. */
 function hasEnded({ windowMs, windowEndsAt }: CounterTable, now: number): boolean {
-  return windowEndsAt !== windowEnd(now, windowMs);
+  return now >= windowEndsAt || now < windowEndsAt - windowMs;
 }

@@ -15,7 +15,8 @@ export function validator<Schema extends TSchema>(schema: Schema): Validator<Sch
   return (value) => {
     check ??= TypeCompiler.Compile(schema);
     if (!check.Check(value)) throw new AppError('invalid_request', { fields: problems(check.Errors(value)) });
-    const fields = isFit(value) ? [] : unfitTexts(schema, value);
+    if (isFit(value)) return value;
+    const fields = unfitTexts(schema, value);
     if (fields.length > 0) throw new AppError('invalid_request', { fields });
     return value;
   };
