@@ -10,11 +10,17 @@ export function pipelineOn(run: Run) {
   let isPipelined = false;
   /** The first failure of a pipelined statement. */
   let failure: unknown = null;
-  /** The first failure of any statement. Of later ones the server says only that the transaction was aborted. */
+  /** The first failure of any statement. */
   let first: unknown = null;
 
+  /** Returns why a statement failed. Of those after a failed one the server says only that the transaction was aborted. */
+  function reasonOf(error: unknown): unknown {
+    first ??= error;
+    return isAborted(error) ? first : error;
+  }
+
   function keepFailure(error: unknown): never {
-    failure ??= error;
+    failure ??= reasonOf(error);
     throw error;
   }
 
@@ -25,8 +31,8 @@ export function pipelineOn(run: Run) {
     try {
       return await run(...statement);
     } catch (error) {
-      first ??= failure ?? error;
-      throw failure ?? (isAborted(error) ? first : error);
+      const reason = reasonOf(error);
+      throw failure ?? reason;
     } finally {
       running -= 1;
     }

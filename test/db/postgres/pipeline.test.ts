@@ -53,3 +53,14 @@ test('a statement behind a pipelined one fails by its failure', async () => {
   answer();
   expect(behind).rejects.toBe(CONFLICT);
 });
+
+test('a pipelined statement behind a failed one keeps its failure', async () => {
+  const { pipeline, plain, answer } = conflicting();
+  const first = plain();
+  await pipeline.pipelined(plain);
+  answer();
+  expect(first).rejects.toBe(CONFLICT);
+  await first.catch(() => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(pipeline.failure()).toBe(CONFLICT);
+});
