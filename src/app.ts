@@ -10,7 +10,7 @@ import { errorMapper } from './http/errors.ts';
 import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
 import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
-import type { Seen } from './http/raw-path.ts';
+import type { Seen, ServeSome, Settle } from './http/raw-path.ts';
 import { type ContextFactory, contextFactory, internalContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
@@ -27,13 +27,17 @@ export interface App {
    * runtime resolved it.
    */
   fetch(request: Request, seen?: Seen): MaybePromise<Response>;
+  /** Answers what the short path takes, and settles it; returns null for other requests. */
+  readonly fetchShort: ServeSome;
   /** Answers with a refusal, without routing the request. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
 
+/** @param settle of the requests that `fetchShort` answers. */
 export function createApp(
   dependencies: Dependencies,
   { operations, limiter, bodies, verification, counts, proxies, internal, noteRequest, noteLimited }: WiredServices,
+  settle?: Settle,
 ): App {
   const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
   const noteAnswer: NoteAnswer = (context, route, status) => {
@@ -122,17 +126,22 @@ export function createApp(
     return response;
   }
 
-  const short = shortPath({
-    ...pipelineDependencies,
-    operations,
-    isForUs: (request) => hostRefusal(request) === null,
-    createContext: createOuter,
-    reader: db.reader,
-  });
+  const shortPathWith = (settling: { readonly settle?: Settle }) =>
+    shortPath({
+      ...pipelineDependencies,
+      operations,
+      isForUs: (request) => hostRefusal(request) === null,
+      createContext: createOuter,
+      reader: db.reader,
+      ...settling,
+    });
+  const short = shortPathWith({});
+  const settled = shortPathWith(settle ? { settle } : {});
 
   return {
     operations,
     refuse,
+    fetchShort: (request, seen) => settled(request, peerAddress, seen),
     fetch(request, seen = 'plain') {
       const answered = short(request, peerAddress, seen);
       if (answered !== null) return answered;

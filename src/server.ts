@@ -17,7 +17,7 @@ import { watchDescriptors } from './http/file-descriptors.ts';
 import { type Listener, listen, portAlone } from './http/listener.ts';
 import { requestIntake } from './http/intake.ts';
 import { listenError } from './http/listen-errors.ts';
-import type { Serve } from './http/raw-path.ts';
+import type { Serve, ServeSome } from './http/raw-path.ts';
 import { startHttpThread, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 import { newIdentity, noteOf } from './server-note.ts';
@@ -118,9 +118,11 @@ export async function startServer(
 
   let refuse: App['refuse'] = async (_, { status }) => new Response(null, { status, headers: { 'Retry-After': '1' } });
 
-  const serve = requestIntake({
+  let handleShort: ServeSome = () => null;
+  const { serve, settle } = requestIntake({
     limits: config.limits,
     handle: (request, seen) => handle(request, seen),
+    handleShort: (request, seen) => handleShort(request, seen),
     refuse: (request, refusal) => refuse(request, refusal),
   });
   await httpThread;
@@ -183,9 +185,10 @@ export async function startServer(
     // A page of a table that the start reads can be damaged, for example.
     throw data.explained(error);
   }
-  const app = createApp(dependencies, services);
+  const app = createApp(dependencies, services, settle);
   services.metrics.gauge('gatehouse_http_requests_in_flight', 'Requests that are not answered yet.', door.pending);
   handle = app.fetch;
+  handleShort = app.fetchShort;
   refuse = app.refuse;
   ready.resolve(app.fetch);
   if (threads && 'open' in door) {

@@ -29,11 +29,12 @@ export interface BodyReader {
    */
   read(context: RequestContext, caller: AnyPrincipal | null, isFormAccepted?: boolean): Promise<unknown>;
   /** Works like `read`, and resolves with what `use` makes of the body, or of the error. */
-  readFor<Result>(
+  readFor<Given, Result>(
     context: RequestContext,
     caller: AnyPrincipal | null,
     isFormAccepted: boolean,
-    use: BodyUse<unknown, Result>,
+    use: BodyUse<unknown, Given, Result>,
+    given: Given,
   ): Promise<Result>;
   /** Counts an unread body, which Bun buffers until the answer. @throws {AppError} unavailable */
   leave(context: RequestContext, caller: AnyPrincipal | null): void;
@@ -41,11 +42,26 @@ export interface BodyReader {
   release(context: RequestContext): void;
 }
 
-const AS_IT_IS: BodyUse<unknown, unknown> = {
+const AS_IT_IS: BodyUse<unknown, null, unknown> = {
   taken: (body) => body,
   failed(error) {
     throw error;
   },
+};
+
+/** A small body, and what becomes of it. */
+interface SmallBody<Given, Result> {
+  readonly request: Request;
+  readonly declared: number;
+  readonly isFormAccepted: boolean;
+  readonly use: BodyUse<unknown, Given, Result>;
+  readonly given: Given;
+}
+
+const SMALL = {
+  taken: <Given, Result>(text: string, { request, declared, isFormAccepted, use, given }: SmallBody<Given, Result>) =>
+    use.taken(parseSmallBody(request, text, declared, isFormAccepted), given),
+  failed: <Given, Result>(error: unknown, { use, given }: SmallBody<Given, Result>) => use.failed(error, given),
 };
 
 export type BodyLimits = SlowBodyLimits & Pick<LimitSettings, 'anonymousBodiesMib' | 'authenticatedBodiesMib'>;
@@ -66,22 +82,27 @@ export function bodyReader(limits: BodyLimits): BodyReader {
     return readLongBody(context.request, isFormAccepted, maxBytes, (bytes) => take(context, caller, bytes));
   }
 
-  const readFor: BodyReader['readFor'] = (context, caller, isFormAccepted, use) => {
+  const readFor: BodyReader['readFor'] = <Given, Result>(
+    context: RequestContext,
+    caller: AnyPrincipal | null,
+    isFormAccepted: boolean,
+    use: BodyUse<unknown, Given, Result>,
+    given: Given,
+  ) => {
     // The operation may read a body itself that was counted as unread.
     context.bodyHold?.release();
     context.bodyHold = null;
     const { request } = context;
     const declared = declaredBytes(request);
-    if (!(declared <= SMALL_BODY_BYTES)) return slow.watch(readLong(context, caller, isFormAccepted), context, use);
-    return slow.watch(request.text(), context, {
-      taken: (text) => use.taken(parseSmallBody(request, text, declared, isFormAccepted)),
-      failed: use.failed,
-    });
+    if (!(declared <= SMALL_BODY_BYTES))
+      return slow.watch(readLong(context, caller, isFormAccepted), context, use, given);
+    const small: SmallBody<Given, Result> = { request, declared, isFormAccepted, use, given };
+    return slow.watch<string, typeof small, Result>(request.text(), context, SMALL, small);
   };
 
   return {
     readFor,
-    read: (context, caller, isFormAccepted = false) => readFor(context, caller, isFormAccepted, AS_IT_IS),
+    read: (context, caller, isFormAccepted = false) => readFor(context, caller, isFormAccepted, AS_IT_IS, null),
     leave(context, caller) {
       const bytes = bufferedBytes(context.request);
       if (bytes > 0) take(context, caller, bytes);

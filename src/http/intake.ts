@@ -10,7 +10,7 @@ import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-poo
 import { closeAfter } from './close-after.ts';
 import { withBodyDrained } from './drain-body.ts';
 import type { LimitSettings } from './limits.ts';
-import type { Seen, Serve } from './raw-path.ts';
+import type { Seen, Serve, ServeSome, Settle } from './raw-path.ts';
 import { isHealthCheck, requestSlots, tooManyRequests } from './request-slots.ts';
 import { requestQueue } from './request-queue.ts';
 
@@ -19,10 +19,18 @@ const MIB = 1024 * 1024;
 export interface IntakeOptions {
   readonly limits: Pick<LimitSettings, 'requestsAtOnce' | 'anonymousBodiesMib'>;
   readonly handle: Serve;
+  /** Handles what takes no longer than a lookup, and ends it with `settle`; a promise for that would cost as much. */
+  readonly handleShort: ServeSome;
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
 
-export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve {
+export interface Intake {
+  readonly serve: Serve;
+  /** Releases the slot of a request, once its answer may be sent. */
+  readonly settle: Settle;
+}
+
+export function requestIntake({ limits, handle, handleShort, refuse }: IntakeOptions): Intake {
   const slots = requestSlots(limits.requestsAtOnce);
   const queue = requestQueue();
   const waiting = bodyPool(limits.anonymousBodiesMib * MIB);
@@ -54,13 +62,12 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
     return queue.wait(run, isHealthCheck(request));
   }
 
-  /** Releases the slot once the answer may be sent. */
   function finished(request: Request, answer: MaybePromise<Response>): MaybePromise<Response> {
-    if (answer instanceof Promise) return answer.then((response) => drained(request, response), failed);
-    return drained(request, answer);
+    if (answer instanceof Promise) return answer.then((response) => settle(request, response), failed);
+    return settle(request, answer);
   }
 
-  function drained(request: Request, answer: Response): MaybePromise<Response> {
+  function settle(request: Request, answer: Response): MaybePromise<Response> {
     const response = withBodyDrained(answer, request);
     if (response instanceof Promise) return response.finally(slots.leave);
     slots.leave();
@@ -82,10 +89,13 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
     }
   }
 
-  return (request, seen) => {
-    if (!slots.enter(request)) return turnAway(request, tooManyRequests());
-    if (!queue.isFree()) return later(request, seen);
-    return finished(request, attempt(request, seen));
+  return {
+    serve(request, seen) {
+      if (!slots.enter(request)) return turnAway(request, tooManyRequests());
+      if (!queue.isFree()) return later(request, seen);
+      return handleShort(request, seen) ?? finished(request, attempt(request, seen));
+    },
+    settle,
   };
 
   function attempt(request: Request, seen: Seen): MaybePromise<Response> {

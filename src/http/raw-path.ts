@@ -17,6 +17,12 @@ export type Seen = BusyPath | 'resolved' | 'plain';
 /** Throws where it cannot even answer with an error. */
 export type Serve = (request: Request, seen: Seen) => MaybePromise<Response>;
 
+/** Works like {@link Serve}, and returns null for a request that it leaves to others. Never throws. */
+export type ServeSome = (request: Request, seen: Seen) => MaybePromise<Response> | null;
+
+/** Takes the last step of a request with its answer. */
+export type Settle = (request: Request, answer: Response) => MaybePromise<Response>;
+
 type WithParts = Request & { readonly params: Record<string, string> };
 
 /** Returns routes for `Bun.serve` that match every path of up to `MOST_PARTS` segments. */

@@ -15,8 +15,9 @@ import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
 import { LIMIT_CLASSES } from './limits.ts';
 import { type Call, isOfClients, type Operation, type Scope } from './operation.ts';
-import { BUSY_PATHS, type Seen } from './raw-path.ts';
+import { BUSY_PATHS, type Seen, type Settle } from './raw-path.ts';
 import type { ContextFactory, PeerAddress, RequestContext } from './request-context.ts';
+import type { BodyUse } from './slow-bodies.ts';
 import { type Validator, validator } from './validate.ts';
 
 export interface ShortPathDependencies {
@@ -30,6 +31,8 @@ export interface ShortPathDependencies {
   readonly bodies: BodyReader;
   readonly respondToError: ErrorMapper;
   readonly noteAnswer: NoteAnswer;
+  /** Called once with each answer, in place of a promise around it. By default the answer is returned as it is. */
+  readonly settle?: Settle;
 }
 
 /**
@@ -50,6 +53,13 @@ interface Endpoint {
   readonly isAddressLate: boolean;
 }
 
+/** A request whose body is being read. */
+interface Asked {
+  readonly endpoint: Endpoint;
+  readonly context: RequestContext;
+  readonly caller: AnyPrincipal | null;
+}
+
 type AnyCall = Call<never, Scope, string, unknown, unknown, unknown>;
 
 /** These operations change nothing, so a change in their name is refused. */
@@ -67,6 +77,7 @@ const NO_PARAMS = {};
 
 export function shortPath(dependencies: ShortPathDependencies): ShortPath {
   const { isForUs, createContext, authenticate, reader, bodies, respondToError, noteAnswer } = dependencies;
+  const { settle = (_, answer) => answer } = dependencies;
   const endpoints = endpointsOf(dependencies.operations);
   const headersOf = answerHeaders();
 
@@ -102,14 +113,17 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     }
   }
 
+  const withBody: BodyUse<unknown, Asked, Response> = {
+    taken(sent, { endpoint, context, caller }) {
+      const body = endpoint.validate?.(sent);
+      return answerOf(endpoint, context, isStale(context) ? callerOf(endpoint, context, false) : caller, body);
+    },
+    failed: (error, { endpoint, context }) => refused(endpoint, context, error),
+  };
+
   function answerTo(endpoint: Endpoint, context: RequestContext, caller: AnyPrincipal | null): Promise<Response> {
-    return bodies.readFor(context, caller, endpoint.operation.isFormAccepted ?? false, {
-      taken(sent) {
-        const body = endpoint.validate?.(sent);
-        return answerOf(endpoint, context, isStale(context) ? callerOf(endpoint, context, false) : caller, body);
-      },
-      failed: (error) => refused(endpoint, context, error),
-    });
+    const isFormAccepted = endpoint.operation.isFormAccepted ?? false;
+    return bodies.readFor(context, caller, isFormAccepted, withBody, { endpoint, context, caller });
   }
 
   /** Reads the body first, as it may hold the credential; what is wrong with it is reported after authentication. */
@@ -156,14 +170,18 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
     );
   }
 
-  function finished({ operation, isOpen }: Endpoint, context: RequestContext, response: Response): Response {
+  function finished(
+    { operation, isOpen }: Endpoint,
+    context: RequestContext,
+    response: Response,
+  ): MaybePromise<Response> {
     bodies.release(context);
     if (isOpen) allowOrigin(context.request, response);
     noteAnswer(context, operation.path, response.status);
-    return response;
+    return settle(context.request, response);
   }
 
-  function refused(endpoint: Endpoint, context: RequestContext, error: unknown): Response {
+  function refused(endpoint: Endpoint, context: RequestContext, error: unknown): MaybePromise<Response> {
     return finished(endpoint, context, respondToError(error, context, endpoint.operation.style ?? 'envelope'));
   }
 

@@ -24,12 +24,15 @@ const RETRY_AFTER_SECONDS = 5;
 /** Client of a body. A refusal closes its connection: the rest of the body would be taken for the next request. */
 type Client = Pick<RequestContext, 'ip' | 'headers'>;
 
-/** Continuation of a read body. It replaces promises on the way, each of which costs as much as a lookup. */
-export interface BodyUse<Body, Result> {
+/**
+ * Continuation of a read body, called with what it was given: in place of promises and closures on the way, each of
+ * which costs as much as a lookup.
+ */
+export interface BodyUse<Body, Given, Result> {
   /** Called with the body. An error that it throws goes to `failed`. */
-  readonly taken: (body: Body) => MaybePromise<Result>;
+  readonly taken: (body: Body, given: Given) => MaybePromise<Result>;
   /** Called with the error of a refusal, of reading or of `taken`. An error that it throws rejects. */
-  readonly failed: (error: unknown) => MaybePromise<Result>;
+  readonly failed: (error: unknown, given: Given) => MaybePromise<Result>;
 }
 
 /** A body that is being read. */
@@ -42,7 +45,7 @@ interface Watched extends Linked<Watched> {
   fail(error: unknown): void;
 }
 
-class Reading<Body, Result> implements Watched {
+class Reading<Body, Given, Result> implements Watched {
   readonly since = performance.now();
   before: Watched | null = null;
   behind: Watched | null = null;
@@ -51,14 +54,15 @@ class Reading<Body, Result> implements Watched {
 
   constructor(
     readonly client: Client,
-    private readonly use: BodyUse<Body, Result>,
+    private readonly use: BodyUse<Body, Given, Result>,
+    private readonly given: Given,
     private readonly resolve: (result: MaybePromise<Result>) => void,
     private readonly reject: (error: unknown) => void,
   ) {}
 
   take(body: Body): void {
     try {
-      this.resolve(this.use.taken(body));
+      this.resolve(this.use.taken(body, this.given));
     } catch (error) {
       this.fail(error);
     }
@@ -66,7 +70,7 @@ class Reading<Body, Result> implements Watched {
 
   fail(error: unknown): void {
     try {
-      this.resolve(this.use.failed(error));
+      this.resolve(this.use.failed(error, this.given));
     } catch (unanswered) {
       this.reject(unanswered);
     }
@@ -78,7 +82,12 @@ export interface SlowBodies {
    * Resolves with what `use` makes of the body, or of the error. A refusal leaves the read unfinished.
    * The refusals are {AppError} request_timeout, rate_limited and unavailable.
    */
-  watch<Body, Result>(body: Promise<Body>, client: Client, use: BodyUse<Body, Result>): Promise<Result>;
+  watch<Body, Given, Result>(
+    body: Promise<Body>,
+    client: Client,
+    use: BodyUse<Body, Given, Result>,
+    given: Given,
+  ): Promise<Result>;
   count(): number;
 }
 
@@ -146,9 +155,9 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   }
 
   return {
-    watch: (body, client, use) =>
+    watch: (body, client, use, given) =>
       new Promise((resolve, reject) => {
-        const one = new Reading(client, use, resolve, reject);
+        const one = new Reading(client, use, given, resolve, reject);
         reading.add(one);
         round ??= setInterval(() => void (isContinued || look()), Math.min(ROUND_MS, slowMs));
         body.then(

@@ -1,6 +1,6 @@
 /** Requests that arrive while the event loop is busy: their bodies wait only within a memory limit. */
 import { expect, test } from 'bun:test';
-import { requestIntake } from '@/http/intake.ts';
+import { type Intake, requestIntake } from '@/http/intake.ts';
 
 const MIB = 1024 * 1024;
 
@@ -10,10 +10,13 @@ function blockLoop(): void {
   while (performance.now() - since < 10);
 }
 
-function intake() {
+/** Requests to `/short` are answered the short way. */
+function intake(requestsAtOnce = 100) {
   const taken: string[] = [];
-  const serve = requestIntake({
-    limits: { requestsAtOnce: 100, anonymousBodiesMib: 2 },
+  const { serve, settle }: Intake = requestIntake({
+    limits: { requestsAtOnce, anonymousBodiesMib: 2 },
+    handleShort: (request) =>
+      request.url.endsWith('/short') ? Promise.resolve(settle(request, new Response('short'))) : null,
     handle: async (request) => {
       taken.push(new URL(request.url).pathname);
       return new Response('ok');
@@ -69,4 +72,13 @@ test('a request in a fresh turn of the event loop is handled at once, with a bod
   const answer = send('/large', declared(100 * MIB));
   expect(taken).toEqual(['/large']);
   expect((await answer).status).toBe(200);
+});
+
+test('a request that is answered the short way frees its slot once', async () => {
+  const { send } = intake(1);
+  for (let round = 0; round < 3; round += 1) {
+    const answers = [send('/short'), send('/one'), send('/two')];
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 503]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 });

@@ -24,14 +24,14 @@ const asItIs = {
 test('a body that arrives in time is returned and not counted as slow', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const own = client('192.0.2.1');
-  expect(await bodies.watch(Promise.resolve('body'), own, asItIs)).toBe('body');
+  expect(await bodies.watch(Promise.resolve('body'), own, asItIs, null)).toBe('body');
   expect([bodies.count(), own.headers]).toEqual([0, {}]);
 });
 
 test('a slow body that arrives before its deadline is returned', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 25 }, SLOW_MS);
   const body = Promise.withResolvers<string>();
-  const given = bodies.watch(body.promise, client('192.0.2.1'), asItIs);
+  const given = bodies.watch(body.promise, client('192.0.2.1'), asItIs, null);
   while (bodies.count() === 0) await new Promise(setImmediate);
   body.resolve('body');
   expect(await given).toBe('body');
@@ -40,14 +40,14 @@ test('a slow body that arrives before its deadline is returned', async () => {
 
 test('an error of reading the body is passed on', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
-  expect(bodies.watch(Promise.reject(new Error('gone')), client('192.0.2.1'), asItIs)).rejects.toThrow('gone');
+  expect(bodies.watch(Promise.reject(new Error('gone')), client('192.0.2.1'), asItIs, null)).rejects.toThrow('gone');
 });
 
 test('a body that does not arrive is refused at its deadline, and its connection is closed', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const own = client('192.0.2.1');
   const since = performance.now();
-  const error = await refusal(bodies.watch(never(), own, asItIs));
+  const error = await refusal(bodies.watch(never(), own, asItIs, null));
   expect(error?.code).toBe('request_timeout');
   expect(own.headers).toEqual({ Connection: 'close' });
   expect(performance.now() - since).toBeGreaterThanOrEqual(28);
@@ -57,7 +57,7 @@ test('a body that does not arrive is refused at its deadline, and its connection
 test('a refused body frees its slot once, though its read ends only later', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const body = Promise.withResolvers<string>();
-  expect((await refusal(bodies.watch(body.promise, client('192.0.2.1'), asItIs)))?.code).toBe('request_timeout');
+  expect((await refusal(bodies.watch(body.promise, client('192.0.2.1'), asItIs, null)))?.code).toBe('request_timeout');
   body.reject(new Error('the connection was closed'));
   await new Promise(setImmediate);
   expect(bodies.count()).toBe(0);
@@ -66,7 +66,7 @@ test('a refused body frees its slot once, though its read ends only later', asyn
 test('slow bodies are limited in total and per client, with an IPv6 network as one client', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 0.2 }, SLOW_MS);
   const watched = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'].map((ip) =>
-    refusal(bodies.watch(never(), client(ip), asItIs)),
+    refusal(bodies.watch(never(), client(ip), asItIs, null)),
   );
   const [, , third, , fifth] = watched;
   expect(await third).toMatchObject({ code: 'rate_limited', limit: 2, retryAfterSeconds: 5 });
@@ -87,7 +87,7 @@ test('many concurrent refusals yield to the event loop, since closing them nests
   let refused = 0;
   let mostInOneTurn = 0;
   const all = Array.from({ length: 1000 }, () =>
-    bodies.watch(never(), client('192.0.2.1'), asItIs).catch(() => {
+    bodies.watch(never(), client('192.0.2.1'), asItIs, null).catch(() => {
       refused += 1;
     }),
   );
