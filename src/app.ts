@@ -136,7 +136,7 @@ export function createApp(
       ...settling,
     });
   const short = shortPathWith({});
-  const settled = shortPathWith(settle ? { settle } : {});
+  const settled = settle ? shortPathWith({ settle }) : short;
 
   return {
     operations,

@@ -62,6 +62,7 @@ export function requestIntake({ limits, handle, handleShort, refuse }: IntakeOpt
     return queue.wait(run, isHealthCheck(request));
   }
 
+  /** Settles a request with its answer, or with its failure. */
   function finished(request: Request, answer: MaybePromise<Response>): MaybePromise<Response> {
     if (answer instanceof Promise) return answer.then((response) => settle(request, response), failed);
     return settle(request, answer);
@@ -93,15 +94,16 @@ export function requestIntake({ limits, handle, handleShort, refuse }: IntakeOpt
     serve(request, seen) {
       if (!slots.enter(request)) return turnAway(request, tooManyRequests());
       if (!queue.isFree()) return later(request, seen);
-      return handleShort(request, seen) ?? finished(request, attempt(request, seen));
+      return attempt(request, seen);
     },
     settle,
   };
 
   function attempt(request: Request, seen: Seen): MaybePromise<Response> {
     try {
-      return handle(request, seen);
+      return handleShort(request, seen) ?? finished(request, handle(request, seen));
     } catch (error) {
+      slots.leave();
       return Promise.reject(error);
     }
   }

@@ -10,13 +10,15 @@ function blockLoop(): void {
   while (performance.now() - since < 10);
 }
 
-/** Requests to `/short` are answered the short way. */
+/** Requests to `/short` are answered the short way, and those to `/broken` fail on it. */
 function intake(requestsAtOnce = 100) {
   const taken: string[] = [];
   const { serve, settle }: Intake = requestIntake({
     limits: { requestsAtOnce, anonymousBodiesMib: 2 },
-    handleShort: (request) =>
-      request.url.endsWith('/short') ? Promise.resolve(settle(request, new Response('short'))) : null,
+    handleShort(request) {
+      if (request.url.endsWith('/broken')) throw new Error('broken');
+      return request.url.endsWith('/short') ? Promise.resolve(settle(request, new Response('short'))) : null;
+    },
     handle: async (request) => {
       taken.push(new URL(request.url).pathname);
       return new Response('ok');
@@ -81,4 +83,10 @@ test('a request that is answered the short way frees its slot once', async () =>
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 503]);
     await new Promise((resolve) => setImmediate(resolve));
   }
+});
+
+test('a request that fails the short way frees its slot', async () => {
+  const { send } = intake(1);
+  for (let round = 0; round < 3; round += 1) expect(Promise.resolve(send('/broken'))).rejects.toThrow('broken');
+  expect((await send('/one')).status).toBe(200);
 });
