@@ -58,7 +58,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   },
   'credentials that were found expired'() {
     const ended = expiredCredentials();
-    return { bound: 50_000, put: (index) => ended.note(`ses_${index}`, { expiresAt: index }) };
+    return { bound: 50_000, put: (index) => ended.note(`ses_${index}`, index) };
   },
   async 'counts of the day'() {
     const counts = dailyCounter({ ...(await openTestDatabase(clock)), clock });

@@ -72,7 +72,7 @@ async function uncached(world: World, tokens: readonly string[]): Promise<string
       const verdict = await verification.verify(caller, token);
       answers.push(
         verdict.ok
-          ? `${verdict.identity.within('{"success":true,"data":{', '')}${await verification.included(verdict, INCLUDE)}}}`
+          ? `${verdict.subject.within('{"success":true,"data":{', '')}${await verification.included(verdict, INCLUDE)}}}`
           : JSON.stringify({ success: false, errorMessage: verdict.error }),
       );
     }

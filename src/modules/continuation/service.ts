@@ -83,12 +83,13 @@ export function continuationService(dependencies: ContinuationDependencies) {
       const accounts = new Map<string, OfferedAccount>();
       const held = await browser.live(request, application.clientId);
       for (const session of ordered(held, application)) {
-        const { userId, applicationId, identity } = session.subject;
+        const { subject } = session;
+        const { userId, applicationId } = subject;
         if (accounts.has(userId) || accounts.size === MAX_ACCOUNTS) continue;
         const isHere = session.isCurrent && applicationId === application.id;
         if (!isHere && !(await canContinue(db.reader, session, application, clock.now()))) continue;
         const isNew = await isNewElsewhere(userId, application, held);
-        accounts.set(userId, { userId, email: identity.envelope.email, isCurrent: isHere, isNewElsewhere: isNew });
+        accounts.set(userId, { userId, email: subject.envelope.email, isCurrent: isHere, isNewElsewhere: isNew });
       }
       return [...accounts.values()];
     },

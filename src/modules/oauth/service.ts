@@ -11,7 +11,7 @@ import { findOpenSession } from '../../store/sessions.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Verification } from '../verification/service.ts';
-import { isOfPerson, type KeySubject, type SessionSubject } from '../verification/subject.ts';
+import { isOfPerson } from '../verification/subject.ts';
 import type { Introspection } from './model.ts';
 
 export interface TokenDependencies {
@@ -33,9 +33,8 @@ export function introspection({
   return async (client: OAuthClient, token: string): Promise<Introspection> => {
     const row = await verification.introspect(client, token);
     if (row === null) return { active: false };
-    const { userId: sub, clientId, issuedAt } = row;
-    const { username, email, fullName: name, roles, scopes, memberships } = row.identity.envelope;
-    const end = endOf(row);
+    const { userId: sub, clientId, issuedAt, endsAt } = row;
+    const { username, email, fullName: name, roles, scopes, memberships } = row.envelope;
     return {
       active: true,
       sub,
@@ -45,7 +44,7 @@ export function introspection({
       jti: 'sessionId' in row ? row.sessionId : row.keyId,
       token_type: 'Bearer',
       iat: seconds(issuedAt),
-      ...(end !== Infinity && { exp: seconds(end) }),
+      ...(endsAt !== Infinity && { exp: seconds(endsAt) }),
       ...(scopes.length > 0 && { scope: scopes.join(' ') }),
       ...(username !== null && { username }),
       ...(isOfPerson(row) && { email }),
@@ -98,12 +97,6 @@ export function tokenService({ db, clock, verification, sessions, personalKeys, 
       else if (refusal === null) throw new AppError('unsupported_token_type');
     },
   };
-}
-
-/** Returns epoch milliseconds. A rotated key ends with its grace period at the latest. */
-function endOf(row: SessionSubject | KeySubject): number {
-  if ('sessionId' in row) return row.expiresAt;
-  return Math.min(row.expiresAt ?? Infinity, row.gracePeriodEndsAt ?? Infinity);
 }
 
 function seconds(at: number): number {

@@ -1,6 +1,6 @@
 /** Claims about a person and their sign-in, for ID tokens and UserInfo (OpenID Connect Core 1.0 §2, §5). */
 import { createHash } from 'node:crypto';
-import type { LiveIdentity } from '../../core/envelope.ts';
+import type { Envelope } from '../../core/envelope.ts';
 import type { ClaimsUser } from '../../store/people.ts';
 import type { SigningAlgorithm } from '../../store/signing-keys.ts';
 
@@ -43,7 +43,7 @@ export interface ClaimsSubject {
   readonly userId: string;
   /** Set for a member whose address only their workspace's own provider vouches for. */
   readonly profileUserId: string | null;
-  readonly identity: Pick<LiveIdentity, 'envelope'>;
+  readonly envelope: Envelope;
 }
 
 /** Returns the requested scopes that have a meaning, in our order and each once. @param scope separated by spaces. */
@@ -58,11 +58,10 @@ export function knownScopes(scope: string): OpenIdScope[] {
  */
 export function claimsFor(
   scope: string,
-  { userId, profileUserId, identity }: ClaimsSubject,
+  { userId, profileUserId, envelope }: ClaimsSubject,
   { emailVerifiedAt, locale, timezone }: ClaimsUser,
 ): Record<string, unknown> & { sub: string } {
   const granted = new Set<OpenIdScope>(knownScopes(scope));
-  const { envelope } = identity;
   const { roles, memberships: groups, scopes } = envelope;
   const hasProfile = granted.has('profile');
   return {

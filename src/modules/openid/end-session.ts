@@ -132,7 +132,7 @@ export function endSessionService(dependencies: EndSessionDependencies) {
 
   function ask({ query, client, target, locales }: SignOutRequest, those: readonly BrowserSession[]): SignOutOutcome {
     const confirmation = Buffer.from(confirmationOf(those, query)).toString('base64url');
-    const emails = those.map(({ subject }) => subject.identity.envelope.email);
+    const emails = those.map(({ subject }) => subject.envelope.email);
     const asked = { client, emails, query: query.toString(), confirmation, locales };
     return { at: 'asked', asked: { ...asked, formTarget: target === null ? null : formTarget(target) } };
   }

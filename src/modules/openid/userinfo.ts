@@ -31,7 +31,7 @@ export function userInfoService({ db, verification, limiter, limits, countCall }
     if (!grant || !hasScope(grant.scope, 'openid')) throw new AppError('insufficient_scope');
     const user = await requireClaimsUser(db.reader, profileId);
     const profileUserId = profileId === userId ? null : profileId;
-    return claimsFor(grant.scope, { userId, profileUserId, identity }, user);
+    return claimsFor(grant.scope, { userId, profileUserId, envelope: identity.envelope }, user);
   }
 
   return {

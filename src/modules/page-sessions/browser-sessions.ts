@@ -114,7 +114,7 @@ export function browserSessions({ db, random, cookie, lookAtPage }: BrowserSessi
 
   /** @param sessions with the current one first; `isOut` if nobody is signed in. */
   function write(context: RequestContext, clientId: string, sessions: readonly BrowserSession[], isOut = false): void {
-    const expiresAt = Math.max(...sessions.map(({ subject }) => subject.expiresAt));
+    const expiresAt = Math.max(...sessions.map(({ subject }) => subject.endsAt));
     const values = sessions.map(({ value }) => value);
     context.cookies.push(
       values.length === 0

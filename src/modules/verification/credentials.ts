@@ -15,6 +15,7 @@ import type { Judge } from './judge.ts';
 import type { TokenRefusal } from './model.ts';
 import { findPageSubject } from './page-subject.ts';
 import type { SessionSubject, Subjects } from './subject.ts';
+import { type Standing, standingOfKey } from './verdict.ts';
 
 /** Compared if a client is unknown or has no secret, for constant time; no secret hashes to it. */
 const NO_HASH = new Uint8Array(32);
@@ -26,7 +27,7 @@ export interface CredentialsDependencies {
 }
 
 /** A key with its principal, which is cached with it; null for a personal key. */
-interface FoundKey extends KeyCredential {
+interface FoundKey extends KeyCredential, Standing {
   readonly principal: KeyPrincipal | null;
 }
 
@@ -36,8 +37,9 @@ export function credentialsOf({ clock, judge, subjects }: CredentialsDependencie
 
   function judged(found: FoundKey | undefined, reader: Reader, hash: Uint8Array): ReturnType<Credentials['findKey']> {
     if (found === undefined) return replacedKey(reader, hash);
-    const refusal = judge.refusalOf(found);
-    if (refusal !== null) return deadKey(found, refusal, clock.now());
+    const now = clock.now();
+    const refusal = judge.refusalOf(found, now);
+    if (refusal !== null) return deadKey(found, refusal, now);
     return found.principal ?? personalKey(found, reader);
   }
 
@@ -46,7 +48,7 @@ export function credentialsOf({ clock, judge, subjects }: CredentialsDependencie
   }
 
   function judgedSession(row: SessionSubject | undefined, reader: Reader): ReturnType<Credentials['findSession']> {
-    return row === undefined ? 'invalid_token' : (judge.refusalOf(row) ?? sessionPrincipal(row, reader));
+    return row === undefined ? 'invalid_token' : (judge.refusalOf(row, clock.now()) ?? sessionPrincipal(row, reader));
   }
 
   return {
@@ -65,7 +67,7 @@ export function credentialsOf({ clock, judge, subjects }: CredentialsDependencie
       if (isSecret('session', value)) return this.findSession(value, reader);
       const row = await findPageSubject(reader, value, ofSession);
       if (row === undefined) return 'invalid_token';
-      return judge.refusalOf(row) ?? { ...(await sessionPrincipal(row, reader)), isOfPage: true };
+      return judge.refusalOf(row, clock.now()) ?? { ...(await sessionPrincipal(row, reader)), isOfPage: true };
     },
     async findClient(clientId, secret, reader) {
       const application = await findApplicationByClientId(reader, clientId);
@@ -90,7 +92,8 @@ export function isClientSecret(
 }
 
 function withPrincipal(row: KeyCredential): FoundKey {
-  if (row.source === 'device') return { ...row, principal: null };
+  const standing = standingOfKey(row);
+  if (row.source === 'device') return { ...row, ...standing, principal: null };
   const { keyId, userId, keyWorkspaceId, keyApplicationId, keyApplicationIds, access, perMinute, perDay } = row;
   const principal: KeyPrincipal = {
     kind: 'key',
@@ -103,7 +106,7 @@ function withPrincipal(row: KeyCredential): FoundKey {
     perMinute,
     perDay,
   };
-  return { ...row, principal };
+  return { ...row, ...standing, principal };
 }
 
 async function personalKey(row: KeyCredential, reader: Reader): Promise<PersonalKeyPrincipal | null> {
@@ -132,7 +135,7 @@ function principalOf(row: SessionSubject, workspaces: SessionPrincipal['workspac
     workspaceId,
     isConsole: workspaceId === null,
     workspaces,
-    identity: row.identity,
+    identity: row,
   };
 }
 
@@ -146,18 +149,17 @@ async function replacedKey(reader: Reader, hash: Uint8Array): Promise<DeadKey | 
 }
 
 /** Explains why a key is refused; its own end is named before that of its member. */
-function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKey {
-  const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endedAt, isOutdated } = row;
+function deadKey(row: FoundKey, refusal: TokenRefusal, now: number): DeadKey {
+  const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endsAt, endedAt, isOutdated } = row;
   const dead = { kind: 'dead_key', refusal } as const;
   if (revokedAt !== null) return { ...dead, hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
   if (isOutdated) return { ...dead, hint: 'dead_key_ended' };
   const [grace, expiry] = [graceEnd ?? Infinity, expiresAt ?? Infinity];
-  const end = Math.min(grace, expiry);
-  if (end <= now || endedAt !== null || refusal === 'expired')
+  if (endsAt <= now || endedAt !== null || refusal === 'expired')
     return {
       ...dead,
       hint: grace <= expiry ? 'dead_key_rotated' : 'dead_key_expired',
-      values: { at: isoTime(end) },
+      values: { at: isoTime(endsAt) },
     };
   return { ...dead, hint: 'dead_key_blocked' };
 }

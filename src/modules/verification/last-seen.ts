@@ -28,12 +28,13 @@ const FEW_ROWS = 250;
 const PAUSE_MS = 20;
 
 /** A key as cached. */
-interface Used {
+export interface UsedKey {
   readonly keyId: string;
   lastUsedAt: number | null;
 }
 
-interface Seen {
+/** A session as cached. */
+export interface UsedSession {
   readonly sessionId: string;
   readonly applicationUserId: string;
   lastSeenAt: number;
@@ -49,9 +50,9 @@ export interface SeenNote {
 /** Notes uses of sessions and keys. */
 export interface Uses {
   /** Updates at most once a minute, and on the first use of each day. */
-  sessionSeen(session: Seen, now: number): void;
+  sessionSeen(session: UsedSession, now: number): void;
   /** Updates at most once a minute. */
-  keyUsed(key: Used, now: number): void;
+  keyUsed(key: UsedKey, now: number): void;
 }
 
 /** Records uses in memory, to the minute; a crash loses those of the last minutes. */
@@ -68,8 +69,9 @@ export interface LastSeen extends Uses {
 export function usesBy(note: (seen: SeenNote) => boolean): Uses {
   return {
     sessionSeen(session, now) {
-      const { sessionId, applicationUserId, lastSeenAt } = session;
+      const { lastSeenAt } = session;
       if (now - lastSeenAt < RESOLUTION_MS && lastSeenAt >= startOfDay(now)) return;
+      const { sessionId, applicationUserId } = session;
       if (note({ id: sessionId, memberId: applicationUserId, at: now })) session.lastSeenAt = now;
     },
     keyUsed(key, now) {

@@ -120,9 +120,9 @@ const BEFORE = '{"success":true,"data":{';
 
 const answerOf = (verdict: Verdict) =>
   verdict.ok
-    ? new JsonText<Static<typeof KeyVerification>>(verdict.identity.within(BEFORE, '}}'))
+    ? new JsonText<Static<typeof KeyVerification>>(verdict.subject.within(BEFORE, '}}'))
     : { success: false as const, errorMessage: verdict.error };
 
 /** Keeps the text that answers without `include` share. @param more JSON members. */
-const accepted = ({ identity }: AcceptedVerdict, more: string) =>
-  new JsonText<Static<typeof KeyVerification>>(`${identity.within(BEFORE, '}}').slice(0, -2)}${more}}}`);
+const accepted = ({ subject }: AcceptedVerdict, more: string) =>
+  new JsonText<Static<typeof KeyVerification>>(`${subject.within(BEFORE, '}}').slice(0, -2)}${more}}}`);

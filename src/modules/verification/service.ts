@@ -60,7 +60,7 @@ export type Verification = ReturnType<typeof verificationService>;
 
 /** A ban, a sign-out or a removed role takes effect at its commit. Answers at once where the database does, as SQLite. */
 export function verificationService({ reader, clock, seen, first, cdnUrl, metrics }: VerificationDependencies) {
-  const { judge, refusalOf } = judgeOf({ clock, seen });
+  const { judge, refusalOf } = judgeOf(seen);
   const made = subjects(cdnUrl);
   const { ofSession, ofKey } = made;
   const credentials = credentialsOf({ clock, judge: { judge, refusalOf }, subjects: made });
@@ -81,11 +81,12 @@ export function verificationService({ reader, clock, seen, first, cdnUrl, metric
     caller: OAuthClient,
     row: SessionSubject | KeySubject | null,
     refusal: TokenRefusal | null,
+    now: number,
   ): void {
     if (refusal !== null) {
       const applicationId = row?.applicationId ?? onlyApplicationOf(caller);
-      if (applicationId !== null) first.refused(applicationId, refusal, clock.now());
-    } else if (row !== null && isOfPerson(row)) first.verified(row.applicationId, clock.now());
+      if (applicationId !== null) first.refused(applicationId, refusal, now);
+    } else if (row !== null && isOfPerson(row)) first.verified(row.applicationId, now);
   }
 
   function find(token: string): MaybePromise<SessionSubject | KeySubject | undefined> {
@@ -95,16 +96,17 @@ export function verificationService({ reader, clock, seen, first, cdnUrl, metric
 
   /** @param row undefined for an unknown token. */
   function verdictOn(row: SessionSubject | KeySubject | undefined, caller: KeyPrincipal): Verdict {
+    const now = clock.now();
     if (!row || !mayIntrospect(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
       verified.invalid_token.count += 1;
-      noteVerdict(caller, null, UNKNOWN.error);
+      noteVerdict(caller, null, UNKNOWN.error, now);
       return UNKNOWN;
     }
-    const refusal = refusalOf(row);
+    const refusal = refusalOf(row, now);
     verified[refusal ?? 'ok'].count += 1;
-    noteVerdict(caller, row, refusal);
+    noteVerdict(caller, row, refusal, now);
     if (refusal !== null) return { ok: false, error: refusal };
-    return { ok: true, identity: row.identity, applicationUserId: row.applicationUserId };
+    return { ok: true, subject: row };
   }
 
   return {
@@ -129,11 +131,12 @@ export function verificationService({ reader, clock, seen, first, cdnUrl, metric
     /** Returns a valid token's subject if the client may see it, which counts as use; else null. */
     async introspect(client: OAuthClient, token: string): Promise<SessionSubject | KeySubject | null> {
       const row = await find(token);
+      const now = clock.now();
       const isAsked =
         row !== undefined && mayIntrospect(client, { id: row.applicationId, workspaceId: row.workspaceId });
-      const refusal = isAsked ? refusalOf(row) : 'invalid_token';
+      const refusal = isAsked ? refusalOf(row, now) : 'invalid_token';
       introspected[refusal ?? 'ok'].count += 1;
-      noteVerdict(client, isAsked ? row : null, refusal);
+      noteVerdict(client, isAsked ? row : null, refusal, now);
       return isAsked && refusal === null ? row : null;
     },
 
@@ -143,7 +146,7 @@ export function verificationService({ reader, clock, seen, first, cdnUrl, metric
     },
 
     /** Returns JSON members to add to the data of a verdict, each with a comma before it. */
-    included({ applicationUserId }: AcceptedVerdict, fields: readonly Includable[]): MaybePromise<string> {
+    included({ subject: { applicationUserId } }: AcceptedVerdict, fields: readonly Includable[]): MaybePromise<string> {
       return whenReady(findAttributes(reader, applicationUserId), (found) => {
         const texts = { externalId: JSON.stringify(found?.externalId ?? null), metadata: found?.metadata ?? '{}' };
         return [...new Set(fields)].map((field) => `,"${field}":${texts[field]}`).join('');
@@ -169,7 +172,7 @@ export function verificationService({ reader, clock, seen, first, cdnUrl, metric
       const row = await (keyHash === null
         ? findSessionSubjectById(reader, credentialId, ofSession)
         : findKeySubject(reader, keyHash, ofKey));
-      return row && judge(row, clock.now()) === null ? row.identity.envelope : null;
+      return row && judge(row, clock.now()) === null ? row.envelope : null;
     },
 
     /** @throws {AppError} not_found for an application out of reach or without an active membership of the person. */

@@ -31,7 +31,7 @@ const USER = { emailVerifiedAt: 1, locale: 'en-GB', timezone: 'Europe/London' };
 const subjectOf = (changes: Partial<Envelope> = {}, profileUserId: string | null = null) => ({
   userId: 'usr_1',
   profileUserId,
-  identity: { envelope: { ...ENVELOPE, ...changes } },
+  envelope: { ...ENVELOPE, ...changes },
 });
 
 describe('the claims of a scope', () => {

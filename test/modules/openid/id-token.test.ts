@@ -11,7 +11,7 @@ import { openTestDatabase } from '../../support/database.ts';
 import { START } from '../../support/instance.ts';
 
 const ISSUER = 'https://auth.example.com';
-const ENVELOPE = { email: 'ada@example.com' } as IdTokenInput['subject']['identity']['envelope'];
+const ENVELOPE = { email: 'ada@example.com' } as IdTokenInput['subject']['envelope'];
 
 async function createScene() {
   const clock = adjustableClock({ now: () => START });
@@ -23,7 +23,7 @@ async function createScene() {
   const sign = (changes: Partial<IdTokenInput> = {}) =>
     idToken({
       client: { clientId: 'cli_1', alg: 'EdDSA' },
-      subject: { userId: 'usr_1', profileUserId: null, identity: { envelope: ENVELOPE } },
+      subject: { userId: 'usr_1', profileUserId: null, envelope: ENVELOPE },
       user: { emailVerifiedAt: START, locale: null, timezone: null },
       session: { id: 'ses_1', method: 'passkey', authenticatedAt: clock.now() - MINUTE, createdAt: clock.now() },
       nonce: 'n-1',
