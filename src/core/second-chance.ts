@@ -9,39 +9,28 @@ const NEWCOMERS_PER_EVICTION = 17;
 
 /** Numbered places, and which of them a newcomer takes. */
 export class SecondChance {
-  readonly #most: number;
-  /** Places used since the hand last passed. */
-  readonly #used: boolean[] = [];
+  #taken = 0;
   #hand = 0;
   #newcomers = 0;
 
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  use(place: number): void {
-    this.#used[place] = true;
-  }
+  /** @param wasUsed returns whether a place was used since it was last asked, and forgets it. */
+  constructor(
+    private readonly most: number,
+    private readonly wasUsed: (place: number) => boolean,
+  ) {}
 
   /** Returns the place of a newcomer, which may be another's: the first that was not used lately. Null if it has none. */
   next(): number | null {
-    const { length } = this.#used;
-    if (length < this.#most) {
-      this.#used.push(false);
-      return length;
-    }
+    if (this.#taken < this.most) return this.#taken++;
     this.#newcomers += 1;
     if (this.#newcomers % NEWCOMERS_PER_EVICTION !== 0) return null;
-    while (this.#used[this.#hand] === true) {
-      this.#used[this.#hand] = false;
-      this.#advance();
-    }
+    while (this.wasUsed(this.#hand)) this.#advance();
     const place = this.#hand;
     this.#advance();
     return place;
   }
 
   #advance(): void {
-    this.#hand = (this.#hand + 1) % this.#most;
+    this.#hand = (this.#hand + 1) % this.most;
   }
 }

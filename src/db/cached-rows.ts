@@ -12,15 +12,11 @@ import { RowPacker } from './packed-row.ts';
 /** Rows for each kept result. */
 const ROWS_PER_RESULT = 3;
 
-type Columns = Readonly<Record<string, unknown>>;
+/** What is used of an entry. */
+const ROW = 1;
+const RESULT = 2;
 
-interface KeptResult {
-  readonly result: unknown;
-  /** Ids of the rows that it was made of. */
-  readonly ids: Ids;
-  /** Its place among the kept results. */
-  readonly place: number;
-}
+type Columns = Readonly<Record<string, unknown>>;
 
 interface MadeOfRow {
   /** Its values are text, numbers and booleans. */
@@ -32,7 +28,10 @@ interface MadeOfRow {
   readonly asOf: number;
 }
 
-/** Entries are numbered: a number is valid until the next `keep`. */
+/**
+ * Entries are numbered: a number is valid until the next `keep`. What belongs to one is in lists by its number, as a
+ * lookup would find an object for it outside the processor's caches.
+ */
 export class CachedRows {
   readonly #isRequestedAgain = doorkeeper();
   readonly #keys = new KeyTable();
@@ -43,19 +42,28 @@ export class CachedRows {
   readonly #packed: string[] = [];
   /** The column that results update, by entry. */
   readonly #times: unknown[] = [];
-  /** Kept results, by entry. */
-  readonly #results: (KeptResult | null)[] = [];
+  /** Kept results, by entry; undefined where none is kept. */
+  readonly #results: unknown[] = [];
+  /** Ids of the rows that results were made of, and their places among the kept ones, by entry. */
+  readonly #ids: Ids[] = [];
+  readonly #placesOfResults: number[] = [];
   readonly #resultPlaces: SecondChance;
   /** Entries by the place of their result; -1 for a free place. */
   readonly #resultEntries: number[] = [];
+  /** What of an entry was used lately: its row, its result. A byte each, as one is written at every use. */
+  readonly #used: Uint8Array;
   /** The change count for which an entry is known to be valid. */
   readonly asOf: number[] = [];
   /** The result last made, if it is not kept: it may yet be updated. */
   #made: { readonly entry: number; readonly result: unknown } | null = null;
 
   constructor({ noted, dependents = [] }: CachedQuery<never>, mostRows: number) {
-    this.#places = new SecondChance(mostRows);
-    this.#resultPlaces = new SecondChance(Math.ceil(mostRows / ROWS_PER_RESULT));
+    this.#used = new Uint8Array(mostRows);
+    this.#places = new SecondChance(mostRows, (entry) => this.#wasUsed(entry, ROW));
+    const mostResults = Math.ceil(mostRows / ROWS_PER_RESULT);
+    this.#resultPlaces = new SecondChance(mostResults, (place) =>
+      this.#wasUsed(this.#resultEntries[place] ?? -1, RESULT),
+    );
     this.#noted = noted ?? null;
     this.#packer = new RowPacker(dependents.map(({ ids }) => ids));
   }
@@ -66,15 +74,30 @@ export class CachedRows {
     return this.#keys.find(ask(key));
   }
 
-  /** Returns null if the result is not kept. */
-  resultOf(entry: number): KeptResult | null {
-    return this.#results[entry] as KeptResult | null;
+  /** Returns undefined if the result is not kept. */
+  resultOf(entry: number): unknown {
+    return this.#results[entry];
   }
 
-  use(entry: number): void {
-    this.#places.use(entry);
-    const place = this.#results[entry]?.place;
-    if (place !== undefined) this.#resultPlaces.use(place);
+  /** Returns the ids of the rows that a kept result was made of. */
+  idsOf(entry: number): Ids {
+    return this.#ids[entry] as Ids;
+  }
+
+  useRow(entry: number): void {
+    this.#used[entry] = (this.#used[entry] as number) | ROW;
+  }
+
+  useResult(entry: number): void {
+    this.#used[entry] = ROW | RESULT;
+  }
+
+  /** @param entry -1 for none. */
+  #wasUsed(entry: number, what: number): boolean {
+    const used = this.#used[entry] ?? 0;
+    if ((used & what) === 0) return false;
+    this.#used[entry] = used & ~what;
+    return true;
   }
 
   rowOf(entry: number): object {
@@ -92,7 +115,9 @@ export class CachedRows {
     }
     this.#dropResult(this.#resultEntries[place] ?? -1);
     this.#resultEntries[place] = entry;
-    this.#results[entry] = { result, ids: idsOf(), place };
+    this.#results[entry] = result;
+    this.#ids[entry] = idsOf();
+    this.#placesOfResults[entry] = place;
   }
 
   /** Keeps a row under its key, from the key's second request on, and what was made of it. */
@@ -106,9 +131,9 @@ export class CachedRows {
     this.#packed[entry] = this.#packer.pack(row);
     this.#carryOver(entry, row);
     this.asOf[entry] = asOf;
-    const replaced = this.#results[entry] ?? null;
-    if (replaced === null) this.keepResult(entry, result, idsOf);
-    else this.#results[entry] = { result, ids: idsOf(), place: replaced.place };
+    if (this.#results[entry] === undefined) return this.keepResult(entry, result, idsOf);
+    this.#results[entry] = result;
+    this.#ids[entry] = idsOf();
   }
 
   #newEntry(hash: number): number | null {
@@ -117,18 +142,24 @@ export class CachedRows {
     if (entry < this.#packed.length) {
       this.#keys.remove(entry);
       this.#dropResult(entry);
-    } else this.#results.push(null);
+    } else {
+      this.#results.push(undefined);
+      this.#ids.push(null);
+      this.#placesOfResults.push(0);
+    }
     this.#keys.add(hash, entry);
     return entry;
   }
 
   /** @param entry -1 for none. */
   #dropResult(entry: number): void {
-    const kept = this.#results[entry] ?? null;
-    if (kept === null) return;
-    this.#carryOver(entry, kept.result);
-    this.#results[entry] = null;
-    this.#resultEntries[kept.place] = -1;
+    const kept = this.#results[entry];
+    if (kept === undefined) return;
+    this.#carryOver(entry, kept);
+    this.#results[entry] = undefined;
+    this.#ids[entry] = null;
+    this.#used[entry] = (this.#used[entry] as number) & ROW;
+    this.#resultEntries[this.#placesOfResults[entry] as number] = -1;
   }
 
   #forgetMade(): void {

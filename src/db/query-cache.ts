@@ -109,6 +109,7 @@ export function queryCache(
 
   function add(query: CachedQuery<never>): QueryState {
     const rows = new CachedRows(query, maxEntries);
+    const idsOfKept = (entry: number) => rows.idsOf(entry);
 
     function asOf(entry: number): number {
       return rows.asOf[entry] as number;
@@ -123,25 +124,23 @@ export function queryCache(
       return true;
     }
 
-    const idsOfKept = (entry: number) => rows.resultOf(entry)?.ids ?? null;
-
     const state: QueryState = {
       tables: new Set([query, ...(query.dependents ?? []).map((dependent) => dependent.query)].flatMap(tablesOf)),
       validSince: 0,
       entries: {
         get(key) {
           const entry = rows.find(key);
-          const kept = entry < 0 ? null : rows.resultOf(entry);
-          if (kept === null || !isValid(entry, idsOfKept)) return undefined;
-          rows.use(entry);
-          return kept.result;
+          const result = entry < 0 ? undefined : rows.resultOf(entry);
+          if (result === undefined || !isValid(entry, idsOfKept)) return undefined;
+          rows.useResult(entry);
+          return result;
         },
         row(key) {
           const entry = rows.find(key);
-          if (entry < 0 || rows.resultOf(entry) !== null || asOf(entry) < state.validSince) return undefined;
+          if (entry < 0 || rows.resultOf(entry) !== undefined || asOf(entry) < state.validSince) return undefined;
           const row = rows.rowOf(entry);
           if (!isValid(entry, () => idsOfResult(query, row))) return undefined;
-          rows.use(entry);
+          rows.useRow(entry);
           return row;
         },
         made(key, row, result) {
