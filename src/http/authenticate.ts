@@ -10,7 +10,7 @@ import type {
   Principal,
   SessionPrincipal,
 } from '../core/principal.ts';
-import { type MaybePromise, whenReady, whenReadyWith } from '../core/maybe-promise.ts';
+import { type MaybePromise, whenReady } from '../core/maybe-promise.ts';
 import { startsLikeSecret } from '../core/secret.ts';
 import type { Author, Reader } from '../db/database.ts';
 import { challengeOf, type ClientShown, clientShown, refuseSecondWay } from './client-credentials.ts';
@@ -164,12 +164,21 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     look: Lookup,
     challenge?: string,
   ): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
-    return whenReadyWith(credentials.findKey(token, look.reader), { refusal, look, challenge }, foundKey);
+    const found = credentials.findKey(token, look.reader);
+    return found instanceof Promise
+      ? foundKeyLater(found, refusal, look, challenge)
+      : foundKey(found, refusal, look, challenge);
+  }
+
+  async function foundKeyLater(found: ReturnType<Credentials['findKey']>, ...rest: [ErrorCode, Lookup, string?]) {
+    return foundKey(await found, ...rest);
   }
 
   function foundKey(
     found: KeyPrincipal | PersonalKeyPrincipal | DeadKey | null,
-    { refusal, look, challenge }: { readonly refusal: ErrorCode; readonly look: Lookup; readonly challenge?: string },
+    refusal: ErrorCode,
+    look: Lookup,
+    challenge?: string,
   ): MaybePromise<KeyPrincipal | PersonalKeyPrincipal> {
     if (found !== null && found.kind !== 'dead_key') return countedKey(found, look);
     throw new AppError(refusal, { ...(found && reasonOf(found)), ...(challenge !== undefined && { challenge }) });

@@ -4,7 +4,7 @@ import { declaredBytes, MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES, parseSmallBody, rea
 import { bodyPool, bufferedBytes, RELEASED, SMALL_BODY_BYTES } from './body-pool.ts';
 import type { LimitSettings } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
-import { type BodyUse, slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
+import { type BodyUse, Reading, ReadingValue, slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
 
 const MIB = 1024 * 1024;
 
@@ -49,20 +49,22 @@ const AS_IT_IS: BodyUse<unknown, null, unknown> = {
   },
 };
 
-/** A small body, and what becomes of it. */
-interface SmallBody<Given, Result> {
-  readonly request: Request;
-  readonly declared: number;
-  readonly isFormAccepted: boolean;
-  readonly use: BodyUse<unknown, Given, Result>;
-  readonly given: Given;
-}
+/** The way of a small body, which is read as text. */
+class ReadingSmall<Given, Result> extends Reading<string, unknown, Given, Result> {
+  constructor(
+    private readonly context: RequestContext,
+    private readonly declared: number,
+    private readonly isFormAccepted: boolean,
+    use: BodyUse<unknown, Given, Result>,
+    given: Given,
+  ) {
+    super(context, use, given);
+  }
 
-const SMALL = {
-  taken: <Given, Result>(text: string, { request, declared, isFormAccepted, use, given }: SmallBody<Given, Result>) =>
-    use.taken(parseSmallBody(request, text, declared, isFormAccepted), given),
-  failed: <Given, Result>(error: unknown, { use, given }: SmallBody<Given, Result>) => use.failed(error, given),
-};
+  protected bodyOf(text: string): unknown {
+    return parseSmallBody(this.context.request, text, this.declared, this.isFormAccepted);
+  }
+}
 
 export type BodyLimits = SlowBodyLimits & Pick<LimitSettings, 'anonymousBodiesMib' | 'authenticatedBodiesMib'>;
 
@@ -95,9 +97,8 @@ export function bodyReader(limits: BodyLimits): BodyReader {
     const { request } = context;
     const declared = declaredBytes(request);
     if (!(declared <= SMALL_BODY_BYTES))
-      return slow.watch(readLong(context, caller, isFormAccepted), context, use, given);
-    const small: SmallBody<Given, Result> = { request, declared, isFormAccepted, use, given };
-    return slow.watch<string, typeof small, Result>(request.text(), context, SMALL, small);
+      return slow.watch(readLong(context, caller, isFormAccepted), new ReadingValue(context, use, given));
+    return slow.watch(request.text(), new ReadingSmall(context, declared, isFormAccepted, use, given));
   };
 
   return {

@@ -95,7 +95,7 @@ export function countingLimiter(
       const isAllowed = table.use(counter, limit);
       table.isBrief = bucket.isBrief ?? false;
       if (isAllowed && !table.isBrief) table.changed.add(counter);
-      return limitState(bucket, { count: counter.count, limit, isAllowed, now });
+      return limitState(bucket, { count: counter.count, limit, isAllowed, now, windowEndsAt: table.windowEndsAt });
     },
     release(bucket, subject, { limit, windowEndsAt }) {
       const now = clock.now();

@@ -58,10 +58,12 @@ interface Uses {
   readonly limit: number;
   readonly isAllowed: boolean;
   readonly now: number;
+  /** The end of the window that `now` is in, where it is known: a remainder of two such numbers takes long. */
+  readonly windowEndsAt?: number;
 }
 
-export function limitState({ name, windowMs }: Bucket, { count, limit, isAllowed, now }: Uses): WindowState {
-  const windowEndsAt = windowEnd(now, windowMs);
+export function limitState({ name, windowMs }: Bucket, uses: Uses): WindowState {
+  const { count, limit, isAllowed, now, windowEndsAt = windowEnd(now, windowMs) } = uses;
   return {
     isAllowed,
     limit,

@@ -99,7 +99,7 @@ interface Lookups {
 class Incoming implements RequestContext {
   readonly startedAt = performance.now();
   readonly method: string;
-  readonly cookies: string[] = [];
+  private sentCookies: string[] | null = null;
   principalId: string | null = null;
   countedKeyId: string | null = null;
   isTokenRefused = false;
@@ -123,6 +123,10 @@ class Incoming implements RequestContext {
   lookUp(unknown: string): string {
     this.peer = this.lookups.peerOf(this.request, this.peerAddress, unknown);
     return (this.knownIp = this.lookups.clientAddress(this.request, this.peer));
+  }
+
+  get cookies(): string[] {
+    return (this.sentCookies ??= []);
   }
 
   get ip(): string {

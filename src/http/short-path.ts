@@ -4,11 +4,11 @@
  * target, query and upload, and with no promise but that of the body where the database answers at once.
  * A request that is not one of them gets null, before anything of it is read or counted.
  */
-import { type MaybePromise, whenReady, whenReadyWith } from '../core/maybe-promise.ts';
+import type { MaybePromise } from '../core/maybe-promise.ts';
 import type { Author, Reader } from '../db/database.ts';
 import type { NoteAnswer } from './access-log.ts';
 import { answerHeaders } from './answer-headers.ts';
-import type { AnyPrincipal, Authenticator } from './authenticate.ts';
+import type { AnyPrincipal, Authenticator, Lookup } from './authenticate.ts';
 import { type BodyReader, isStale } from './body-reader.ts';
 import { jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
@@ -53,12 +53,22 @@ interface Endpoint {
   readonly isAddressLate: boolean;
 }
 
-/** A request whose body is being read. */
-interface Asked {
-  readonly endpoint: Endpoint;
-  readonly context: RequestContext;
-  readonly caller: AnyPrincipal | null;
+/** A request on its way: one object for all that its steps need. */
+class Asked implements Lookup {
+  isCounted = true;
+  sent: unknown = undefined;
+  /** Set while the body is read. */
+  caller: AnyPrincipal | null = null;
+  body: unknown = undefined;
+
+  constructor(
+    readonly endpoint: Endpoint,
+    readonly context: RequestContext,
+    readonly reader: Reader,
+  ) {}
 }
+
+type Step<Value> = (asked: Asked, value: Value) => MaybePromise<Response>;
 
 type AnyCall = Call<never, Scope, string, unknown, unknown, unknown>;
 
@@ -81,73 +91,60 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
   const endpoints = endpointsOf(dependencies.operations);
   const headersOf = answerHeaders();
 
-  /** @param isCounted false where the same request was counted before. */
-  function callerOf({ operation: { access } }: Endpoint, context: RequestContext, isCounted: boolean, sent?: unknown) {
-    return authenticate(access, { context, reader, isCounted, sent });
+  const callerOf = (asked: Asked) => authenticate(asked.endpoint.operation.access, asked);
+
+  /** Judges the caller anew, who was counted before. */
+  function callerAgain(asked: Asked): ReturnType<typeof callerOf> {
+    asked.isCounted = false;
+    return callerOf(asked);
   }
 
-  function answerOf(
-    endpoint: Endpoint,
-    context: RequestContext,
-    caller: ReturnType<typeof callerOf>,
-    body: unknown,
-  ): MaybePromise<Response> {
-    return ended(
-      endpoint,
-      context,
-      whenReady(caller, (principal) => handled(endpoint, context, principal, body)),
-    );
-  }
-
-  /** Resolves with refusals too: another promise around it would cost as much as a lookup. */
-  function answerBody(endpoint: Endpoint, context: RequestContext): MaybePromise<Response> {
-    const caller = callerOf(endpoint, context, true);
-    return caller instanceof Promise ? answerLater(endpoint, context, caller) : answerTo(endpoint, context, caller);
-  }
-
-  async function answerLater(endpoint: Endpoint, context: RequestContext, caller: ReturnType<typeof callerOf>) {
+  /** Takes a step once what it needs is there. Resolves with refusals too. */
+  async function later<Value>(asked: Asked, value: Promise<Value>, step: Step<Value>): Promise<Response> {
     try {
-      return await answerTo(endpoint, context, await caller);
+      return await step(asked, await value);
     } catch (error) {
-      return refused(endpoint, context, error);
+      return refused(asked, error);
     }
+  }
+
+  function answer(asked: Asked): MaybePromise<Response> {
+    const caller = callerOf(asked);
+    return caller instanceof Promise ? later(asked, caller, answerTo) : answerTo(asked, caller);
+  }
+
+  function answerTo(asked: Asked, caller: AnyPrincipal | null): MaybePromise<Response> {
+    const { endpoint, context } = asked;
+    if (endpoint.validate === undefined) return handled(asked, caller);
+    asked.caller = caller;
+    return bodies.readFor(context, caller, endpoint.operation.isFormAccepted ?? false, withBody, asked);
   }
 
   const withBody: BodyUse<unknown, Asked, Response> = {
-    taken(sent, { endpoint, context, caller }) {
-      const body = endpoint.validate?.(sent);
-      return answerOf(endpoint, context, isStale(context) ? callerOf(endpoint, context, false) : caller, body);
+    taken(sent, asked) {
+      asked.body = asked.endpoint.validate?.(sent);
+      if (!isStale(asked.context)) return handled(asked, asked.caller);
+      const caller = callerAgain(asked);
+      return caller instanceof Promise ? later(asked, caller, handled) : handled(asked, caller);
     },
-    failed: (error, { endpoint, context }) => refused(endpoint, context, error),
+    failed: (error, asked) => refused(asked, error),
   };
 
-  function answerTo(endpoint: Endpoint, context: RequestContext, caller: AnyPrincipal | null): Promise<Response> {
-    const isFormAccepted = endpoint.operation.isFormAccepted ?? false;
-    return bodies.readFor(context, caller, isFormAccepted, withBody, { endpoint, context, caller });
-  }
-
   /** Reads the body first, as it may hold the credential; what is wrong with it is reported after authentication. */
-  async function answerClient(endpoint: Endpoint, context: RequestContext): Promise<Response> {
+  async function answerClient(asked: Asked): Promise<Response> {
+    const { endpoint, context } = asked;
     try {
       const reading = bodies.read(context, null, endpoint.operation.isFormAccepted);
-      const sent = await reading.catch(() => undefined);
-      const caller = await callerOf(endpoint, context, true, sent);
-      const body = endpoint.validate?.(await reading);
-      const current = isStale(context) ? await callerOf(endpoint, context, false, sent) : caller;
-      return finished(endpoint, context, await handled(endpoint, context, current, body));
+      asked.sent = await reading.catch(() => undefined);
+      const caller = await callerOf(asked);
+      asked.body = endpoint.validate?.(await reading);
+      return await handled(asked, isStale(context) ? await callerAgain(asked) : caller);
     } catch (error) {
-      return refused(endpoint, context, error);
+      return refused(asked, error);
     }
   }
 
-  const responseOf = (result: unknown, context: RequestContext) => jsonResponse(context, result, headersOf);
-
-  function handled(
-    { operation }: Endpoint,
-    context: RequestContext,
-    principal: AnyPrincipal | null,
-    body: unknown,
-  ): MaybePromise<Response> {
+  function handled(asked: Asked, principal: AnyPrincipal | null): MaybePromise<Response> {
     const call = {
       actor: NO_ACTOR,
       application: null,
@@ -156,45 +153,39 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
       query: undefined,
       file: undefined,
       principal,
-      body,
-      context,
+      body: asked.body,
+      context: asked.context,
     } as AnyCall;
-    return whenReadyWith(operation.handle(call), context, responseOf);
+    const result = asked.endpoint.operation.handle(call);
+    return result instanceof Promise ? later(asked, result, answered) : answered(asked, result);
   }
 
-  function ended(endpoint: Endpoint, context: RequestContext, answer: MaybePromise<Response>): MaybePromise<Response> {
-    if (!(answer instanceof Promise)) return finished(endpoint, context, answer);
-    return answer.then(
-      (response) => finished(endpoint, context, response),
-      (error: unknown) => refused(endpoint, context, error),
-    );
+  function answered(asked: Asked, result: unknown): MaybePromise<Response> {
+    const response = jsonResponse(asked.context, result, headersOf);
+    return response instanceof Promise ? later(asked, response, finished) : finished(asked, response);
   }
 
-  function finished(
-    { operation, isOpen }: Endpoint,
-    context: RequestContext,
-    response: Response,
-  ): MaybePromise<Response> {
+  function finished({ endpoint, context }: Asked, response: Response): MaybePromise<Response> {
     bodies.release(context);
-    if (isOpen) allowOrigin(context.request, response);
-    noteAnswer(context, operation.path, response.status);
+    if (endpoint.isOpen) allowOrigin(context.request, response);
+    noteAnswer(context, endpoint.operation.path, response.status);
     return settle(context.request, response);
   }
 
-  function refused(endpoint: Endpoint, context: RequestContext, error: unknown): MaybePromise<Response> {
-    return finished(endpoint, context, respondToError(error, context, endpoint.operation.style ?? 'envelope'));
+  function refused(asked: Asked, error: unknown): MaybePromise<Response> {
+    const { endpoint, context } = asked;
+    return finished(asked, respondToError(error, context, endpoint.operation.style ?? 'envelope'));
   }
 
   return (request, peer, seen) => {
     const endpoint = endpoints.get(seen);
     if (endpoint?.operation.method !== request.method || !isForUs(request)) return null;
-    const context = createContext(request, endpoint.isAddressLate, peer);
-    if (isOfClients(endpoint.operation.access)) return answerClient(endpoint, context);
+    const asked = new Asked(endpoint, createContext(request, endpoint.isAddressLate, peer), reader);
+    if (isOfClients(endpoint.operation.access)) return answerClient(asked);
     try {
-      if (endpoint.validate) return answerBody(endpoint, context);
-      return answerOf(endpoint, context, callerOf(endpoint, context, true), undefined);
+      return answer(asked);
     } catch (error) {
-      return refused(endpoint, context, error);
+      return refused(asked, error);
     }
   };
 }

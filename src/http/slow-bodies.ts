@@ -45,24 +45,29 @@ interface Watched extends Linked<Watched> {
   fail(error: unknown): void;
 }
 
-class Reading<Body, Given, Result> implements Watched {
+/** A read body's way: its text or its value as it was read, what the use of it makes of it, and the promise of that. */
+export abstract class Reading<Read, Body, Given, Result> implements Watched {
   readonly since = performance.now();
   before: Watched | null = null;
   behind: Watched | null = null;
   isOver = false;
   leave: (() => void) | null = null;
+  /** Both set by `watch`. */
+  resolve: (result: MaybePromise<Result>) => void = ignore;
+  reject: (error: unknown) => void = ignore;
 
   constructor(
     readonly client: Client,
     private readonly use: BodyUse<Body, Given, Result>,
     private readonly given: Given,
-    private readonly resolve: (result: MaybePromise<Result>) => void,
-    private readonly reject: (error: unknown) => void,
   ) {}
 
-  take(body: Body): void {
+  /** An error that it throws goes to `failed`. */
+  protected abstract bodyOf(read: Read): Body;
+
+  take(read: Read): void {
     try {
-      this.resolve(this.use.taken(body, this.given));
+      this.resolve(this.use.taken(this.bodyOf(read), this.given));
     } catch (error) {
       this.fail(error);
     }
@@ -77,17 +82,21 @@ class Reading<Body, Given, Result> implements Watched {
   }
 }
 
+function ignore(): void {}
+
+/** The way of a body that is read as its value. */
+export class ReadingValue<Body, Given, Result> extends Reading<Body, Body, Given, Result> {
+  protected bodyOf(read: Body): Body {
+    return read;
+  }
+}
+
 export interface SlowBodies {
   /**
-   * Resolves with what `use` makes of the body, or of the error. A refusal leaves the read unfinished.
+   * Resolves with what the use makes of the body, or of the error. A refusal leaves the read unfinished.
    * The refusals are {AppError} request_timeout, rate_limited and unavailable.
    */
-  watch<Body, Given, Result>(
-    body: Promise<Body>,
-    client: Client,
-    use: BodyUse<Body, Given, Result>,
-    given: Given,
-  ): Promise<Result>;
+  watch<Read, Body, Given, Result>(read: Promise<Read>, reading: Reading<Read, Body, Given, Result>): Promise<Result>;
   count(): number;
 }
 
@@ -155,12 +164,13 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   }
 
   return {
-    watch: (body, client, use, given) =>
+    watch: (read, one) =>
       new Promise((resolve, reject) => {
-        const one = new Reading(client, use, given, resolve, reject);
+        one.resolve = resolve;
+        one.reject = reject;
         reading.add(one);
         round ??= setInterval(() => void (isContinued || look()), Math.min(ROUND_MS, slowMs));
-        body.then(
+        read.then(
           (whole) => void (end(one) && one.take(whole)),
           (error: unknown) => void (end(one) && one.fail(error)),
         );

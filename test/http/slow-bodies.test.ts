@@ -1,7 +1,7 @@
 /** Slow bodies end at their deadline, and are limited per client and in total. */
 import { expect, test } from 'bun:test';
 import type { AppError } from '@/core/error.ts';
-import { slowBodies } from '@/http/slow-bodies.ts';
+import { ReadingValue, slowBodies } from '@/http/slow-bodies.ts';
 
 const LIMITS = { bodySeconds: 0.03, slowBodiesPerAddress: 2, slowBodiesInAll: 3 };
 const SLOW_MS = 5;
@@ -20,18 +20,19 @@ const asItIs = {
     throw error;
   },
 };
+const reading = (own: ReturnType<typeof client>) => new ReadingValue(own, asItIs, null);
 
 test('a body that arrives in time is returned and not counted as slow', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const own = client('192.0.2.1');
-  expect(await bodies.watch(Promise.resolve('body'), own, asItIs, null)).toBe('body');
+  expect(await bodies.watch(Promise.resolve('body'), reading(own))).toBe('body');
   expect([bodies.count(), own.headers]).toEqual([0, {}]);
 });
 
 test('a slow body that arrives before its deadline is returned', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 25 }, SLOW_MS);
   const body = Promise.withResolvers<string>();
-  const given = bodies.watch(body.promise, client('192.0.2.1'), asItIs, null);
+  const given = bodies.watch(body.promise, reading(client('192.0.2.1')));
   while (bodies.count() === 0) await new Promise(setImmediate);
   body.resolve('body');
   expect(await given).toBe('body');
@@ -40,14 +41,14 @@ test('a slow body that arrives before its deadline is returned', async () => {
 
 test('an error of reading the body is passed on', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
-  expect(bodies.watch(Promise.reject(new Error('gone')), client('192.0.2.1'), asItIs, null)).rejects.toThrow('gone');
+  expect(bodies.watch(Promise.reject(new Error('gone')), reading(client('192.0.2.1')))).rejects.toThrow('gone');
 });
 
 test('a body that does not arrive is refused at its deadline, and its connection is closed', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const own = client('192.0.2.1');
   const since = performance.now();
-  const error = await refusal(bodies.watch(never(), own, asItIs, null));
+  const error = await refusal(bodies.watch(never(), reading(own)));
   expect(error?.code).toBe('request_timeout');
   expect(own.headers).toEqual({ Connection: 'close' });
   expect(performance.now() - since).toBeGreaterThanOrEqual(28);
@@ -57,7 +58,7 @@ test('a body that does not arrive is refused at its deadline, and its connection
 test('a refused body frees its slot once, though its read ends only later', async () => {
   const bodies = slowBodies(LIMITS, SLOW_MS);
   const body = Promise.withResolvers<string>();
-  expect((await refusal(bodies.watch(body.promise, client('192.0.2.1'), asItIs, null)))?.code).toBe('request_timeout');
+  expect((await refusal(bodies.watch(body.promise, reading(client('192.0.2.1')))))?.code).toBe('request_timeout');
   body.reject(new Error('the connection was closed'));
   await new Promise(setImmediate);
   expect(bodies.count()).toBe(0);
@@ -66,7 +67,7 @@ test('a refused body frees its slot once, though its read ends only later', asyn
 test('slow bodies are limited in total and per client, with an IPv6 network as one client', async () => {
   const bodies = slowBodies({ ...LIMITS, bodySeconds: 0.2 }, SLOW_MS);
   const watched = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'].map((ip) =>
-    refusal(bodies.watch(never(), client(ip), asItIs, null)),
+    refusal(bodies.watch(never(), reading(client(ip)))),
   );
   const [, , third, , fifth] = watched;
   expect(await third).toMatchObject({ code: 'rate_limited', limit: 2, retryAfterSeconds: 5 });
@@ -87,7 +88,7 @@ test('many concurrent refusals yield to the event loop, since closing them nests
   let refused = 0;
   let mostInOneTurn = 0;
   const all = Array.from({ length: 1000 }, () =>
-    bodies.watch(never(), client('192.0.2.1'), asItIs, null).catch(() => {
+    bodies.watch(never(), reading(client('192.0.2.1'))).catch(() => {
       refused += 1;
     }),
   );
