@@ -1,7 +1,9 @@
 /**
  * The cost of each step of a verification, in processor time a request: a bare server, then with one step more on each
- * rung, and ours. Windows alternate, so that all rungs share what else the machine does; medians are printed, and one
- * JSON line. With `--tokens`, the load uses that many of the sessions. Needs wrk, and the built binary or `BENCH_COMMAND='bun src/main.ts'`.
+ * rung, and ours. In each round all servers are started anew and measured in turn: they share what else the machine
+ * does, and two processes of one program differ by a tenth for as long as they run. Medians are printed, and one JSON
+ * line. With `--tokens`, the load uses that many of the sessions. Needs wrk, and the built binary or
+ * `BENCH_COMMAND='bun src/main.ts'`.
  * Usage: bun test/bench/ladder.ts [seconds] [--rounds N] [--sessions N] [--tokens N] [--path verify|session] [--only elysia,log,ours]
  */
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { emptyFolder, freePort } from '../support/binary.ts';
 import { type Rung, RUNGS } from './ladder-server.ts';
 import { giveRole, insertMembers, insertSessions } from './rows.ts';
 import { createApplication, createKeys, fill, round, startServer } from './server.ts';
-import { type Contestant, measureInTurn, medians } from './windows.ts';
+import { type Contestant, measureInTurn, medians, type Window } from './windows.ts';
 import { bearerScript, verifyScript } from './wrk-scripts.ts';
 
 const { values, positionals } = parseArgs({
@@ -24,8 +26,10 @@ const { values, positionals } = parseArgs({
     connections: { type: 'string', default: '32' },
   },
 });
-/** Compiles, fills the caches, and writes the first of the last-seen times. */
+/** Compiles, and writes the first of the last-seen times. */
 const WARM_UP_SECONDS = 4;
+/** Tokens for each further second: caches are filled once each was used a dozen times. */
+const TOKENS_A_SECOND = 2500;
 const seconds = Number(positionals[0] ?? 2);
 const isVerify = values.path === 'verify';
 if (!isVerify && values.path !== 'session') throw new Error('--path is verify or session');
@@ -34,7 +38,7 @@ const names = values.only.split(',') as (Rung | 'ours')[];
 
 const scratch = emptyFolder();
 const folder = scratch.path;
-const running: Contestant[] = [];
+const running = new Set<Contestant>();
 try {
   const setup = await startServer(folder);
   const { id: applicationId } = await createApplication(setup, 'Bench');
@@ -49,11 +53,16 @@ try {
   await Bun.write(join(folder, 'tokens'), used.join('\n'));
   const list = join(folder, 'tokens');
   const script = isVerify ? verifyScript(list, keys) : bearerScript(list, 'POST', path);
-  for (const name of names) running.push(await start(name, script));
   const connections = Number(values.connections);
-  const warmUpSeconds = seconds + WARM_UP_SECONDS;
-  await measureInTurn(running, Number(values.rounds), { seconds, connections, folder, warmUpSeconds });
-  const rows = running.map(({ name, windows }) => ({ name, ...medians(windows) }));
+  const warmUpSeconds = seconds + WARM_UP_SECONDS + Math.round(used.length / TOKENS_A_SECOND);
+  const windows = new Map(names.map((name): [string, Window[]] => [name, []]));
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const name of names) running.add(await start(name, script));
+    await measureInTurn([...running], 1, { seconds, connections, folder, warmUpSeconds });
+    for (const one of running) windows.get(one.name)?.push(...one.windows);
+    await stopAll();
+  }
+  const rows = names.map((name) => ({ name, ...medians(windows.get(name) ?? []) }));
   const lean = rows.find(({ name }) => name === 'log');
   for (const row of rows)
     console.error(
@@ -65,8 +74,13 @@ try {
     JSON.stringify({ benchmark: 'ladder', path, sessions: tokens.length, tokens: used.length, seconds, rows }),
   );
 } finally {
-  for (const one of running) await one.stop();
+  await stopAll();
   scratch.remove();
+}
+
+async function stopAll(): Promise<void> {
+  for (const one of running) await one.stop();
+  running.clear();
 }
 
 async function start(name: Rung | 'ours', script: string): Promise<Contestant> {
