@@ -179,7 +179,7 @@ export const SETTINGS = {
   cachedSessions: {
     group: 'server',
     env: 'GATEHOUSE_CACHED_SESSIONS',
-    default: '40960',
+    default: '51200',
     meaning:
       'Sessions, and as many keys, that each thread caches with a data folder: some 1 KB of memory each. More pays where more are active at once.',
     ...wholeNumber(1000, 1_000_000),

@@ -1,6 +1,6 @@
 /**
  * Rows of one query with what was made of them, in little memory. Each row is kept as text, in some 350 bytes; of one in
- * three, those used most, the result as well, in 1.2 KB. Making a result from the text takes half as long as from the
+ * three, those used most, the result as well, in 1 KB. Making a result from the text takes half as long as from the
  * file.
  */
 import { doorkeeper } from '../core/doorkeeper.ts';

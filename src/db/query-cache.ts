@@ -32,7 +32,7 @@ export interface CacheEntries {
 export type QueryCache = ReturnType<typeof queryCache>;
 
 /** Cached rows per query by default. */
-const MAX_ENTRIES = 40_960;
+const MAX_ENTRIES = 51_200;
 /** Changed ids in one of two maps. An entry that is not used while both fill is invalidated. */
 const MAX_IDS = 10_000;
 /** Ids of dependents that entries share. */

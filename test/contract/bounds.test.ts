@@ -166,7 +166,7 @@ async function cachedAnswers(): Promise<Flood> {
   const find = cachedRow({ sql: 'SELECT hex(:hash) AS hash, 1 AS one', rowIds: () => [], rowTables: [] });
   const ask = (index: number) => find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
   // Only a repeated lookup is cached.
-  return { bound: 40_960, put: async (index) => void (await ask(index), await ask(index)) };
+  return { bound: 51_200, put: async (index) => void (await ask(index), await ask(index)) };
 }
 
 async function addMany({ put }: Flood, from: number, count: number): Promise<void> {
