@@ -12,7 +12,7 @@ import { RowPacker } from './packed-row.ts';
 /** Rows for each kept result. */
 const ROWS_PER_RESULT = 3;
 
-/** What is used of an entry. */
+/** Marks of the parts of an entry that were used lately. */
 const ROW = 1;
 const RESULT = 2;
 
@@ -29,8 +29,8 @@ interface MadeOfRow {
 }
 
 /**
- * Entries are numbered: a number is valid until the next `keep`. What belongs to one is in lists by its number, as a
- * lookup would find an object for it outside the processor's caches.
+ * Entries are numbered: a number is valid until the next `keep`. Their parts are in lists by that number: a lookup would
+ * find an object for each outside the processor's caches.
  */
 export class CachedRows {
   readonly #isRequestedAgain = doorkeeper();
@@ -50,7 +50,7 @@ export class CachedRows {
   readonly #resultPlaces: SecondChance;
   /** Entries by the place of their result; -1 for a free place. */
   readonly #resultEntries: number[] = [];
-  /** What of an entry was used lately: its row, its result. A byte each, as one is written at every use. */
+  /** Marks by entry. A byte each, as one is written at every use. */
   readonly #used: Uint8Array;
   /** The change count for which an entry is known to be valid. */
   readonly asOf: number[] = [];

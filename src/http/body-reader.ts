@@ -49,7 +49,7 @@ const AS_IT_IS: BodyUse<unknown, null, unknown> = {
   },
 };
 
-/** The way of a small body, which is read as text. */
+/** A small body, which is read as text. */
 class ReadingSmall<Given, Result> extends Reading<string, unknown, Given, Result> {
   constructor(
     private readonly context: RequestContext,

@@ -53,7 +53,7 @@ interface Endpoint {
   readonly isAddressLate: boolean;
 }
 
-/** A request on its way: one object for all that its steps need. */
+/** A request with all that its steps need, in one object. */
 class Asked implements Lookup {
   isCounted = true;
   sent: unknown = undefined;
@@ -93,7 +93,7 @@ export function shortPath(dependencies: ShortPathDependencies): ShortPath {
 
   const callerOf = (asked: Asked) => authenticate(asked.endpoint.operation.access, asked);
 
-  /** Judges the caller anew, who was counted before. */
+  /** Judges a caller again who was counted before. */
   function callerAgain(asked: Asked): ReturnType<typeof callerOf> {
     asked.isCounted = false;
     return callerOf(asked);

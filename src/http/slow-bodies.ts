@@ -45,7 +45,7 @@ interface Watched extends Linked<Watched> {
   fail(error: unknown): void;
 }
 
-/** A read body's way: its text or its value as it was read, what the use of it makes of it, and the promise of that. */
+/** A body that is being read, with its use: settles the promise of `watch` with the result of that. */
 export abstract class Reading<Read, Body, Given, Result> implements Watched {
   readonly since = performance.now();
   before: Watched | null = null;
@@ -84,7 +84,7 @@ export abstract class Reading<Read, Body, Given, Result> implements Watched {
 
 function ignore(): void {}
 
-/** The way of a body that is read as its value. */
+/** A body that is read as its value. */
 export class ReadingValue<Body, Given, Result> extends Reading<Body, Body, Given, Result> {
   protected bodyOf(read: Body): Body {
     return read;

@@ -57,11 +57,11 @@ async function chooseFile(name: string, text: string): Promise<void> {
   })()`);
 }
 
-/** Returns the only saved file, once it is complete. */
+/** Returns the only saved file, once it is complete: until then Chromium keeps its name with an empty one. */
 async function savedFile(pattern: string): Promise<{ name: string; text: string }> {
   const name = await eventually('a file is saved', async () => {
     const [found] = [...new Bun.Glob(pattern).scanSync(folder)];
-    return found ?? null;
+    return found !== undefined && Bun.file(join(folder, found)).size > 0 ? found : null;
   });
   const text = await Bun.file(join(folder, name)).text();
   return { name, text: text.replace(/^\uFEFF/, '') };

@@ -15,7 +15,7 @@ import type { Judge } from './judge.ts';
 import type { TokenRefusal } from './model.ts';
 import { findPageSubject } from './page-subject.ts';
 import type { SessionSubject, Subjects } from './subject.ts';
-import { type Standing, standingOfKey } from './verdict.ts';
+import { type Validity, validityOfKey } from './validity.ts';
 
 /** Compared if a client is unknown or has no secret, for constant time; no secret hashes to it. */
 const NO_HASH = new Uint8Array(32);
@@ -27,7 +27,7 @@ export interface CredentialsDependencies {
 }
 
 /** A key with its principal, which is cached with it; null for a personal key. */
-interface FoundKey extends KeyCredential, Standing {
+interface FoundKey extends KeyCredential, Validity {
   readonly principal: KeyPrincipal | null;
 }
 
@@ -92,8 +92,8 @@ export function isClientSecret(
 }
 
 function withPrincipal(row: KeyCredential): FoundKey {
-  const standing = standingOfKey(row);
-  if (row.source === 'device') return { ...row, ...standing, principal: null };
+  const validity = validityOfKey(row);
+  if (row.source === 'device') return { ...row, ...validity, principal: null };
   const { keyId, userId, keyWorkspaceId, keyApplicationId, keyApplicationIds, access, perMinute, perDay } = row;
   const principal: KeyPrincipal = {
     kind: 'key',
@@ -106,7 +106,7 @@ function withPrincipal(row: KeyCredential): FoundKey {
     perMinute,
     perDay,
   };
-  return { ...row, ...standing, principal };
+  return { ...row, ...validity, principal };
 }
 
 async function personalKey(row: KeyCredential, reader: Reader): Promise<PersonalKeyPrincipal | null> {

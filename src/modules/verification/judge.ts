@@ -2,9 +2,9 @@
 import { expiredCredentials } from './expired-credentials.ts';
 import type { LastSeen, UsedKey, UsedSession } from './last-seen.ts';
 import type { TokenRefusal } from './model.ts';
-import { refusalAt, type Standing } from './verdict.ts';
+import { refusalAt, type Validity } from './validity.ts';
 
-type Judged = Standing & (UsedSession | UsedKey);
+type Judged = Validity & (UsedSession | UsedKey);
 
 export interface Judge {
   /** Returns null if the session or key is valid, and records the use. @param now epoch ms. */

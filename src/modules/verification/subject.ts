@@ -4,7 +4,7 @@ import { displayName } from '../../core/display-name.ts';
 import type { Envelope, LiveIdentity, Region } from '../../core/envelope.ts';
 import { type AvatarSource, avatarUrl } from '../../core/image-url.ts';
 import type { TokenRefusal } from './model.ts';
-import { type Standing, standingOfKey, standingOfSession } from './verdict.ts';
+import { type Validity, validityOfKey, validityOfSession } from './validity.ts';
 import type { HeldSlugs, KeyRow, SessionRow, SubjectApplication, SubjectRow } from '../../store/verification.ts';
 
 /** Defaults for people who never set them. */
@@ -46,7 +46,7 @@ function envelope(row: EndingRow, application: SubjectApplication, held: HeldSlu
  * The data to judge and answer a token. Tens of thousands are cached, and a verification finds its own outside the
  * processor's caches: so it is one object, small, and begins with what each needs. (An object spread takes two.)
  */
-class Subject implements LiveIdentity, Standing {
+class Subject implements LiveIdentity, Validity {
   private before = '';
   private after = '';
   /** The envelope's JSON members, between the two texts that were asked for last: a repeated answer copies nothing. */
@@ -63,7 +63,7 @@ class Subject implements LiveIdentity, Standing {
   readonly clientId: string;
   readonly issuedAt: number;
 
-  constructor(row: SubjectRow, application: SubjectApplication, of: Envelope, { refusal, endsAt }: Standing) {
+  constructor(row: SubjectRow, application: SubjectApplication, of: Envelope, { refusal, endsAt }: Validity) {
     this.text = JSON.stringify(of).slice(1, -1);
     this.refusal = refusal;
     this.endsAt = endsAt;
@@ -100,7 +100,7 @@ export class SessionSubject extends Subject {
   lastSeenAt: number;
 
   constructor(row: SessionRow, application: SubjectApplication, of: Envelope) {
-    super(row, application, of, standingOfSession(row, row.epoch !== application.sessionEpoch));
+    super(row, application, of, validityOfSession(row, row.epoch !== application.sessionEpoch));
     this.sessionId = row.sessionId;
     this.lastSeenAt = row.lastSeenAt;
   }
@@ -113,7 +113,7 @@ export class KeySubject extends Subject {
   lastUsedAt: number | null;
 
   constructor(row: KeyRow, application: SubjectApplication, of: Envelope) {
-    super(row, application, of, standingOfKey(row));
+    super(row, application, of, validityOfKey(row));
     this.keyId = row.keyId;
     this.source = row.source;
     this.lastUsedAt = row.lastUsedAt;
