@@ -140,7 +140,7 @@ function walkOf(page: Page, server: EphemeralServer) {
       await page.untilVisible('#email-form');
       await page.fill('#email', email);
       await page.view.press('Enter');
-      await page.untilVisible('#code-form');
+      await page.untilFocused('code');
       await page.pressKeys(await outboxCode(server, email));
     },
     /** Opens the form from the line of the first step, and sends it. */
